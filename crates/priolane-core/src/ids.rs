@@ -1,0 +1,48 @@
+//! Names of things: small integers with a type each.
+
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($int:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub $int);
+
+        impl $name {
+            /// The index this name stands for.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A flow of the run: its line in the flow list.
+    FlowId(u32)
+);
+id!(
+    /// A host: an end of flows (at most 65,536 of them, so that a packet stays small).
+    HostId(u16)
+);
+id!(
+    /// A node of the topology: hosts come first, in order, then switches.
+    NodeId(u32)
+);
+id!(
+    /// A directed link: the port it leaves and the ingress it enters have the same name.
+    LinkId(u32)
+);
+
+/// The priority a packet carries on the wire: 0 is served first, at most 15.
+pub type Class = u8;
+
+/// Classes a packet can carry; `Class` is always below this.
+pub const CLASSES: usize = 16;

@@ -1,0 +1,15 @@
+//! The algorithms of priolane, sans-IO: no clock, no randomness of its own, no sockets, files or threads.
+//!
+//! A simulator and, later, a real host drive the same code. [`endpoint::Endpoint`] is the contract with
+//! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels.
+
+pub mod assign;
+pub mod endpoint;
+pub mod host;
+pub mod ids;
+pub mod packet;
+pub mod port;
+pub mod rng;
+pub mod sizes;
+pub mod transport;
+pub mod units;

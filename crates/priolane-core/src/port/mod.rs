@@ -1,0 +1,105 @@
+//! What an egress queue does: which packet is kept, marked, and served next.
+//!
+//! A discipline knows nothing of links or events. The node that owns it asks, when the line is free at
+//! `t`, whether a service may start (`next_start`) and then takes the packet (`start`). The decision falls
+//! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
+
+use crate::packet::{Body, Packet};
+use crate::units::Time;
+
+/// What became of a packet offered to a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// Kept, unmarked by this port.
+    Queued,
+    /// Kept, with the congestion mark set by this port.
+    Marked,
+    /// Not kept: no room.
+    Dropped,
+}
+
+/// Room and marking of a queue, in packets or bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// This many packets.
+    Packets(u32),
+    /// This many bytes on the wire.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether a backlog of `packets` and `bytes` is above this limit.
+    #[inline]
+    pub fn exceeded(self, packets: u32, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets > limit,
+            Self::Bytes(limit) => bytes > limit,
+            Self::Unlimited => false,
+        }
+    }
+}
+
+/// Whether a limit counts one queue's backlog or the whole port's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All queues of the port together.
+    Port,
+    /// Each queue by itself.
+    Queue,
+}
+
+/// Buffer and ECN of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Buffer {
+    /// Backlog above which an arriving packet is dropped, the packet itself counted, the packet on the
+    /// line not.
+    pub limit: Limit,
+    /// What `limit` counts.
+    pub limit_scope: Scope,
+    /// Backlog above which an arriving ECN-capable packet is marked, the packet itself counted, the
+    /// packet on the line not (PIAS-NS2 marks after enqueue).
+    pub mark_above: Limit,
+    /// What `mark_above` counts.
+    pub mark_scope: Scope,
+}
+
+impl Buffer {
+    /// No limit, no marks.
+    pub const UNLIMITED: Self = Self {
+        limit: Limit::Unlimited,
+        limit_scope: Scope::Port,
+        mark_above: Limit::Unlimited,
+        mark_scope: Scope::Port,
+    };
+}
+
+/// Which header field a multi-queue discipline sorts by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SortBy {
+    /// The class on the wire: switch ports.
+    Class,
+    /// The level inside the host: a NIC's transmit queue.
+    HostLevel,
+}
+
+/// A port's queueing discipline.
+pub trait Discipline<B: Body>: Send {
+    /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped.
+    fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission;
+
+    /// The earliest instant at which a queued packet may start service if the line is free; `None` if
+    /// nothing is queued. `Time::ZERO` means "at once".
+    fn next_start(&self) -> Option<Time>;
+
+    /// The line starts a service at `t`, not before `next_start()`: which packet? `None` only if nothing
+    /// is queued (or everything queued expired by `t`).
+    fn start(&mut self, t: Time) -> Option<Packet<B>>;
+
+    /// Packets queued, the one on the line not counted.
+    fn packets(&self) -> u32;
+
+    /// Bytes queued, the packet on the line not counted.
+    fn bytes(&self) -> u64;
+}

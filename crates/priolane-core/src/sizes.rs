@@ -1,0 +1,1 @@
+//! Flow size distributions.

@@ -1,0 +1,201 @@
+//! Quantities of the results' path: integer picoseconds, bytes, and exact bit rates.
+//!
+//! Nothing here is a float: two machines always agree on every instant of a run.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// Picoseconds in one second.
+pub const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// An instant, in picoseconds since the start of the run (range: 213 days).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(pub u64);
+
+/// A span of time, in picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span(pub u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Bytes(pub u64);
+
+/// An exact link or pacing rate, in whole bits per second (greater than zero).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Time {
+    /// The start of every run.
+    pub const ZERO: Self = Self(0);
+    /// Later than any instant of a run: "never".
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The span from `earlier` to this instant, zero if `earlier` is later.
+    #[inline]
+    pub fn since(self, earlier: Self) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This instant in seconds, for people and for statistics, never for event times.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of whole nanoseconds.
+    pub const fn from_ns(ns: u64) -> Self {
+        Self(ns * 1_000)
+    }
+
+    /// A span of whole microseconds.
+    pub const fn from_us(us: u64) -> Self {
+        Self(us * 1_000_000)
+    }
+
+    /// A span of whole milliseconds.
+    pub const fn from_ms(ms: u64) -> Self {
+        Self(ms * 1_000_000_000)
+    }
+
+    /// This span in seconds, for people and for statistics, never for event times.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// This span `n` times over, saturating.
+    #[inline]
+    pub fn times(self, n: u64) -> Self {
+        Self(self.0.saturating_mul(n))
+    }
+}
+
+impl Rate {
+    /// A rate of `bits_per_second`; `None` for zero.
+    pub const fn from_bps(bits_per_second: u64) -> Option<Self> {
+        if bits_per_second == 0 { None } else { Some(Self(bits_per_second)) }
+    }
+
+    /// A rate of whole gigabits per second (`gbps` of 0 is taken as 1 bit per second).
+    pub const fn from_gbps(gbps: u64) -> Self {
+        if gbps == 0 { Self(1) } else { Self(gbps * 1_000_000_000) }
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// The time `bytes` take on this link: `ceil(bits * 10^12 / rate)` picoseconds.
+    pub fn serialize(self, bytes: u64) -> Span {
+        let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
+        Span(bits.div_ceil(u128::from(self.0)).min(u128::from(u64::MAX)) as u64)
+    }
+
+    /// Whole picoseconds per byte where the rate divides evenly, which most link rates do.
+    pub fn whole_ps_per_byte(self) -> Option<u32> {
+        let per_byte = 8 * PS_PER_S;
+        if per_byte.is_multiple_of(self.0) { u32::try_from(per_byte / self.0).ok() } else { None }
+    }
+
+    /// The bytes this link carries in `span`, rounded down.
+    pub fn bytes_in(self, span: Span) -> u64 {
+        (u128::from(span.0) * u128::from(self.0) / (8 * u128::from(PS_PER_S))) as u64
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, span: Span) -> Self {
+        Self(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    #[inline]
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, span: Span) -> Self {
+        Self(self.0 - span.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Span {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Span {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Span {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER { write!(f, "never") } else { write!(f, "{}ps", self.0) }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ps", self.0)
+    }
+}
+
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}bps", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serialization_rounds_up_to_the_picosecond() {
+        // 1538 B at 10 Gbps: 12304 bits / 1e10 = 1.2304 us exactly.
+        assert_eq!(Rate::from_gbps(10).serialize(1538), Span(1_230_400));
+        // 1 B at 15 Gbps: 8 / 15e9 s = 533.33.. ps.
+        assert_eq!(Rate::from_gbps(15).serialize(1), Span(534));
+        assert_eq!(Rate::from_gbps(15).serialize(3), Span(1600));
+    }
+
+    #[test]
+    fn whole_picoseconds_per_byte_only_where_exact() {
+        assert_eq!(Rate::from_gbps(10).whole_ps_per_byte(), Some(800));
+        assert_eq!(Rate::from_gbps(400).whole_ps_per_byte(), Some(20));
+        assert_eq!(Rate::from_gbps(15).whole_ps_per_byte(), None);
+        assert_eq!(Rate::from_bps(0), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Experiments: from a file to a grid of runs, tables and verdicts.

@@ -1,0 +1,143 @@
+//! What a run leaves: one record per flow and per (port, class), samples, counters.
+
+use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::units::{Span, Time};
+
+use crate::scenario::ClassSpan;
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
+    pub fct: Option<Span>,
+    /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
+    pub fct_acked: Option<Span>,
+    /// Classes asked for and used.
+    pub class: ClassSpan,
+    /// Packets sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+}
+
+/// What one class saw at one egress port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortClassRecord {
+    /// The port, named by the link that leaves it.
+    pub link: LinkId,
+    /// The class the packets carried.
+    pub class: Class,
+    /// The queue that served them.
+    pub queue: u8,
+    /// Packets served.
+    pub packets: u64,
+    /// Bytes served.
+    pub bytes: u64,
+    /// Packets dropped for want of room.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Packets lost on the link after they were served.
+    pub lost: u64,
+    /// Packets served while a packet of a better (smaller) class waited in the same port.
+    pub inversions: u64,
+    /// Sum over packets of the time from arrival at the port to start of service.
+    pub waited: u128,
+}
+
+/// A reading of one quantity of one entity at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// The port, named by its link.
+    pub link: LinkId,
+    /// Bytes queued, the packet on the line not counted.
+    pub queued_bytes: u64,
+    /// Packets queued, the packet on the line not counted.
+    pub queued_packets: u32,
+}
+
+/// Packets and bytes of one class, from making to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Given to the network by transports.
+    pub made: [Tally; CLASSES],
+    /// Taken by transports.
+    pub delivered: [Tally; CLASSES],
+    /// Dropped at ports.
+    pub dropped: [Tally; CLASSES],
+    /// Lost on links.
+    pub lost: [Tally; CLASSES],
+    /// In queues or on links at the end.
+    pub resident: [Tally; CLASSES],
+}
+
+/// A number of packets and their bytes on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+/// How much work a run was. `events` depends on the engine; nothing else here does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Packets put on a link.
+    pub packet_hops: u64,
+    /// Events the engine handled.
+    pub events: u64,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// One record per flow, in the order of the flow list.
+    pub flows: Vec<FlowRecord>,
+    /// Records of ports and classes that saw a packet, sorted by link, then class.
+    pub ports: Vec<PortClassRecord>,
+    /// Samples, sorted by instant, then link.
+    pub samples: Vec<Sample>,
+    /// Accounting by class.
+    pub ledger: Ledger,
+    /// Work done.
+    pub work: Work,
+    /// When the run stopped.
+    pub stopped_at: Time,
+}
+
+/// Why a run cannot be trusted, or was not finished.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// An invariant does not hold: a defect of priolane or of a transport.
+    #[error("{what} at {at:?}, {place}")]
+    Violation {
+        /// What is wrong.
+        what: String,
+        /// When.
+        at: Time,
+        /// Where.
+        place: String,
+    },
+    /// The caller asked to stop.
+    #[error("stopped by request")]
+    Interrupted,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Flows completed.
+    pub completed: u32,
+    /// The last flow opened, as a measure of how far the flow list has been worked through.
+    pub total: u32,
+}
+
+/// The flow a violation concerns, for messages.
+pub fn flow_name(flow: FlowId) -> String {
+    format!("flow {}", flow.0)
+}

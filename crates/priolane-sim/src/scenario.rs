@@ -1,0 +1,124 @@
+//! Everything one run needs, resolved: no file, no sweep, no unit string is left.
+
+use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::ids::{CLASSES, Class, FlowId};
+use priolane_core::port::{Buffer, SortBy};
+use priolane_core::transport::Transport;
+use priolane_core::units::{Span, Time};
+
+use crate::topology::Topology;
+
+/// The queues of a port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queues {
+    /// One first-in first-out queue.
+    Fifo,
+    /// Strict priority over `queues` queues, 0 first; `map` says which queue a class (or level) goes to.
+    Strict {
+        /// Number of queues, 1 to 16.
+        queues: u8,
+        /// Queue of each class, below `queues`.
+        map: [u8; CLASSES],
+    },
+    /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
+    Ranked,
+}
+
+/// An egress port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortSpec {
+    /// Its queues.
+    pub queues: Queues,
+    /// Its buffer and marking.
+    pub buffer: Buffer,
+}
+
+/// What stands between a host's transport and its line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nic {
+    /// Nothing: the line asks the transport who is next.
+    Pull,
+    /// A transmit queue, filled as soon as the transport allows.
+    Queue {
+        /// Its discipline and buffer.
+        port: PortSpec,
+        /// What a discipline with several queues sorts by.
+        sort_by: SortBy,
+    },
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// `grace` after the last finite flow has completed, at `limit` at the latest. `grace` is what is still
+    /// simulated so that last ACKs land; it must not be shorter than the engines' window.
+    WhenDone {
+        /// Simulated time after the last completion.
+        grace: Span,
+        /// The latest instant.
+        limit: Time,
+    },
+    /// At this instant.
+    At(Time),
+}
+
+/// A control message that an experiment schedules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScheduledControl {
+    /// When it reaches the flow's source.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// What changes.
+    pub control: Control,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The network.
+    pub topology: Topology,
+    /// The transport and its parameters.
+    pub transport: Transport,
+    /// What stands between transport and line at hosts.
+    pub nic: Nic,
+    /// The egress port of each link, by `LinkId`; those of links that leave hosts are not used.
+    pub ports: Vec<PortSpec>,
+    /// Time between a packet's arrival at a host and its transport seeing it.
+    pub host_delay: Span,
+    /// The flows, sorted by start; `flows[i].id == FlowId(i)`.
+    pub flows: Vec<FlowSpec>,
+    /// Control messages, sorted by time.
+    pub controls: Vec<ScheduledControl>,
+    /// Seed of all random streams of the run.
+    pub seed: u64,
+    /// When it ends.
+    pub stop: Stop,
+    /// Instants at which queues are read for `series`: every so often; `None` for never.
+    pub sample_every: Option<Span>,
+    /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
+    pub tie_shuffle: Option<u64>,
+}
+
+/// Which engine runs it. They agree to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// Window, unless the lookahead is tiny or the load very light.
+    #[default]
+    Auto,
+    /// Each node advances alone through a window of the lookahead.
+    Window,
+    /// One global timing wheel, every departure an event.
+    Wheel,
+}
+
+/// A class for tables: what a flow asked for and what its packets carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassSpan {
+    /// Asked for at the start.
+    pub asked: Class,
+    /// Of the first payload packet.
+    pub first: Class,
+    /// Of the last payload packet sent.
+    pub last: Class,
+}
