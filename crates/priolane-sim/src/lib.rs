@@ -1,5 +1,55 @@
 //! Packet-level simulation: nodes, links, topologies, and two engines that agree to the bit.
 
+mod engine;
+mod node;
 pub mod outcome;
 pub mod scenario;
 pub mod topology;
+mod wire;
+
+use priolane_core::endpoint::Endpoint;
+use priolane_core::ids::HostId;
+use priolane_core::units::Span;
+
+pub use engine::drive::OnProgress;
+pub use engine::window::NodeOrder;
+use outcome::{Outcome, RunError};
+use scenario::{Engine, Scenario};
+
+/// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
+const TINY_LOOKAHEAD: Span = Span::from_ns(40);
+
+/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
+///
+/// `progress` is told now and then how far the run is and may end it.
+///
+/// # Errors
+/// A violated invariant, or `progress` asked to stop.
+pub fn run_with<E: Endpoint + 'static>(
+    scenario: &Scenario,
+    drive: Drive,
+    make: &dyn Fn(HostId) -> E,
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
+    let fabric = node::fabric::Fabric::new(scenario);
+    let mut network = engine::network::Network::new(&fabric, make);
+    let wheel = match drive.engine {
+        Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
+        Engine::Window => false,
+        Engine::Wheel => true,
+    };
+    if wheel {
+        engine::wheel::run(&mut network, &fabric, progress)
+    } else {
+        engine::window::run(&mut network, &fabric, drive.order, progress)
+    }
+}
+
+/// How a run is driven; its outcome does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drive {
+    /// The engine.
+    pub engine: Engine,
+    /// The order in which the window engine takes nodes.
+    pub order: NodeOrder,
+}

@@ -1,6 +1,6 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
-use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::scenario::ClassSpan;
@@ -137,7 +137,23 @@ pub struct Progress {
     pub total: u32,
 }
 
-/// The flow a violation concerns, for messages.
-pub fn flow_name(flow: FlowId) -> String {
-    format!("flow {}", flow.0)
+impl Ledger {
+    /// Every packet made was delivered, dropped, lost or is still there: class by class, to the byte.
+    pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
+        for class in 0..CLASSES {
+            let mut ended = Tally::default();
+            for part in [&self.delivered, &self.dropped, &self.lost, &self.resident] {
+                ended.packets += part[class].packets;
+                ended.bytes += part[class].bytes;
+            }
+            if ended != self.made[class] {
+                return Err(RunError::Violation {
+                    what: format!("packets are not conserved: {:?} made, {ended:?} accounted for", self.made[class]),
+                    at,
+                    place: format!("class {class}"),
+                });
+            }
+        }
+        Ok(())
+    }
 }

@@ -2,11 +2,12 @@
 
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
+use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::Transport;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Rate, Span, Time};
 
-use crate::topology::Topology;
+use crate::topology::{Link, Topology};
 
 /// The queues of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +23,13 @@ pub enum Queues {
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
+    /// One first-in first-out queue that serves no faster than `rate` after a burst.
+    Limited {
+        /// The rate that is kept, above which only the burst goes.
+        rate: Rate,
+        /// Bytes that may go ahead of the rate.
+        burst: u64,
+    },
 }
 
 /// An egress port.
@@ -78,6 +86,8 @@ pub struct ScheduledControl {
 pub struct Scenario {
     /// The network.
     pub topology: Topology,
+    /// Packet sizes on the wire; the transport's are the same.
+    pub frame: Frame,
     /// The transport and its parameters.
     pub transport: Transport,
     /// What stands between transport and line at hosts.
@@ -121,4 +131,19 @@ pub struct ClassSpan {
     pub first: Class,
     /// Of the last payload packet sent.
     pub last: Class,
+}
+
+impl Scenario {
+    /// No packet arrives sooner than this after its transmission starts: the shortest link with the smallest
+    /// packet. The engines' window.
+    pub fn lookahead(&self) -> Span {
+        let hop = |l: &Link| l.delay + l.rate.serialize(u64::from(self.frame.min_wire()));
+        self.topology.links.iter().map(hop).min().unwrap_or(Span(1))
+    }
+
+    /// The longest time from the start of a transmission to the arrival of its packet.
+    pub fn longest_hop(&self) -> Span {
+        let hop = |l: &Link| l.delay + l.rate.serialize(u64::from(self.frame.max_wire())) + self.host_delay;
+        self.topology.links.iter().map(hop).max().unwrap_or(Span(1))
+    }
 }

@@ -4,6 +4,17 @@
 //! `t`, whether a service may start (`next_start`) and then takes the packet (`start`). The decision falls
 //! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
+mod backlog;
+mod fifo;
+mod limiter;
+mod ranked;
+mod strict;
+
+pub use fifo::Fifo;
+pub use limiter::RateLimited;
+pub use ranked::Ranked;
+pub use strict::Strict;
+
 use crate::packet::{Body, Packet};
 use crate::units::Time;
 
@@ -89,6 +100,14 @@ pub trait Discipline<B: Body>: Send {
     /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped.
     fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission;
 
+    /// A packet arrives at `now`, nothing is queued and the line is free: a discipline that would start it
+    /// at once may let it pass without storing it, and says what it did. `None` asks for `enqueue`.
+    #[inline]
+    fn pass(&mut self, now: Time, packet: &mut Packet<B>) -> Option<Admission> {
+        let _ = (now, packet);
+        None
+    }
+
     /// The earliest instant at which a queued packet may start service if the line is free; `None` if
     /// nothing is queued. `Time::ZERO` means "at once".
     fn next_start(&self) -> Option<Time>;
@@ -103,3 +122,32 @@ pub trait Discipline<B: Body>: Send {
     /// Bytes queued, the packet on the line not counted.
     fn bytes(&self) -> u64;
 }
+
+impl<B: Body> Discipline<B> for Box<dyn Discipline<B>> {
+    fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission {
+        (**self).enqueue(now, packet)
+    }
+
+    fn pass(&mut self, now: Time, packet: &mut Packet<B>) -> Option<Admission> {
+        (**self).pass(now, packet)
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        (**self).next_start()
+    }
+
+    fn start(&mut self, t: Time) -> Option<Packet<B>> {
+        (**self).start(t)
+    }
+
+    fn packets(&self) -> u32 {
+        (**self).packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! From a scenario to nodes: hosts with their transport and agenda, switches with their ports.
+
+use priolane_core::endpoint::Endpoint;
+use priolane_core::ids::{HostId, NodeId};
+use priolane_core::packet::Body;
+use priolane_core::port::{Discipline, Fifo, Ranked, RateLimited, SortBy, Strict};
+
+use crate::node::fabric::Fabric;
+use crate::node::group::NodeGroup;
+use crate::node::host::Host;
+use crate::node::switch::Switch;
+use crate::scenario::{PortSpec, Queues};
+
+/// Where a node lives: its group and its place there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) group: u32,
+    pub(crate) index: u32,
+}
+
+/// All nodes of a run.
+pub(crate) struct Network<B> {
+    pub(crate) groups: Vec<Box<dyn NodeGroup<B>>>,
+    pub(crate) places: Vec<Place>,
+}
+
+impl<B: Body> Network<B> {
+    /// The network of `fabric`, with the transports that `make` makes.
+    pub(crate) fn new<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Self
+    where
+        E: Endpoint<Body = B> + 'static,
+    {
+        let hosts = hosts(fabric, make);
+        let index = |i| Place { group: 0, index: i };
+        let mut network =
+            Self { places: (0..hosts.len() as u32).map(index).collect(), groups: vec![Box::new(hosts)] };
+        network.add_switches(fabric);
+        network
+    }
+
+    fn add_switches(&mut self, fabric: &Fabric) {
+        let topology = &fabric.scenario.topology;
+        let mut fifo = Vec::new();
+        let mut strict = Vec::new();
+        let mut ranked = Vec::new();
+        let mut mixed = Vec::new();
+        for s in 0..topology.switches {
+            let node = NodeId(topology.hosts + s);
+            let (group, index) = match common_kind(fabric, node) {
+                Some(Queues::Fifo) => (1, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>))),
+                Some(Queues::Strict { .. }) => (2, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>))),
+                Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
+                _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
+            };
+            self.places.push(Place { group, index });
+        }
+        self.groups.push(Box::new(fifo));
+        self.groups.push(Box::new(strict));
+        self.groups.push(Box::new(ranked));
+        self.groups.push(Box::new(mixed));
+    }
+
+    /// The group of `node` and its place there.
+    #[inline]
+    pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
+        let place = self.places[node.index()];
+        (&mut *self.groups[place.group as usize], place.index as usize)
+    }
+}
+
+fn push<T>(all: &mut Vec<T>, one: T) -> u32 {
+    all.push(one);
+    all.len() as u32 - 1
+}
+
+fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E>> {
+    let scenario = fabric.scenario;
+    let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
+    let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        hosts[flow.src.index()].plan_open(i as u32);
+    }
+    for control in &scenario.controls {
+        hosts[scenario.flows[control.flow.index()].src.index()].plan_control(*control);
+    }
+    hosts
+}
+
+/// The queues all ports of a switch have, parameters aside; `None` where they differ.
+fn common_kind(fabric: &Fabric, node: NodeId) -> Option<Queues> {
+    let mut kinds = fabric.egress_links[node.index()].iter().map(|l| fabric.scenario.ports[l.index()].queues);
+    let first = kinds.next()?;
+    kinds.all(|k| std::mem::discriminant(&k) == std::mem::discriminant(&first)).then_some(first)
+}
+
+fn make_fifo<B: Body>(spec: &PortSpec) -> Fifo<B> {
+    Fifo::new(spec.buffer)
+}
+
+fn make_ranked<B: Body>(spec: &PortSpec) -> Ranked<B> {
+    Ranked::new(spec.buffer)
+}
+
+fn make_strict<B: Body>(spec: &PortSpec) -> Strict<B> {
+    match spec.queues {
+        Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, spec.buffer),
+        _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+    }
+}
+
+fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<B>> {
+    match spec.queues {
+        Queues::Fifo => Box::new(make_fifo(spec)),
+        Queues::Strict { .. } => Box::new(make_strict(spec)),
+        Queues::Ranked => Box::new(make_ranked(spec)),
+        Queues::Limited { rate, burst } => Box::new(RateLimited::new(Fifo::new(spec.buffer), rate, burst)),
+    }
+}

@@ -1,0 +1,88 @@
+//! Gathers what the nodes of a finished run hand over.
+
+use priolane_core::endpoint::FlowReport;
+use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::packet::Header;
+use priolane_core::units::Time;
+
+use super::line::Counts;
+use crate::outcome::{FlowRecord, Ledger, Outcome, Tally};
+use crate::scenario::{ClassSpan, Scenario};
+
+/// The outcome in the making.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
+    scenario: &'a Scenario,
+    outcome: Outcome,
+}
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(scenario: &'a Scenario) -> Self {
+        let record = |flow: &priolane_core::endpoint::FlowSpec| FlowRecord {
+            class: ClassSpan { asked: flow.class, first: flow.class, last: flow.class },
+            ..FlowRecord::default()
+        };
+        let flows = scenario.flows.iter().map(record).collect();
+        Self { scenario, outcome: Outcome { flows, ..Outcome::default() } }
+    }
+
+    /// Counts of one line and the queues in front of it.
+    pub(crate) fn port(&mut self, counts: &Counts, link: LinkId, at: Time, queue_of: &dyn Fn(Class) -> u8) {
+        self.outcome.ports.extend(counts.records(link, at, queue_of));
+        let Ledger { dropped, lost, .. } = &mut self.outcome.ledger;
+        for (class, count) in counts.classes().iter().enumerate() {
+            dropped[class].merge(&count.dropped);
+            lost[class].merge(&count.lost);
+            self.outcome.work.packet_hops += count.served.packets;
+        }
+    }
+
+    /// A packet that is still in a queue or on a link.
+    pub(crate) fn resident(&mut self, header: &Header) {
+        self.outcome.ledger.resident[usize::from(header.class) % CLASSES].add(header.wire);
+    }
+
+    /// What a host's transport gave and took, by class.
+    pub(crate) fn host(&mut self, made: &[Tally; CLASSES], taken: &[Tally; CLASSES]) {
+        for class in 0..CLASSES {
+            self.outcome.ledger.made[class].merge(&made[class]);
+            self.outcome.ledger.delivered[class].merge(&taken[class]);
+        }
+    }
+
+    /// The last byte of `flow` arrived at `at`.
+    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time) {
+        let start = self.scenario.flows[flow.index()].start;
+        self.outcome.flows[flow.index()].fct = Some(at.since(start));
+    }
+
+    /// The sender of a flow reports its end.
+    pub(crate) fn completed(&mut self, report: &FlowReport) {
+        let record = &mut self.outcome.flows[report.flow.index()];
+        record.fct_acked = Some(report.elapsed);
+        record.class.first = report.class_first;
+        record.class.last = report.class_last;
+        record.retransmits = report.retransmits;
+        record.timeouts = report.timeouts;
+    }
+
+    /// The whole, in canonical order.
+    pub(crate) fn into_outcome(mut self) -> Outcome {
+        self.outcome.ports.sort_by_key(|p| (p.link, p.class));
+        self.outcome.samples.sort_by_key(|s| (s.at, s.link));
+        self.outcome
+    }
+
+    /// The outcome, for what only the engine knows.
+    pub(crate) fn outcome(&mut self) -> &mut Outcome {
+        &mut self.outcome
+    }
+}
+
+impl Tally {
+    /// Adds `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}

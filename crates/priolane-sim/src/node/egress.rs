@@ -1,0 +1,145 @@
+//! An egress port: a discipline in front of a line.
+//!
+//! The window engine serves it *lazily*: on touch, everything that could start before now is served first.
+//! The wheel engine serves it *eagerly*, one event per departure. Both use `serve_one`, so a port cannot
+//! tell who drives it.
+
+use priolane_core::packet::{Body, Packet};
+use priolane_core::port::{Admission, Discipline};
+use priolane_core::units::Time;
+
+use super::line::{Counts, Line};
+use crate::wire::Wire;
+
+/// A port of a switch.
+#[derive(Debug)]
+pub(crate) struct Egress<D> {
+    pub(crate) line: Line,
+    pub(crate) counts: Counts,
+    queue: D,
+    /// Whether the switch has this port on its list of ports with a backlog.
+    pub(crate) listed: bool,
+    queued_packets: u32,
+}
+
+impl<D> Egress<D> {
+    /// An empty port.
+    pub(crate) fn new(line: Line, queue: D) -> Self {
+        Self { line, counts: Counts::default(), queue, listed: false, queued_packets: 0 }
+    }
+
+    /// Whether anything is queued.
+    #[inline]
+    pub(crate) fn backlogged(&self) -> bool {
+        self.queued_packets > 0
+    }
+
+    /// Packets and bytes queued.
+    pub(crate) fn queued<B: Body>(&self) -> (u32, u64)
+    where
+        D: Discipline<B>,
+    {
+        (self.queue.packets(), self.queue.bytes())
+    }
+
+    /// When the next service starts; `None` if nothing is queued.
+    #[inline]
+    pub(crate) fn next_service<B: Body>(&self) -> Option<Time>
+    where
+        D: Discipline<B>,
+    {
+        if self.queued_packets == 0 {
+            return None;
+        }
+        self.queue.next_start().map(|ready| ready.max(self.line.free_at))
+    }
+
+    /// `packet` arrives at `now`; departures due by `now` have happened. True if it or another packet was
+    /// put on the line.
+    #[inline]
+    pub(crate) fn arrive<B: Body, W: Wire<B>>(&mut self, now: Time, mut packet: Packet<B>, wire: &mut W) -> Started
+    where
+        D: Discipline<B>,
+    {
+        let (class, size) = (packet.header.class, packet.header.wire);
+        let idle = self.line.free_at <= now;
+        if idle && self.queued_packets == 0
+            && let Some(admission) = self.queue.pass(now, &mut packet)
+        {
+            return self.pass(now, packet, admission, wire);
+        }
+        match self.queue.enqueue(now, packet) {
+            Admission::Dropped => {
+                self.counts.dropped(class, size);
+                return Started::No;
+            }
+            Admission::Marked => self.counts.marked(class),
+            Admission::Queued => {}
+        }
+        self.queued_packets += 1;
+        self.counts.queued(now, class);
+        if idle {
+            self.line.free_at = now;
+            return self.serve_one(now, wire);
+        }
+        Started::No
+    }
+
+    #[inline]
+    fn pass<B: Body, W: Wire<B>>(&mut self, now: Time, packet: Packet<B>, admission: Admission, wire: &mut W) -> Started {
+        let class = packet.header.class;
+        match admission {
+            Admission::Dropped => {
+                self.counts.dropped(class, packet.header.wire);
+                return Started::No;
+            }
+            Admission::Marked => self.counts.marked(class),
+            Admission::Queued => {}
+        }
+        self.line.transmit(now, packet, &mut self.counts, wire);
+        Started::Yes
+    }
+
+    /// Starts the next service if it is due by `limit`.
+    #[inline]
+    pub(crate) fn serve_one<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W) -> Started
+    where
+        D: Discipline<B>,
+    {
+        let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
+        let Some(packet) = self.queue.start(start) else { return Started::No };
+        self.queued_packets -= 1;
+        self.counts.dequeued(start, packet.header.class);
+        self.line.transmit(start, packet, &mut self.counts, wire);
+        Started::Yes
+    }
+
+    /// Starts every service due by `limit`.
+    #[inline]
+    pub(crate) fn serve_until<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W)
+    where
+        D: Discipline<B>,
+    {
+        while self.queued_packets > 0 && self.serve_one(limit, wire) == Started::Yes {}
+    }
+}
+
+/// Whether a packet was put on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Started {
+    Yes,
+    No,
+}
+
+impl<D> Egress<D> {
+    /// Takes out what is still queued at the end of a run.
+    pub(crate) fn drain<B: Body>(&mut self, at: Time, mut take: impl FnMut(&Packet<B>))
+    where
+        D: Discipline<B>,
+    {
+        while let Some(packet) = self.queue.start(at) {
+            take(&packet);
+        }
+        self.queued_packets = 0;
+    }
+}

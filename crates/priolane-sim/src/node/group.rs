@@ -1,0 +1,158 @@
+//! Nodes of one kind behind one dynamic call per node and window, so that any transport meets any port.
+
+use priolane_core::endpoint::Endpoint;
+use priolane_core::packet::{Body, Packet};
+use priolane_core::port::Discipline;
+use priolane_core::units::Time;
+
+use super::collector::Collector;
+use super::egress::{Egress, Started};
+use super::fabric::Fabric;
+use super::host::Host;
+use super::switch::Switch;
+use crate::engine::wheel::{EagerWire, Wake};
+use crate::engine::window::{Inbox, LazyWire, Span as WindowSpan};
+use crate::outcome::Sample;
+use crate::wire::Kind;
+
+/// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
+pub(crate) trait NodeGroup<B: Body>: Send {
+    /// Window engine: node `i` lives through `span` with these arrivals; when it next wants to live.
+    fn run_window(&mut self, i: usize, fabric: &Fabric, inbox: &Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time;
+
+    /// Wheel engine: a packet arrives at node `i`.
+    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut EagerWire<B>);
+
+    /// Wheel engine: an instant node `i` asked for.
+    fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>);
+
+    /// Both: the first instant node `i` wants, before anything arrives.
+    fn first(&self, i: usize, fabric: &Fabric) -> (Time, Kind);
+
+    /// Wheel engine: reads the queues of node `i`.
+    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>);
+
+    /// Both: node `i` hands over what the run leaves.
+    fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
+}
+
+impl<B: Body, D: Discipline<B>> NodeGroup<B> for Vec<Switch<D>> {
+    fn run_window(&mut self, i: usize, fabric: &Fabric, inbox: &Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time {
+        let switch = &mut self[i];
+        let mut tick = span.samples();
+        for (at, packet) in inbox.before(span.end) {
+            while let Some(instant) = tick.next_before(at) {
+                switch.serve_busy(instant, wire);
+                switch.sample(instant, &mut wire.samples);
+            }
+            switch.arrive_lazily(fabric, at, *packet, wire);
+        }
+        while let Some(instant) = tick.next_before(span.end) {
+            switch.serve_busy(instant, wire);
+            switch.sample(instant, &mut wire.samples);
+        }
+        let next = switch.serve_busy(Time(span.end.0 - 1), wire);
+        span.keep_alive(next, switch.backlogged())
+    }
+
+    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut EagerWire<B>) {
+        if let Some((port, started)) = self[i].arrive_eagerly(fabric, now, packet, wire) {
+            let egress = &self[i].ports[port];
+            match started {
+                Started::Yes => wire.wake_at(egress.line.free_at, Wake::port(port)),
+                Started::No => wake_limited(egress, now, Wake::port(port), wire),
+            }
+        }
+    }
+
+    fn wake(&mut self, i: usize, _fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>) {
+        let egress = &mut self[i].ports[wake.port as usize];
+        match egress.serve_one(now, wire) {
+            Started::Yes => wire.wake_at(egress.line.free_at, wake),
+            Started::No => wake_limited(egress, now, wake, wire),
+        }
+    }
+
+    fn first(&self, _i: usize, _fabric: &Fabric) -> (Time, Kind) {
+        (Time::NEVER, Kind::Departure)
+    }
+
+    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+        self[i].sample(at, samples);
+    }
+
+    fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {
+        self[i].finish(fabric, at, out);
+    }
+}
+
+impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
+    fn run_window(
+        &mut self,
+        i: usize,
+        fabric: &Fabric,
+        inbox: &Inbox<E::Body>,
+        span: &WindowSpan,
+        wire: &mut LazyWire<E::Body>,
+    ) -> Time {
+        let host = &mut self[i];
+        let scenario = fabric.scenario;
+        let mut tick = span.samples();
+        let mut arrivals = inbox.before(span.end).peekable();
+        loop {
+            let (at, kind) = host.next_local(scenario);
+            let arrival = arrivals.peek().map_or(Time::NEVER, |&(at, _)| at);
+            let local = (at, kind) < (arrival, Kind::Arrival);
+            let now = if local { at } else { arrival };
+            while let Some(instant) = tick.next_before(now.min(span.end)) {
+                host.sample(instant, &mut wire.samples);
+            }
+            if now >= span.end {
+                return span.keep_alive(at, host.backlogged());
+            }
+            if local {
+                host.run_local(scenario, now, kind, wire);
+            } else if let Some((_, packet)) = arrivals.next() {
+                host.arrive(scenario, now, packet, wire);
+            }
+            wire.handled += 1;
+        }
+    }
+
+    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<E::Body>, wire: &mut EagerWire<E::Body>) {
+        self[i].arrive(fabric.scenario, now, &packet, wire);
+        let (at, kind) = self[i].next_local(fabric.scenario);
+        wire.wake_at(at, Wake::local(kind));
+    }
+
+    fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<E::Body>) {
+        let host = &mut self[i];
+        // What the host waited for may have moved since: then this instant is only one to ask again.
+        if host.next_local(fabric.scenario) == (now, wake.kind) {
+            host.run_local(fabric.scenario, now, wake.kind, wire);
+        }
+        let (at, kind) = host.next_local(fabric.scenario);
+        wire.wake_at(at, Wake::local(kind));
+    }
+
+    fn first(&self, i: usize, fabric: &Fabric) -> (Time, Kind) {
+        self[i].next_local(fabric.scenario)
+    }
+
+    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+        self[i].sample(at, samples);
+    }
+
+    fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {
+        self[i].finish(fabric, at, out);
+    }
+}
+
+/// A port with an idle line and a backlog waits for its discipline: nothing else will wake it.
+fn wake_limited<B: Body, D: Discipline<B>>(egress: &Egress<D>, now: Time, wake: Wake, wire: &mut EagerWire<B>) {
+    if egress.line.free_at <= now
+        && let Some(service) = egress.next_service()
+    {
+        wire.wake_at(service, wake);
+    }
+}

@@ -1,0 +1,314 @@
+//! A host: a transport, the applications' agenda, and a line that asks for packets.
+//!
+//! A host is never lazy. After every call to its transport it asks for packets until the line is busy or
+//! the transport has nothing to send now; what remains to be done at a later instant is its *next local
+//! event*: the line becoming free, a control message, a flow to start, a timer.
+
+use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Tx};
+use priolane_core::ids::{CLASSES, FlowId, HostId};
+use priolane_core::packet::Packet;
+use priolane_core::port::Admission;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Span, Time};
+
+use super::collector::Collector;
+use super::fabric::Fabric;
+use super::line::{Counts, Line};
+use super::nic::TransmitQueue;
+use super::switch::queue_of;
+use crate::engine::window::Backlogged;
+use crate::outcome::{RunError, Sample, Tally};
+use crate::scenario::{Nic, Scenario, ScheduledControl};
+use crate::wire::{Kind, Wire};
+
+/// What the transport answered when it was last asked for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pull {
+    /// Nothing to send until something happens.
+    Idle,
+    /// Ask when the line is free.
+    Ask,
+    /// Ask at this instant.
+    NotBefore(Time),
+}
+
+/// What the applications and the experiment do at this host, in order of time.
+#[derive(Debug, Default)]
+struct Agenda {
+    /// Flows that start here, by index in the flow list.
+    opens: Vec<u32>,
+    next_open: usize,
+    controls: Vec<ScheduledControl>,
+    next_control: usize,
+    /// Flows that will be aborted and have not ended yet.
+    doomed: Vec<FlowId>,
+}
+
+/// A host with the transport `E`.
+#[derive(Debug)]
+pub(crate) struct Host<E: Endpoint> {
+    host: HostId,
+    endpoint: E,
+    rng: Stream,
+    clock: LocalClock,
+    processing: Span,
+    line: Line,
+    queue: Option<TransmitQueue<E::Body>>,
+    counts: Counts,
+    pull: Pull,
+    agenda: Agenda,
+    delivered: Vec<(FlowId, Time)>,
+    completed: Vec<FlowReport>,
+    made: [Tally; CLASSES],
+    taken: [Tally; CLASSES],
+}
+
+impl<E: Endpoint> Host<E> {
+    /// The idle host `host`.
+    pub(crate) fn new(fabric: &Fabric, host: HostId, endpoint: E) -> Self {
+        let scenario = fabric.scenario;
+        let queue = match &scenario.nic {
+            Nic::Pull => None,
+            Nic::Queue { port, sort_by } => Some(TransmitQueue::new(port, *sort_by)),
+        };
+        Self {
+            host,
+            endpoint,
+            rng: Stream::new(scenario.seed, Purpose::Endpoint, u64::from(host.0)),
+            clock: LocalClock::default(),
+            processing: scenario.host_delay,
+            line: fabric.line(fabric.egress_links[host.index()][0]),
+            queue,
+            counts: Counts::default(),
+            pull: Pull::Idle,
+            agenda: Agenda::default(),
+            delivered: Vec::new(),
+            completed: Vec::new(),
+            made: [Tally::default(); CLASSES],
+            taken: [Tally::default(); CLASSES],
+        }
+    }
+
+    /// Puts a flow, by its index in the flow list, on the agenda; in order of start.
+    pub(crate) fn plan_open(&mut self, flow: u32) {
+        self.agenda.opens.push(flow);
+    }
+
+    /// Puts a control message on the agenda; in order of time.
+    pub(crate) fn plan_control(&mut self, control: ScheduledControl) {
+        self.agenda.controls.push(control);
+        if control.control == Control::Abort && !self.agenda.doomed.contains(&control.flow) {
+            self.agenda.doomed.push(control.flow);
+        }
+    }
+
+    /// The next instant at which the host does something by itself, and what.
+    #[inline]
+    pub(crate) fn next_local(&self, scenario: &Scenario) -> (Time, Kind) {
+        let mut next = (self.next_departure(), Kind::Departure);
+        if let Some(control) = self.agenda.controls.get(self.agenda.next_control) {
+            next = next.min((control.at, Kind::Control));
+        }
+        if let Some(&flow) = self.agenda.opens.get(self.agenda.next_open) {
+            next = next.min((scenario.flows[flow as usize].start, Kind::Open));
+        }
+        if let Some(timer) = self.endpoint.next_timeout() {
+            next = next.min((timer, Kind::Timer));
+        }
+        next
+    }
+
+    #[inline]
+    fn next_departure(&self) -> Time {
+        let line = match &self.queue {
+            Some(queue) if !queue.is_empty() => self.line.free_at,
+            _ => Time::NEVER,
+        };
+        let pull = match self.pull {
+            Pull::Idle => Time::NEVER,
+            Pull::Ask => self.line.free_at,
+            Pull::NotBefore(t) if self.queue.is_some() => t,
+            Pull::NotBefore(t) => t.max(self.line.free_at),
+        };
+        line.min(pull)
+    }
+
+    /// Does what `next_local` announced for `now`.
+    pub(crate) fn run_local<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, kind: Kind, wire: &mut W) {
+        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+        match kind {
+            Kind::Departure => {
+                if let Pull::NotBefore(_) = self.pull {
+                    self.pull = Pull::Ask;
+                }
+                self.pump(now, wire);
+                return;
+            }
+            Kind::Open => {
+                let flow = self.agenda.opens[self.agenda.next_open];
+                self.agenda.next_open += 1;
+                self.endpoint.open(cx, scenario.flows[flow as usize]);
+            }
+            Kind::Control => {
+                let message = self.agenda.controls[self.agenda.next_control];
+                self.agenda.next_control += 1;
+                self.endpoint.control(cx, message.flow, message.control);
+                if message.control == Control::Abort {
+                    self.end_doomed(message.flow, scenario, now, wire);
+                }
+            }
+            Kind::Timer | Kind::Arrival => self.endpoint.on_timer(cx),
+        }
+        self.settle(scenario, now, wire);
+    }
+
+    /// An aborted flow is done unless it completed before.
+    fn end_doomed<W: Wire<E::Body>>(&mut self, flow: FlowId, scenario: &Scenario, now: Time, wire: &mut W) {
+        let doomed = &mut self.agenda.doomed;
+        if let Some(i) = doomed.iter().position(|&f| f == flow) {
+            doomed.swap_remove(i);
+            if scenario.flows[flow.index()].size.is_some() {
+                wire.flow_done(now);
+            }
+        }
+    }
+
+    /// A packet arrived and has been processed at `now`.
+    #[inline]
+    pub(crate) fn arrive<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, packet: &Packet<E::Body>, wire: &mut W) {
+        self.taken[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
+        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+        self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing }, packet);
+        self.settle(scenario, now, wire);
+    }
+
+    /// After a call to the transport: its events, then its packets.
+    #[inline]
+    fn settle<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
+        while let Some(event) = self.endpoint.poll_event() {
+            match event {
+                Event::Delivered { flow, at } => self.delivered.push((flow, at)),
+                Event::Completed(report) => {
+                    self.completed.push(report);
+                    self.agenda.doomed.retain(|&f| f != report.flow);
+                    if scenario.flows[report.flow.index()].size.is_some() {
+                        wire.flow_done(now);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.pull = Pull::Ask;
+        self.pump(now, wire);
+    }
+
+    /// Asks for packets and puts them on the line for as long as both are willing.
+    #[inline]
+    fn pump<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        if self.queue.is_some() {
+            self.fill(now, wire);
+            self.serve_queue(now, wire);
+            return;
+        }
+        while self.pull == Pull::Ask && self.line.free_at <= now {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            match self.endpoint.poll_transmit(cx) {
+                Tx::Send { packet, id } => {
+                    self.made[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
+                    self.line.transmit(now, packet, &mut self.counts, wire);
+                    if let Some(id) = id {
+                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                        self.endpoint.on_sent(cx, id, now);
+                    }
+                }
+                other => self.wait(other, now, wire),
+            }
+        }
+    }
+
+    /// Notes an answer other than a packet.
+    fn wait<W: Wire<E::Body>>(&mut self, answer: Tx<E::Body>, now: Time, wire: &mut W) {
+        self.pull = match answer {
+            Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
+            Tx::NotBefore(_) => {
+                wire.violated(RunError::Violation {
+                    what: "a transport asked to wait until an instant that has passed".into(),
+                    at: now,
+                    place: format!("host {}", self.host.0),
+                });
+                Pull::Idle
+            }
+            Tx::Idle | Tx::Send { .. } => Pull::Idle,
+        };
+    }
+
+    /// Moves what the transport wants to send into the transmit queue.
+    fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        while self.pull == Pull::Ask {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            let (packet, id) = match self.endpoint.poll_transmit(cx) {
+                Tx::Send { packet, id } => (packet, id),
+                other => return self.wait(other, now, wire),
+            };
+            let (class, size) = (packet.header.class, packet.header.wire);
+            self.made[usize::from(class) % CLASSES].add(size);
+            let Some(queue) = &mut self.queue else { return };
+            if queue.is_empty() && self.line.free_at < now {
+                self.line.free_at = now;
+            }
+            match queue.enqueue(now, packet, id) {
+                Admission::Dropped => self.counts.dropped(class, size),
+                Admission::Marked => {
+                    self.counts.marked(class);
+                    self.counts.queued(now, class);
+                }
+                Admission::Queued => self.counts.queued(now, class),
+            }
+        }
+    }
+
+    fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        while self.line.free_at <= now {
+            let Some((packet, id)) = self.queue.as_mut().and_then(|q| q.start(now)) else { return };
+            self.counts.dequeued(now, packet.header.class);
+            self.line.transmit(now, packet, &mut self.counts, wire);
+            if let Some(id) = id {
+                let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                self.endpoint.on_sent(cx, id, now);
+                self.pull = Pull::Ask;
+                self.fill(now, wire);
+            }
+        }
+    }
+
+    /// Whether the transmit queue holds something.
+    pub(crate) fn backlogged(&self) -> Backlogged {
+        match &self.queue {
+            Some(queue) if !queue.is_empty() => Backlogged::Yes,
+            _ => Backlogged::No,
+        }
+    }
+
+    /// Reads the transmit queue if it holds something.
+    pub(crate) fn sample(&self, at: Time, samples: &mut Vec<Sample>) {
+        if let Some(queue) = self.queue.as_ref().filter(|q| !q.is_empty()) {
+            let (queued_packets, queued_bytes) = queue.backlog();
+            samples.push(Sample { at, link: self.line.link, queued_bytes, queued_packets });
+        }
+    }
+
+    /// Hands over what the run leaves.
+    pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
+        let queues = match &fabric.scenario.nic {
+            Nic::Pull => crate::scenario::Queues::Fifo,
+            Nic::Queue { port, .. } => port.queues,
+        };
+        out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
+        out.host(&self.made, &self.taken);
+        self.delivered.iter().for_each(|&(flow, at)| out.delivered(flow, at));
+        self.completed.iter().for_each(|report| out.completed(report));
+        if let Some(queue) = &mut self.queue {
+            queue.drain(at, |header| out.resident(header));
+        }
+    }
+}

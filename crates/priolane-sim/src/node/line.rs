@@ -1,0 +1,169 @@
+//! A transmitter and its link: when it is free, what it serves, what the link loses.
+
+use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::packet::{Body, Packet};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Rate, Span, Time};
+
+use crate::outcome::{PortClassRecord, Tally};
+use crate::wire::{Ingress, Wire};
+
+/// What one class saw at a line and the queues in front of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClassCount {
+    pub(crate) served: Tally,
+    pub(crate) dropped: Tally,
+    pub(crate) lost: Tally,
+    marked: u64,
+    inversions: u64,
+    /// Sum of starts minus sum of arrivals: the total wait once nothing is waiting.
+    waited: u128,
+    waiting: u32,
+}
+
+/// Counts by class; the one owner of "who waited for whom".
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    classes: [ClassCount; CLASSES],
+    /// Bit `c` is set while a packet of class `c` waits.
+    waiting: u32,
+}
+
+impl Counts {
+    #[inline]
+    fn of(&mut self, class: Class) -> &mut ClassCount {
+        &mut self.classes[usize::from(class) % CLASSES]
+    }
+
+    /// A packet is queued at `now`.
+    #[inline]
+    pub(crate) fn queued(&mut self, now: Time, class: Class) {
+        let count = self.of(class);
+        count.waiting += 1;
+        count.waited = count.waited.wrapping_sub(u128::from(now.0));
+        self.waiting |= 1 << class;
+    }
+
+    /// A queued packet starts service at `t`.
+    #[inline]
+    pub(crate) fn dequeued(&mut self, t: Time, class: Class) {
+        let better = self.waiting & ((1 << class) - 1);
+        let count = self.of(class);
+        count.waiting -= 1;
+        count.waited = count.waited.wrapping_add(u128::from(t.0));
+        count.inversions += u64::from(better != 0);
+        if count.waiting == 0 {
+            self.waiting &= !(1 << class);
+        }
+    }
+
+    /// A packet got the congestion mark here.
+    #[inline]
+    pub(crate) fn marked(&mut self, class: Class) {
+        self.of(class).marked += 1;
+    }
+
+    /// A packet found no room.
+    #[inline]
+    pub(crate) fn dropped(&mut self, class: Class, wire: u16) {
+        self.of(class).dropped.add(wire);
+    }
+
+    /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
+    pub(crate) fn records(&self, link: LinkId, now: Time, queue_of: &dyn Fn(Class) -> u8) -> Vec<PortClassRecord> {
+        let seen = |c: &ClassCount| c.served.packets + c.dropped.packets + u64::from(c.waiting) > 0;
+        let record = |(class, c): (usize, &ClassCount)| PortClassRecord {
+            link,
+            class: class as Class,
+            queue: queue_of(class as Class),
+            packets: c.served.packets,
+            bytes: c.served.bytes,
+            dropped: c.dropped.packets,
+            marked: c.marked,
+            lost: c.lost.packets,
+            inversions: c.inversions,
+            waited: c.waited.wrapping_add(u128::from(now.0) * u128::from(c.waiting)),
+        };
+        self.classes.iter().enumerate().filter(|(_, c)| seen(c)).map(record).collect()
+    }
+
+    /// Counts by class.
+    pub(crate) fn classes(&self) -> &[ClassCount; CLASSES] {
+        &self.classes
+    }
+}
+
+impl Tally {
+    /// One more packet of `wire` bytes.
+    #[inline]
+    pub(crate) fn add(&mut self, wire: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(wire);
+    }
+}
+
+/// Random loss on a link.
+#[derive(Debug)]
+struct Loss {
+    probability: f64,
+    stream: Stream,
+}
+
+/// One transmitter.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) link: LinkId,
+    to: Ingress,
+    rate: Rate,
+    /// Picoseconds per byte where that is a whole number, else 0.
+    ps_per_byte: u32,
+    /// Propagation, and the receiving host's processing delay where it ends at one.
+    delay: Span,
+    /// When the packet on the line has left, or the last instant something arrived at an idle line.
+    pub(crate) free_at: Time,
+    loss: Option<Box<Loss>>,
+}
+
+impl Line {
+    /// An idle line; `loss` is the probability that its link loses a packet.
+    pub(crate) fn new(link: LinkId, spec: &crate::topology::Link, to: Ingress, extra_delay: Span, seed: u64) -> Self {
+        let loss = (spec.loss > 0.0).then(|| {
+            let stream = Stream::new(seed, Purpose::Loss, u64::from(link.0));
+            Box::new(Loss { probability: spec.loss, stream })
+        });
+        Self {
+            link,
+            to,
+            rate: spec.rate,
+            ps_per_byte: spec.rate.whole_ps_per_byte().unwrap_or(0),
+            delay: spec.delay + extra_delay,
+            free_at: Time::ZERO,
+            loss,
+        }
+    }
+
+    #[inline]
+    fn serialize(&self, wire: u16) -> Span {
+        if self.ps_per_byte != 0 {
+            Span(u64::from(wire) * u64::from(self.ps_per_byte))
+        } else {
+            self.rate.serialize(u64::from(wire))
+        }
+    }
+
+    /// Puts `packet` on the line at `t`, when the line is free.
+    #[inline]
+    pub(crate) fn transmit<B: Body, W: Wire<B>>(&mut self, t: Time, packet: Packet<B>, counts: &mut Counts, wire: &mut W) {
+        let header = &packet.header;
+        let count = counts.of(header.class);
+        count.served.add(header.wire);
+        self.free_at = t + self.serialize(header.wire);
+        if let Some(loss) = &mut self.loss
+            && loss.stream.chance(loss.probability)
+        {
+            count.lost.add(header.wire);
+            return;
+        }
+        wire.emit(self.to, self.free_at + self.delay, packet);
+    }
+}

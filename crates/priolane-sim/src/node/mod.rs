@@ -1,0 +1,10 @@
+//! The nodes: hosts with a transport and a line, switches with ports. The same code under both engines.
+
+pub(crate) mod collector;
+pub(crate) mod egress;
+pub(crate) mod fabric;
+pub(crate) mod group;
+pub(crate) mod host;
+pub(crate) mod line;
+pub(crate) mod nic;
+pub(crate) mod switch;

@@ -1,0 +1,146 @@
+//! A switch: forwarding, and an egress port per link.
+
+use priolane_core::ids::{Class, LinkId, NodeId};
+use priolane_core::packet::{Body, Packet};
+use priolane_core::port::Discipline;
+use priolane_core::units::Time;
+
+use super::collector::Collector;
+use super::egress::{Egress, Started};
+use super::fabric::Fabric;
+use crate::engine::window::Backlogged;
+use crate::outcome::{RunError, Sample};
+use crate::scenario::{PortSpec, Queues};
+use crate::wire::Wire;
+
+/// A switch whose ports have the discipline `D`.
+#[derive(Debug)]
+pub(crate) struct Switch<D> {
+    node: NodeId,
+    pub(crate) ports: Vec<Egress<D>>,
+    /// Ports with a backlog, in no order.
+    busy: Vec<u32>,
+}
+
+impl<D> Switch<D> {
+    /// An empty switch at `node`; `make` makes the discipline of a port.
+    pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&PortSpec) -> D) -> Self {
+        let port = |&link: &LinkId| {
+            let spec = &fabric.scenario.ports[link.index()];
+            Egress::new(fabric.line(link), make(spec))
+        };
+        Self { node, ports: fabric.egress_links[node.index()].iter().map(port).collect(), busy: Vec::new() }
+    }
+
+    /// The port that `packet` leaves by.
+    #[inline]
+    pub(crate) fn route<B: Body>(&self, fabric: &Fabric, packet: &Packet<B>) -> Option<usize> {
+        let header = &packet.header;
+        let link = fabric.scenario.topology.next_link(self.node, header.dst, header.entropy)?;
+        Some(fabric.egress_of(link))
+    }
+
+    /// What a packet without a way out means: the topology was not checked.
+    pub(crate) fn unroutable<B: Body>(&self, fabric: &Fabric, now: Time, packet: &Packet<B>) -> RunError {
+        RunError::Violation {
+            what: format!("no route to {:?}", packet.header.dst),
+            at: now,
+            place: fabric.scenario.topology.names[self.node.index()].clone(),
+        }
+    }
+
+    /// A packet arrives; ports are served lazily up to `now`.
+    #[inline]
+    pub(crate) fn arrive_lazily<B: Body, W: Wire<B>>(&mut self, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut W)
+    where
+        D: Discipline<B>,
+    {
+        let Some(p) = self.route(fabric, &packet) else {
+            wire.violated(self.unroutable(fabric, now, &packet));
+            return;
+        };
+        let port = &mut self.ports[p];
+        port.serve_until(now, wire);
+        port.arrive(now, packet, wire);
+        if port.backlogged() && !port.listed {
+            port.listed = true;
+            self.busy.push(p as u32);
+        }
+    }
+
+    /// Serves all ports up to and including `limit`; when the next service is due after that.
+    pub(crate) fn serve_busy<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W) -> Time
+    where
+        D: Discipline<B>,
+    {
+        let mut next = Time::NEVER;
+        let mut i = 0;
+        while i < self.busy.len() {
+            let port = &mut self.ports[self.busy[i] as usize];
+            port.serve_until(limit, wire);
+            if let Some(service) = port.next_service() {
+                next = next.min(service);
+                i += 1;
+            } else {
+                port.listed = false;
+                self.busy.swap_remove(i);
+            }
+        }
+        next
+    }
+
+    /// A packet arrives; departures due by now were events of their own. The port, if it started a packet.
+    pub(crate) fn arrive_eagerly<B: Body, W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: Packet<B>,
+        wire: &mut W,
+    ) -> Option<(usize, Started)>
+    where
+        D: Discipline<B>,
+    {
+        let Some(p) = self.route(fabric, &packet) else {
+            wire.violated(self.unroutable(fabric, now, &packet));
+            return None;
+        };
+        Some((p, self.ports[p].arrive(now, packet, wire)))
+    }
+
+    /// Whether a port has a backlog.
+    pub(crate) fn backlogged(&self) -> Backlogged {
+        if self.busy.is_empty() { Backlogged::No } else { Backlogged::Yes }
+    }
+
+    /// Reads all queues that hold something.
+    pub(crate) fn sample<B: Body>(&self, at: Time, samples: &mut Vec<Sample>)
+    where
+        D: Discipline<B>,
+    {
+        for port in self.ports.iter().filter(|p| p.backlogged()) {
+            let (queued_packets, queued_bytes) = port.queued();
+            samples.push(Sample { at, link: port.line.link, queued_bytes, queued_packets });
+        }
+    }
+
+    /// Hands over what the run leaves.
+    pub(crate) fn finish<B: Body>(&mut self, fabric: &Fabric, at: Time, out: &mut Collector)
+    where
+        D: Discipline<B>,
+    {
+        for port in &mut self.ports {
+            let link = port.line.link;
+            let queues = fabric.scenario.ports[link.index()].queues;
+            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
+            port.drain(at, |packet| out.resident(&packet.header));
+        }
+    }
+}
+
+/// The queue that serves `class`.
+pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
+    match queues {
+        Queues::Strict { queues, map } => map[usize::from(class) % map.len()].min(queues.saturating_sub(1)),
+        Queues::Fifo | Queues::Ranked | Queues::Limited { .. } => 0,
+    }
+}
