@@ -92,7 +92,7 @@ pub struct Work {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// One record per flow, in the order of the flow list.
     pub flows: Vec<FlowRecord>,

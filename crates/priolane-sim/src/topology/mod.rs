@@ -1,7 +1,30 @@
-//! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow.
+//! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow, those with hosts first.
+//!
+//! A topology is made by [`LeafSpine`], [`FatTree`], [`Dumbbell`], [`SingleSwitch`], from text by
+//! [`file::parse`], or node by node with [`Graph`]. Forwarding is a function of switch, destination and entropy:
+//! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
+//! host is on; at its rack, a packet takes the host's own link.
+
+mod bare;
+pub mod dumbbell;
+pub mod error;
+pub mod fat_tree;
+pub mod file;
+pub mod graph;
+pub mod leaf_spine;
+mod routes;
+pub mod single_switch;
+pub mod text;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::units::{Rate, Span};
+
+pub use dumbbell::Dumbbell;
+pub use error::{Problem, TopologyError};
+pub use fat_tree::FatTree;
+pub use graph::{Graph, LinkSpec, NodeKind};
+pub use leaf_spine::LeafSpine;
+pub use single_switch::SingleSwitch;
 
 /// A directed link and the egress port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +51,12 @@ pub enum PathChoice {
     Pinned,
 }
 
-/// The equal-cost choices of one switch for one destination: a run of `Topology::choices`.
+/// The equal-cost choices of one switch for one rack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct NextHops {
-    /// Where the run starts.
+    /// With one choice the `LinkId` itself, with several where their run starts in `Topology::choices`.
     pub first: u32,
-    /// How many choices it has; 0 if the destination cannot be reached.
+    /// How many choices there are; 0 if the rack cannot be reached, and for a rack's entry for itself.
     pub count: u32,
 }
 
@@ -44,17 +67,21 @@ pub struct Topology {
     pub hosts: u32,
     /// Number of switches.
     pub switches: u32,
-    /// All directed links, by `LinkId`. Each host has exactly one out and one in.
+    /// Number of racks: the switches `0..racks` have hosts, those after them have none.
+    pub racks: u32,
+    /// All directed links, by `LinkId`. Host `h` sends on link `2 h` and receives on `2 h + 1`; links between
+    /// switches follow, the two directions of each next to each other.
     pub links: Vec<Link>,
     /// Names of nodes for tables and messages (`h0`, `leaf1`, `spine0`).
     pub names: Vec<String>,
-    /// Next hops by switch (from 0) and destination: `next_hops[switch * hosts + dst]`.
+    /// Next hops by switch (from 0) and rack: `next_hops[switch * racks + rack]`.
     pub next_hops: Vec<NextHops>,
     /// Egress links that `next_hops` refers to.
     pub choices: Vec<LinkId>,
     /// How one of several choices is taken.
     pub path_choice: PathChoice,
-    /// The rack (first switch) of each host, for apps and claims that speak of racks.
+    /// The rack (its switch, from 0, below `racks`) of each host, for forwarding and for apps and claims that
+    /// speak of racks.
     pub rack: Vec<u32>,
 }
 
@@ -70,15 +97,37 @@ impl Topology {
         (self.hosts + self.switches) as usize
     }
 
+    /// The link a host sends on.
+    #[inline]
+    pub fn uplink(&self, host: HostId) -> LinkId {
+        LinkId(2 * u32::from(host.0))
+    }
+
+    /// The link a host receives on.
+    #[inline]
+    pub fn downlink(&self, host: HostId) -> LinkId {
+        LinkId(2 * u32::from(host.0) + 1)
+    }
+
+    /// The other direction of `link`.
+    #[inline]
+    pub fn reverse(&self, link: LinkId) -> LinkId {
+        LinkId(link.0 ^ 1)
+    }
+
     /// The egress link a packet for `dst` with `entropy` takes at `switch` (a node at or above `hosts`);
     /// `None` if `dst` cannot be reached from there.
     #[inline]
     pub fn next_link(&self, switch: NodeId, dst: HostId, entropy: u16) -> Option<LinkId> {
-        let row = (switch.0 - self.hosts) as usize * self.hosts as usize;
-        let hops = self.next_hops[row + dst.index()];
+        let here = switch.0 - self.hosts;
+        let rack = self.rack[dst.index()];
+        if rack == here {
+            return Some(self.downlink(dst));
+        }
+        let hops = self.next_hops[here as usize * self.racks as usize + rack as usize];
         let pick = match hops.count {
             0 => return None,
-            1 => 0,
+            1 => return Some(LinkId(hops.first)),
             n => match self.path_choice {
                 PathChoice::Pinned => u32::from(entropy) % n,
                 PathChoice::Hashed => spread(entropy, switch, n),
@@ -86,12 +135,71 @@ impl Topology {
         };
         Some(self.choices[(hops.first + pick) as usize])
     }
+
+    /// The equal-cost links from `switch` (a node at or above `hosts`) towards `dst`, in order of link ids.
+    pub fn next_links(&self, switch: NodeId, dst: HostId) -> Vec<LinkId> {
+        let here = switch.0 - self.hosts;
+        let rack = self.rack[dst.index()];
+        if rack == here {
+            return vec![self.downlink(dst)];
+        }
+        let hops = self.next_hops[here as usize * self.racks as usize + rack as usize];
+        match hops.count {
+            0 => Vec::new(),
+            1 => vec![LinkId(hops.first)],
+            n => self.choices[hops.first as usize..(hops.first + n) as usize].to_vec(),
+        }
+    }
+
+    /// The node of that name, found by looking through all names.
+    pub fn find_node(&self, name: &str) -> Option<NodeId> {
+        self.names.iter().position(|n| n == name).map(|i| NodeId(i as u32))
+    }
+
+    /// The directed links from one named node to another, in order of link ids; several if they are parallel,
+    /// none if there is no such node or link.
+    pub fn links_between(&self, from: &str, to: &str) -> Vec<LinkId> {
+        let (Some(from), Some(to)) = (self.find_node(from), self.find_node(to)) else { return Vec::new() };
+        let joins = |&(_, link): &(usize, &Link)| (link.from, link.to) == (from, to);
+        self.links.iter().enumerate().filter(joins).map(|(id, _)| LinkId(id as u32)).collect()
+    }
+
+    /// The first of [`Self::links_between`].
+    pub fn link_between(&self, from: &str, to: &str) -> Option<LinkId> {
+        self.links_between(from, to).first().copied()
+    }
+
+    /// The rate of a host's link.
+    pub fn host_capacity(&self, host: HostId) -> Rate {
+        self.links[self.uplink(host).index()].rate
+    }
+
+    /// The links on which traffic leaves its rack: from a switch with hosts to another switch.
+    pub fn core_links(&self) -> impl Iterator<Item = LinkId> {
+        let racks = self.hosts..self.hosts + self.racks;
+        let is_core = move |link: &Link| racks.contains(&link.from.0) && link.to.0 >= self.hosts;
+        self.links.iter().enumerate().filter(move |(_, l)| is_core(l)).map(|(id, _)| LinkId(id as u32))
+    }
+
+    /// The sum of the rates of [`Self::core_links`], in bits per second: what all racks together can send to
+    /// others; 0 if there is one switch only, saturating. Of a dumbbell it is twice the bottleneck, which has two
+    /// directions (docs/assumptions.md#core-capacity).
+    pub fn core_capacity(&self) -> u64 {
+        self.core_links().fold(0, |sum, link| sum.saturating_add(self.links[link.index()].rate.bps()))
+    }
 }
 
-/// One of `n` choices from a packet's entropy, independent from switch to switch.
+/// One of `n` choices from a packet's entropy, independent from switch to switch: the finalizer of SplitMix64
+/// (Steele et al., OOPSLA 2014, variant 13 of Stafford's mixers) over switch and entropy. A multiplier less, or
+/// a shift less, leaves pairs of switches whose choices depend on each other.
 #[inline]
 fn spread(entropy: u16, switch: NodeId, n: u32) -> u32 {
-    let mut x = (u64::from(entropy) << 32 | u64::from(switch.0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let mut x = (u64::from(switch.0) << 16 | u64::from(entropy)).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^= x >> 31;
     (((x >> 32) * u64::from(n)) >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Two switches with hosts on each side and one bottleneck between them.
+
+use super::Topology;
+use super::error::{Problem, TopologyError};
+use super::graph::{Graph, LinkSpec, NodeKind, Size};
+
+/// A dumbbell: switch `left` with hosts `h0..`, switch `right` with the hosts after them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dumbbell {
+    /// Number of hosts on the left, at least 1.
+    pub left: u32,
+    /// Number of hosts on the right, at least 1.
+    pub right: u32,
+    /// Each host's link.
+    pub host_link: LinkSpec,
+    /// The link between the switches.
+    pub bottleneck: LinkSpec,
+}
+
+impl Dumbbell {
+    /// The topology; refused if a number is out of range.
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        for (field, value) in [("left", self.left), ("right", self.right)] {
+            if value == 0 {
+                return Err(Problem::Zero { field }.into());
+            }
+        }
+        let hosts = u64::from(self.left) + u64::from(self.right);
+        let mut graph = Graph::sized(Size { hosts, switches: 2, links: hosts + 1 })?;
+        let hosts = graph.row(NodeKind::Host, "h", self.left + self.right)?;
+        let left = graph.node(NodeKind::Switch, "left")?;
+        let right = graph.node(NodeKind::Switch, "right")?;
+        for (i, host) in hosts.into_iter().enumerate() {
+            let switch = if i < self.left as usize { left } else { right };
+            graph.link(host, switch, self.host_link)?;
+        }
+        graph.link(left, right, self.bottleneck)?;
+        Ok(graph.build()?)
+    }
+}

@@ -1,0 +1,337 @@
+//! A network while it is put together: named nodes, links in both directions, and the checks all topologies pass.
+//!
+//! [`Graph::build`] puts nodes and links in the order [`Topology`] promises: hosts, switches with hosts, other
+//! switches; the links of hosts in order of hosts, then those between switches, each in the order they were added.
+
+use std::collections::BTreeMap;
+
+use priolane_core::ids::NodeId;
+use priolane_core::units::{Rate, Span};
+
+use super::error::{Problem, TopologyError, quote};
+use super::routes::{Routes, SwitchLinks};
+use super::{Link, PathChoice, Topology};
+
+/// Most hosts of a topology: a packet names a host in 16 bits.
+pub const MAX_HOSTS: u64 = 65_536;
+/// Most switches of a topology.
+pub const MAX_SWITCHES: u64 = 65_536;
+/// Most links of a topology, both directions counted as one.
+pub const MAX_LINKS: u64 = 1 << 20;
+/// Most entries of the forwarding table: switches x switches with hosts (8 B each).
+pub const MAX_TABLE: u64 = 1 << 24;
+/// Most steps of the search for shortest paths: switches with hosts x links between switches.
+pub const MAX_ROUTING_WORK: u64 = 1 << 28;
+/// Most entries of the list of equal-cost choices (4 B each).
+pub const MAX_CHOICES: usize = 1 << 24;
+/// Longest propagation delay of a link (docs/assumptions.md#longest-delay).
+pub const MAX_DELAY: Span = Span::from_ms(1_000_000);
+/// Longest name of a node, in bytes.
+pub const MAX_NAME: usize = 64;
+
+/// A link's properties, the same in both directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay, above zero and at most [`MAX_DELAY`].
+    pub delay: Span,
+    /// Probability that a packet put on it is lost, in [0, 1).
+    pub loss: f64,
+}
+
+impl LinkSpec {
+    /// A link of `rate` and `delay` that loses nothing.
+    pub const fn lossless(rate: Rate, delay: Span) -> Self {
+        Self { rate, delay, loss: 0.0 }
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        if self.delay == Span::ZERO {
+            return Err(Problem::ZeroDelay);
+        }
+        if self.delay > MAX_DELAY {
+            return Err(Problem::LongDelay { ps: self.delay.0 });
+        }
+        if (0.0..1.0).contains(&self.loss) {
+            Ok(())
+        } else {
+            Err(Problem::Loss { found: self.loss.to_string() })
+        }
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// An end of flows, with exactly one link.
+    Host,
+    /// A forwarder of packets.
+    Switch,
+}
+
+/// A node of a [`Graph`], by order of addition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Vertex(u32);
+
+impl Vertex {
+    /// How many nodes were added before it.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many nodes and links a regular topology will have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) hosts: u64,
+    pub(crate) switches: u64,
+    pub(crate) links: u64,
+}
+
+/// Where in a graph a problem lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At a node.
+    Node(Vertex),
+    /// In the whole.
+    Whole,
+}
+
+/// Why a graph is no topology.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Where.
+    pub place: Place,
+    /// What, and what would be right.
+    pub problem: Problem,
+}
+
+impl From<Fault> for TopologyError {
+    fn from(fault: Fault) -> Self {
+        Self::Network(fault.problem)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    name: String,
+    kind: NodeKind,
+    /// The first link of a host.
+    link: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cable {
+    a: Vertex,
+    b: Vertex,
+    spec: LinkSpec,
+}
+
+/// Nodes and links that become a [`Topology`].
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    by_name: BTreeMap<String, Vertex>,
+    hosts: u64,
+    cables: Vec<Cable>,
+}
+
+impl Graph {
+    /// No nodes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No nodes yet, room for as many as `size` says; refused if those are too many.
+    pub(crate) fn sized(size: Size) -> Result<Self, Problem> {
+        check_nodes(NodeKind::Host, size.hosts)?;
+        check_nodes(NodeKind::Switch, size.switches)?;
+        check_links(size.links)?;
+        Ok(Self {
+            nodes: Vec::with_capacity((size.hosts + size.switches) as usize),
+            cables: Vec::with_capacity(size.links as usize),
+            ..Self::default()
+        })
+    }
+
+    /// Adds a node; refused if the name is taken or no name, or if there are too many of its kind.
+    pub fn node(&mut self, kind: NodeKind, name: &str) -> Result<Vertex, Problem> {
+        check_name(name)?;
+        let count = match kind {
+            NodeKind::Host => self.hosts,
+            NodeKind::Switch => self.nodes.len() as u64 - self.hosts,
+        };
+        check_nodes(kind, count + 1)?;
+        let vertex = Vertex(self.nodes.len() as u32);
+        if self.by_name.contains_key(name) {
+            return Err(Problem::DuplicateName { name: quote(name) });
+        }
+        self.by_name.insert(name.to_owned(), vertex);
+        self.hosts += u64::from(kind == NodeKind::Host);
+        self.nodes.push(Node { name: name.to_owned(), kind, link: None });
+        Ok(vertex)
+    }
+
+    /// Adds `count` nodes named `prefix0`, `prefix1`, ...
+    pub(crate) fn row(&mut self, kind: NodeKind, prefix: &str, count: u32) -> Result<Vec<Vertex>, Problem> {
+        (0..count).map(|i| self.node(kind, &format!("{prefix}{i}"))).collect()
+    }
+
+    /// The node of that name.
+    pub fn find(&self, name: &str) -> Option<Vertex> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Adds a link in both directions; refused between a node and itself, between hosts, for a host that has
+    /// one already, and if `spec` is out of range. Both nodes must be of this graph.
+    pub fn link(&mut self, a: Vertex, b: Vertex, spec: LinkSpec) -> Result<(), Problem> {
+        spec.check()?;
+        check_links(self.cables.len() as u64 + 1)?;
+        let name = |v: Vertex| quote(&self.nodes[v.index()].name);
+        let kind = |v: Vertex| self.nodes[v.index()].kind;
+        if a == b {
+            return Err(Problem::SelfLink { name: name(a) });
+        }
+        if (kind(a), kind(b)) == (NodeKind::Host, NodeKind::Host) {
+            return Err(Problem::HostToHost { a: name(a), b: name(b) });
+        }
+        for end in [a, b] {
+            if kind(end) == NodeKind::Host && self.nodes[end.index()].link.is_some() {
+                return Err(Problem::SecondLink { name: name(end) });
+            }
+        }
+        for end in [a, b] {
+            self.nodes[end.index()].link.get_or_insert(self.cables.len());
+        }
+        self.cables.push(Cable { a, b, spec });
+        Ok(())
+    }
+
+    /// The topology; refused if it has no host, a host without link, a part that others cannot reach, or
+    /// forwarding tables beyond the limits of this module.
+    pub fn build(self) -> Result<Topology, Fault> {
+        if self.hosts == 0 {
+            return Err(Fault { place: Place::Whole, problem: Problem::NoHosts });
+        }
+        let order = Order::of(&self)?;
+        let links = self.directed_links(&order);
+        let hosts = self.hosts as u32;
+        let switches = self.nodes.len() as u32 - hosts;
+        let rack: Vec<u32> = (0..hosts as usize).map(|h| links[2 * h].to.0 - hosts).collect();
+        let graph = SwitchLinks::new(hosts, switches, &links);
+        self.check_reach(&order, &graph)?;
+        let whole = |problem| Fault { place: Place::Whole, problem };
+        let routes = Routes::compute(&graph, order.racks).map_err(whole)?;
+        let mut names = vec![String::new(); self.nodes.len()];
+        for (node, id) in self.nodes.into_iter().zip(&order.id) {
+            names[id.index()] = node.name;
+        }
+        Ok(Topology {
+            hosts,
+            switches,
+            racks: order.racks,
+            links,
+            names,
+            next_hops: routes.next_hops,
+            choices: routes.choices,
+            path_choice: PathChoice::default(),
+            rack,
+        })
+    }
+
+    /// Link `2 i` and `2 i + 1` are the two directions of cable `i` of `order`; a host's first is its way out.
+    fn directed_links(&self, order: &Order) -> Vec<Link> {
+        let mut links = Vec::with_capacity(2 * self.cables.len());
+        for &index in &order.cables {
+            let Cable { a, b, spec: LinkSpec { rate, delay, loss } } = self.cables[index];
+            let (mut from, mut to) = (order.id[a.index()], order.id[b.index()]);
+            if self.nodes[b.index()].kind == NodeKind::Host {
+                (from, to) = (to, from);
+            }
+            links.push(Link { from, to, rate, delay, loss });
+            links.push(Link { from: to, to: from, rate, delay, loss });
+        }
+        links
+    }
+
+    fn check_reach(&self, order: &Order, graph: &SwitchLinks) -> Result<(), Fault> {
+        let Some(lost) = graph.unreachable_from(0) else { return Ok(()) };
+        let lost = NodeId(self.hosts as u32 + lost);
+        let is = |id: &NodeId| *id == lost;
+        let vertex = Vertex(order.id.iter().position(is).expect("invariant: every node has an id") as u32);
+        let first = order.host_of_first_rack;
+        let problem = Problem::Disconnected {
+            name: quote(&self.nodes[vertex.index()].name),
+            from: quote(&self.nodes[first.index()].name),
+        };
+        Err(Fault { place: Place::Node(vertex), problem })
+    }
+}
+
+/// The final order of a graph's nodes and cables.
+struct Order {
+    id: Vec<NodeId>,
+    racks: u32,
+    host_of_first_rack: Vertex,
+    cables: Vec<usize>,
+}
+
+impl Order {
+    fn of(graph: &Graph) -> Result<Self, Fault> {
+        let mut cables = Vec::with_capacity(graph.cables.len());
+        let mut host_on: Vec<Option<Vertex>> = vec![None; graph.nodes.len()];
+        for (i, node) in graph.nodes.iter().enumerate().filter(|(_, n)| n.kind == NodeKind::Host) {
+            let vertex = Vertex(i as u32);
+            let Some(index) = node.link else {
+                let problem = Problem::NoLink { name: quote(&node.name) };
+                return Err(Fault { place: Place::Node(vertex), problem });
+            };
+            let Cable { a, b, .. } = graph.cables[index];
+            host_on[if a == vertex { b } else { a }.index()].get_or_insert(vertex);
+            cables.push(index);
+        }
+        let is_host = |v: Vertex| graph.nodes[v.index()].kind == NodeKind::Host;
+        cables.extend((0..graph.cables.len()).filter(|&i| {
+            let Cable { a, b, .. } = graph.cables[i];
+            !is_host(a) && !is_host(b)
+        }));
+        let racks = host_on.iter().flatten().count() as u32;
+        let mut next = [0, graph.hosts as u32, graph.hosts as u32 + racks];
+        let mut host_of_first_rack = None;
+        let id = std::iter::zip(&graph.nodes, &host_on).map(|(node, host)| {
+            let group = match (node.kind, host) {
+                (NodeKind::Host, _) => 0,
+                (NodeKind::Switch, Some(_)) => 1,
+                (NodeKind::Switch, None) => 2,
+            };
+            host_of_first_rack = host_of_first_rack.or(*host);
+            next[group] += 1;
+            NodeId(next[group] - 1)
+        });
+        let id = id.collect();
+        let host_of_first_rack = host_of_first_rack.expect("invariant: there is a host, and all are linked");
+        Ok(Self { id, racks, host_of_first_rack, cables })
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if (1..=MAX_NAME).contains(&name.len()) && name.chars().all(legal) {
+        Ok(())
+    } else {
+        Err(Problem::BadName { found: quote(name) })
+    }
+}
+
+fn check_nodes(kind: NodeKind, found: u64) -> Result<(), Problem> {
+    let most = match kind {
+        NodeKind::Host => MAX_HOSTS,
+        NodeKind::Switch => MAX_SWITCHES,
+    };
+    if found > most { Err(Problem::TooManyNodes { kind, found }) } else { Ok(()) }
+}
+
+fn check_links(found: u64) -> Result<(), Problem> {
+    if found > MAX_LINKS { Err(Problem::TooManyLinks { found }) } else { Ok(()) }
+}

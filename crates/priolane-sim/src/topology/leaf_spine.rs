@@ -1,0 +1,61 @@
+//! Two tiers: every leaf is linked to every spine.
+
+use super::Topology;
+use super::error::{Problem, TopologyError};
+use super::graph::{Graph, LinkSpec, NodeKind, Size};
+
+/// A leaf-spine network: hosts `h0..`, host `h` on `leaf(h / hosts_per_leaf)`; switches `leaf0..`, `spine0..`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeafSpine {
+    /// Number of leaf switches, at least 1.
+    pub leaves: u32,
+    /// Number of spine switches, at least 1.
+    pub spines: u32,
+    /// Hosts on each leaf, at least 1.
+    pub hosts_per_leaf: u32,
+    /// Each host's link.
+    pub host_link: LinkSpec,
+    /// Each link between a leaf and a spine.
+    pub fabric_link: LinkSpec,
+    /// Parallel links between each leaf and each spine, at least 1; usually 1.
+    pub links_per_pair: u32,
+}
+
+impl LeafSpine {
+    /// The topology; refused if a number is out of range.
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        let mut graph = Graph::sized(self.size()?)?;
+        let hosts = graph.row(NodeKind::Host, "h", self.leaves * self.hosts_per_leaf)?;
+        let leaves = graph.row(NodeKind::Switch, "leaf", self.leaves)?;
+        let spines = graph.row(NodeKind::Switch, "spine", self.spines)?;
+        for (rack, &leaf) in hosts.chunks(self.hosts_per_leaf as usize).zip(&leaves) {
+            for &host in rack {
+                graph.link(host, leaf, self.host_link)?;
+            }
+        }
+        for &leaf in &leaves {
+            for &spine in &spines {
+                for _ in 0..self.links_per_pair {
+                    graph.link(leaf, spine, self.fabric_link)?;
+                }
+            }
+        }
+        Ok(graph.build()?)
+    }
+
+    fn size(&self) -> Result<Size, Problem> {
+        let named = [
+            ("leaves", self.leaves),
+            ("spines", self.spines),
+            ("hosts_per_leaf", self.hosts_per_leaf),
+            ("links_per_pair", self.links_per_pair),
+        ];
+        if let Some((field, _)) = named.into_iter().find(|(_, value)| *value == 0) {
+            return Err(Problem::Zero { field });
+        }
+        let [leaves, spines, hosts_per_leaf, parallel] = named.map(|(_, value)| u64::from(value));
+        let hosts = leaves * hosts_per_leaf;
+        let fabric = (leaves * spines).saturating_mul(parallel);
+        Ok(Size { hosts, switches: leaves + spines, links: fabric.saturating_add(hosts) })
+    }
+}

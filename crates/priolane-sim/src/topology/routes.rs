@@ -1,0 +1,177 @@
+//! Equal-cost shortest paths between switches, for any graph.
+//!
+//! For each rack (a switch with hosts) `r`, a breadth-first search gives every switch its distance `d(s)` in
+//! links; the next hops of `s` towards `r` are its links to neighbours at `d(s) - 1`, in order of link ids,
+//! parallel links each on its own. Where there is one, the entry names it; where there are several, it names a
+//! run of `choices`, and equal runs are stored once. Length is counted in links, whatever their rates and delays
+//! (docs/assumptions.md#equal-cost).
+
+use std::collections::VecDeque;
+
+use priolane_core::ids::LinkId;
+use rustc_hash::FxHashMap;
+
+use super::error::Problem;
+use super::graph::{MAX_CHOICES, MAX_ROUTING_WORK, MAX_TABLE};
+use super::{Link, NextHops};
+
+const FAR: u32 = u32::MAX;
+
+/// The links between switches, by the switch they leave.
+#[derive(Debug)]
+pub(crate) struct SwitchLinks {
+    /// Where the links of each switch start in `out`; one more at the end.
+    start: Vec<u32>,
+    /// Link and the switch it enters, by switch, then by link.
+    out: Vec<(LinkId, u32)>,
+}
+
+impl SwitchLinks {
+    /// Those of `links` that neither leave nor enter one of the nodes below `hosts`.
+    pub(crate) fn new(hosts: u32, switches: u32, links: &[Link]) -> Self {
+        let inner = || links.iter().enumerate().filter(|(_, l)| l.from.0 >= hosts && l.to.0 >= hosts);
+        let mut start = vec![0u32; switches as usize + 1];
+        for (_, link) in inner() {
+            start[(link.from.0 - hosts) as usize + 1] += 1;
+        }
+        for s in 1..start.len() {
+            start[s] += start[s - 1];
+        }
+        let mut next = start.clone();
+        let mut out = vec![(LinkId(0), 0); *start.last().unwrap_or(&0) as usize];
+        for (id, link) in inner() {
+            let slot = &mut next[(link.from.0 - hosts) as usize];
+            out[*slot as usize] = (LinkId(id as u32), link.to.0 - hosts);
+            *slot += 1;
+        }
+        Self { start, out }
+    }
+
+    fn switches(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    fn of(&self, switch: usize) -> &[(LinkId, u32)] {
+        &self.out[self.start[switch] as usize..self.start[switch + 1] as usize]
+    }
+
+    /// Fills `distance` with the number of links between `root` and each switch.
+    fn distances(&self, root: u32, distance: &mut [u32], queue: &mut VecDeque<u32>) {
+        distance.fill(FAR);
+        distance[root as usize] = 0;
+        queue.push_back(root);
+        while let Some(switch) = queue.pop_front() {
+            let beyond = distance[switch as usize] + 1;
+            for &(_, neighbour) in self.of(switch as usize) {
+                if distance[neighbour as usize] == FAR {
+                    distance[neighbour as usize] = beyond;
+                    queue.push_back(neighbour);
+                }
+            }
+        }
+    }
+
+    /// The first switch that cannot be reached from switch `root`.
+    pub(crate) fn unreachable_from(&self, root: u32) -> Option<u32> {
+        let mut distance = vec![FAR; self.switches()];
+        self.distances(root, &mut distance, &mut VecDeque::new());
+        distance.iter().position(|&d| d == FAR).map(|s| s as u32)
+    }
+}
+
+/// The forwarding tables of all switches.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// `next_hops[switch * racks + rack]`.
+    pub(crate) next_hops: Vec<NextHops>,
+    /// The runs that entries with several choices refer to.
+    pub(crate) choices: Vec<LinkId>,
+}
+
+impl Routes {
+    /// The shortest paths to switches `0..racks`; refused if the tables or the search would be too large.
+    pub(crate) fn compute(graph: &SwitchLinks, racks: u32) -> Result<Self, Problem> {
+        let switches = graph.switches();
+        let (table, work) =
+            (switches as u64 * u64::from(racks), graph.out.len() as u64 / 2 * u64::from(racks));
+        if table > MAX_TABLE || work > MAX_ROUTING_WORK {
+            let links = graph.out.len() as u64 / 2;
+            return Err(Problem::TooLarge { switches: switches as u64, racks: u64::from(racks), links });
+        }
+        let mut next_hops = vec![NextHops::default(); table as usize];
+        let mut runs = Runs::default();
+        let mut distance = vec![FAR; switches];
+        let (mut queue, mut run) = (VecDeque::new(), Vec::new());
+        for rack in 0..racks {
+            graph.distances(rack, &mut distance, &mut queue);
+            for (switch, &here) in distance.iter().enumerate().filter(|&(_, &d)| d != FAR) {
+                run.clear();
+                let nearer = |&&(_, n): &&(LinkId, u32)| here > 0 && distance[n as usize] == here - 1;
+                run.extend(graph.of(switch).iter().filter(nearer).map(|&(link, _)| link));
+                next_hops[switch * racks as usize + rack as usize] = runs.entry(&run)?;
+            }
+        }
+        Ok(Self { next_hops, choices: runs.choices })
+    }
+}
+
+/// Runs of choices, each stored once.
+#[derive(Default)]
+struct Runs {
+    choices: Vec<LinkId>,
+    first: FxHashMap<Box<[LinkId]>, u32>,
+}
+
+impl Runs {
+    fn entry(&mut self, run: &[LinkId]) -> Result<NextHops, Problem> {
+        let count = run.len() as u32;
+        let first = match *run {
+            [] => 0,
+            [link] => link.0,
+            _ => self.start(run)?,
+        };
+        Ok(NextHops { first, count })
+    }
+
+    fn start(&mut self, run: &[LinkId]) -> Result<u32, Problem> {
+        if let Some(&first) = self.first.get(run) {
+            return Ok(first);
+        }
+        if self.choices.len() + run.len() > MAX_CHOICES {
+            return Err(Problem::TooManyChoices);
+        }
+        let first = self.choices.len() as u32;
+        self.choices.extend_from_slice(run);
+        self.first.insert(run.into(), first);
+        Ok(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(ids: &[u32]) -> Vec<LinkId> {
+        ids.iter().copied().map(LinkId).collect()
+    }
+
+    #[test]
+    fn equal_runs_are_stored_once_and_single_choices_not_at_all() {
+        let mut runs = Runs::default();
+        let mut entry = |run: &[u32]| runs.entry(&ids(run)).unwrap();
+        assert_eq!(entry(&[]), NextHops { first: 0, count: 0 });
+        assert_eq!(entry(&[9]), NextHops { first: 9, count: 1 });
+        assert_eq!(entry(&[4, 6]), NextHops { first: 0, count: 2 });
+        assert_eq!(entry(&[4, 6, 8]), NextHops { first: 2, count: 3 });
+        assert_eq!(entry(&[4, 6]), NextHops { first: 0, count: 2 });
+        assert_eq!(runs.choices, ids(&[4, 6, 4, 6, 8]));
+    }
+
+    #[test]
+    fn choices_stop_at_their_limit() {
+        let mut runs = Runs { choices: vec![LinkId(0); MAX_CHOICES - 2], ..Runs::default() };
+        assert!(runs.entry(&ids(&[1, 2])).is_ok());
+        assert_eq!(runs.entry(&ids(&[3, 4])), Err(Problem::TooManyChoices));
+        assert!(runs.entry(&ids(&[1, 2])).is_ok() && runs.entry(&ids(&[3])).is_ok());
+    }
+}

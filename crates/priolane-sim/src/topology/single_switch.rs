@@ -1,0 +1,31 @@
+//! One switch with all hosts on it.
+
+use super::Topology;
+use super::error::{Problem, TopologyError};
+use super::graph::{Graph, LinkSpec, NodeKind, Size};
+
+/// A star: hosts `h0..` on one switch `s0`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SingleSwitch {
+    /// Number of hosts, 1 to 65,536.
+    pub hosts: u32,
+    /// Each host's link.
+    pub host_link: LinkSpec,
+}
+
+impl SingleSwitch {
+    /// The topology; refused if a number is out of range.
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        if self.hosts == 0 {
+            return Err(Problem::NoHosts.into());
+        }
+        let hosts = u64::from(self.hosts);
+        let mut graph = Graph::sized(Size { hosts, switches: 1, links: hosts })?;
+        let hosts = graph.row(NodeKind::Host, "h", self.hosts)?;
+        let switch = graph.node(NodeKind::Switch, "s0")?;
+        for host in hosts {
+            graph.link(host, switch, self.host_link)?;
+        }
+        Ok(graph.build()?)
+    }
+}

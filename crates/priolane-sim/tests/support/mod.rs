@@ -1,0 +1,184 @@
+//! Small scenarios for tests, by hand and at random.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+
+pub mod paced;
+
+use std::ops::ControlFlow;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{CLASSES, FlowId, HostId};
+use priolane_core::packet::Frame;
+use priolane_core::port::{Buffer, Limit, Scope, SortBy};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::window::{self, Handshake, LossRecovery};
+use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
+use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, Topology};
+use priolane_sim::{Drive, NodeOrder};
+
+pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+pub fn link(gbps: u64, delay: Span) -> LinkSpec {
+    LinkSpec::lossless(Rate::from_gbps(gbps), delay)
+}
+
+pub fn fifo(buffer: Buffer) -> PortSpec {
+    PortSpec { queues: Queues::Fifo, buffer }
+}
+
+pub fn strict(queues: u8, buffer: Buffer) -> PortSpec {
+    PortSpec { queues: Queues::Strict { queues, map: IDENTITY }, buffer }
+}
+
+pub fn new_reno() -> Controller {
+    Controller::NewReno(new_reno::Config { init_window: None })
+}
+
+pub fn dctcp() -> Controller {
+    let reno = new_reno::Config { init_window: None };
+    Controller::Dctcp(dctcp::Config { reno, g: 1.0 / 16.0, alpha_0: 0.0, min_window: 2 })
+}
+
+pub fn window(controller: Controller, config: window::Config) -> Transport {
+    Transport::Window { window: config, controller, scheduler: priolane_core::host::SchedulerKind::RoundRobin }
+}
+
+/// A scenario with one kind of port everywhere, that ends when its flows do.
+pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Scenario {
+    let frame = Frame::ETHERNET;
+    Scenario {
+        ports: vec![port; topology.links.len()],
+        topology,
+        frame,
+        transport: window(new_reno(), window::Config::new(frame)),
+        nic: Nic::Pull,
+        host_delay: Span::ZERO,
+        flows,
+        controls: Vec::new(),
+        seed: 1,
+        stop: Stop::WhenDone { grace: Span::from_ms(1), limit: Time(10_000_000_000_000) },
+        sample_every: None,
+        tie_shuffle: None,
+    }
+}
+
+pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpec {
+    FlowSpec {
+        id: FlowId(id),
+        src: HostId(src),
+        dst: HostId(dst),
+        size: Some(bytes),
+        start,
+        class: 0,
+        deadline: None,
+        group: 0,
+        entropy: (id as u16).wrapping_mul(40_503),
+    }
+}
+
+pub fn drive(engine: Engine) -> Drive {
+    Drive { engine, order: NodeOrder::Natural }
+}
+
+pub const SHUFFLED: Drive = Drive { engine: Engine::Window, order: NodeOrder::Shuffled(7) };
+
+pub fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()> {
+    |_| ControlFlow::Continue(())
+}
+
+/// The outcome without what may depend on the engine.
+pub fn physics(mut outcome: Outcome) -> Outcome {
+    outcome.work.events = 0;
+    outcome
+}
+
+/// Draws small experiments: topology, ports, losses, sizes, starts.
+pub struct Draw(pub Stream);
+
+impl Draw {
+    pub fn new(seed: u64) -> Self {
+        Self(Stream::new(seed, Purpose::Pairs, 77))
+    }
+
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.0.below(of.len() as u64) as usize]
+    }
+
+    fn link(&mut self, losses: &[f64]) -> LinkSpec {
+        let rate = self.pick(&[1_000_000_000, 10_000_000_000, 15_000_000_000, 40_000_000_000, 100_000_000_000]);
+        let delay = self.pick(&[100, 999, 1_000, 1_003, 5_000, 120_000]);
+        let loss = self.pick(losses);
+        LinkSpec { rate: Rate::from_bps(rate).unwrap(), delay: Span::from_ns(delay), loss }
+    }
+
+    pub fn topology(&mut self, losses: &[f64]) -> Topology {
+        let (host_link, fabric_link) = (self.link(losses), self.link(losses));
+        match self.0.below(4) {
+            0 => LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 3, host_link, fabric_link, links_per_pair: 1 }
+                .build(),
+            1 => FatTree { k: 4, host_link, fabric_link }.build(),
+            2 => Dumbbell { left: 4, right: 3, host_link, bottleneck: fabric_link }.build(),
+            _ => SingleSwitch { hosts: 6, host_link }.build(),
+        }
+        .expect("the specification is valid")
+    }
+
+    pub fn buffer(&mut self) -> Buffer {
+        Buffer {
+            limit: self.pick(&[Limit::Unlimited, Limit::Packets(4), Limit::Packets(40), Limit::Bytes(30_000)]),
+            limit_scope: self.pick(&[Scope::Port, Scope::Queue]),
+            mark_above: self.pick(&[Limit::Unlimited, Limit::Packets(3), Limit::Packets(20), Limit::Bytes(9_000)]),
+            mark_scope: self.pick(&[Scope::Port, Scope::Queue]),
+        }
+    }
+
+    pub fn port(&mut self) -> PortSpec {
+        let buffer = self.buffer();
+        let queues = match self.0.below(6) {
+            0 | 1 => Queues::Fifo,
+            2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
+            4 => Queues::Ranked,
+            _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
+        };
+        PortSpec { queues, buffer }
+    }
+
+    pub fn flows(&mut self, hosts: u32, count: u32) -> Vec<FlowSpec> {
+        let mut starts: Vec<u64> = (0..count).map(|_| self.0.below(400) * 1_000_000).collect();
+        starts.sort_unstable();
+        let flow = |(id, start): (usize, u64)| {
+            let src = self.0.below(u64::from(hosts)) as u16;
+            let dst = ((u64::from(src) + 1 + self.0.below(u64::from(hosts) - 1)) % u64::from(hosts)) as u16;
+            let bytes = 1 + self.0.below(self.pick_size());
+            FlowSpec { class: self.0.below(3) as u8, ..flow(id as u32, (src, dst), bytes, Time(start)) }
+        };
+        starts.into_iter().enumerate().map(flow).collect()
+    }
+
+    fn pick_size(&self) -> u64 {
+        120_000
+    }
+
+    pub fn nic(&mut self) -> Nic {
+        let port = match self.0.below(3) {
+            0 => return Nic::Pull,
+            1 => fifo(Buffer::UNLIMITED),
+            _ => strict(8, Buffer { limit: Limit::Packets(60), ..Buffer::UNLIMITED }),
+        };
+        Nic::Queue { port, sort_by: SortBy::HostLevel }
+    }
+
+    pub fn window_config(&mut self) -> window::Config {
+        window::Config {
+            handshake: self.pick(&[Handshake::None, Handshake::OneRtt, Handshake::Reuse]),
+            recovery: self.pick(&[LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN]),
+            ack_every: self.pick(&[1, 1, 2]),
+            min_rto: Span::from_us(300),
+            initial_rto: Span::from_us(500),
+            max_rto: Span::from_ms(20),
+            ..window::Config::new(Frame::ETHERNET)
+        }
+    }
+}
