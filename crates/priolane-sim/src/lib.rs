@@ -9,6 +9,7 @@ mod wire;
 
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::HostId;
+use priolane_core::transport::EndpointUser;
 use priolane_core::units::Span;
 
 pub use engine::drive::OnProgress;
@@ -42,6 +43,28 @@ pub fn run_with<E: Endpoint + 'static>(
         engine::wheel::run(&mut network, &fabric, progress)
     } else {
         engine::window::run(&mut network, &fabric, drive.order, progress)
+    }
+}
+
+/// Runs `scenario` with its transport.
+///
+/// # Errors
+/// As [`run_with`].
+pub fn run(scenario: &Scenario, drive: Drive, progress: OnProgress) -> Result<Outcome, RunError> {
+    scenario.transport.with_endpoints(Runner { scenario, drive, progress })
+}
+
+struct Runner<'a> {
+    scenario: &'a Scenario,
+    drive: Drive,
+    progress: OnProgress<'a>,
+}
+
+impl EndpointUser for Runner<'_> {
+    type Out = Result<Outcome, RunError>;
+
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out {
+        run_with(self.scenario, self.drive, &make, self.progress)
     }
 }
 

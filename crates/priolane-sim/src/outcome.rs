@@ -148,7 +148,10 @@ impl Ledger {
             }
             if ended != self.made[class] {
                 return Err(RunError::Violation {
-                    what: format!("packets are not conserved: {:?} made, {ended:?} accounted for", self.made[class]),
+                    what: format!(
+                        "packets are not conserved: {:?} made, {ended:?} accounted for",
+                        self.made[class]
+                    ),
                     at,
                     place: format!("class {class}"),
                 });

@@ -133,16 +133,11 @@ pub struct ClassSpan {
     pub last: Class,
 }
 
-/// No transport makes a packet below this many bytes on the wire, or below the frame's own smallest.
-const SMALLEST_WIRE: u64 = 64;
-
 impl Scenario {
     /// No packet arrives sooner than this after its transmission starts: the shortest link with the smallest
     /// packet. The engines' window.
     pub fn lookahead(&self) -> Span {
-        let smallest = u64::from(self.frame.min_wire()).min(SMALLEST_WIRE);
-        let hop = |l: &Link| l.delay + l.rate.serialize(smallest);
-        self.topology.links.iter().map(hop).min().unwrap_or(Span(1))
+        self.topology.lookahead(&self.frame)
     }
 
     /// The longest time from the start of a transmission to the arrival of its packet.

@@ -60,7 +60,8 @@ fn a_rate_limited_port_is_as_slow_as_it_says_on_both_engines() {
         queues: Queues::Limited { rate: Rate::from_gbps(1), burst: 0 },
         buffer: Buffer::UNLIMITED,
     };
-    let fast = scenario(topology.clone(), fifo(Buffer::UNLIMITED), vec![flow(0, (0, 1), 1_460_000, Time::ZERO)]);
+    let fast =
+        scenario(topology.clone(), fifo(Buffer::UNLIMITED), vec![flow(0, (0, 1), 1_460_000, Time::ZERO)]);
     let slow = scenario(topology, limited, fast.flows.clone());
     let fct = |s, e| run(s, e).flows[0].fct.unwrap();
     assert_eq!(fct(&slow, Engine::Window), fct(&slow, Engine::Wheel));

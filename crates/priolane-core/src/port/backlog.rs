@@ -42,7 +42,9 @@ pub(super) fn admit<B: Body>(
     if of(buffer.limit_scope).exceeds_with(wire, buffer.limit) {
         return Admission::Dropped;
     }
-    if packet.header.marks.has(Marks::ECN_CAPABLE) && of(buffer.mark_scope).exceeds_with(wire, buffer.mark_above) {
+    if packet.header.marks.has(Marks::ECN_CAPABLE)
+        && of(buffer.mark_scope).exceeds_with(wire, buffer.mark_above)
+    {
         packet.header.marks = packet.header.marks.with(Marks::CONGESTED);
         return Admission::Marked;
     }

@@ -63,7 +63,8 @@ fn marks_start_above_the_threshold_with_the_arriving_packet_counted() {
     let mut port = Fifo::new(buffer);
     let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, packet(0, id))).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Queued, Admission::Marked, Admission::Marked]);
-    let congested = std::iter::from_fn(|| port.start(Time::ZERO)).map(|p| p.header.marks.has(Marks::CONGESTED));
+    let congested =
+        std::iter::from_fn(|| port.start(Time::ZERO)).map(|p| p.header.marks.has(Marks::CONGESTED));
     assert_eq!(congested.collect::<Vec<_>>(), [false, false, true, true]);
 
     let mut bytes = Fifo::new(Buffer { mark_above: Limit::Bytes(1999), ..Buffer::UNLIMITED });

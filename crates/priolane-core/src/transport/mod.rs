@@ -7,7 +7,10 @@ pub mod dctcp;
 pub mod new_reno;
 pub mod window;
 
+use crate::endpoint::Endpoint;
 use crate::host;
+use crate::ids::HostId;
+use window::WindowEndpoint;
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
@@ -30,4 +33,26 @@ pub enum Controller {
     NewReno(new_reno::Config),
     /// Data Center TCP.
     Dctcp(dctcp::Config),
+}
+
+/// Something that is done with one endpoint type, whichever a [`Transport`] turns out to need: a run.
+pub trait EndpointUser {
+    /// What it results in.
+    type Out;
+
+    /// Does it; `make` builds the endpoint of a host.
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out;
+}
+
+impl Transport {
+    /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
+    pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
+        match self {
+            Self::Window { window, controller: Controller::NewReno(reno), scheduler } => user
+                .run(|host| WindowEndpoint::<new_reno::NewReno>::with_kind(host, *window, *reno, *scheduler)),
+            Self::Window { window, controller: Controller::Dctcp(dctcp), scheduler } => {
+                user.run(|host| WindowEndpoint::<dctcp::Dctcp>::with_kind(host, *window, *dctcp, *scheduler))
+            }
+        }
+    }
 }

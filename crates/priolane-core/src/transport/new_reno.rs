@@ -1,8 +1,113 @@
-//! TCP NewReno (RFC 5681, RFC 6582).
+//! TCP NewReno's window (RFC 5681, RFC 6582).
+//!
+//! ```text
+//! cwnd < ssthresh   slow start            cwnd += min(acked, MSS), not beyond ssthresh   (RFC 5681 eq. 2)
+//! otherwise         congestion avoidance  cwnd += MSS per cwnd bytes acknowledged        (RFC 5681 eq. 3)
+//! loss              ssthresh = max(FlightSize / 2, 2 MSS), cwnd = ssthresh               (RFC 5681 eq. 4)
+//! timeout           ssthresh likewise, once per datum; cwnd = 1 MSS
+//! ```
+//!
+//! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
+//! back (RFC 7661).
+
+use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+
+/// Segments in the first window where nothing else is said (RFC 6928).
+const INITIAL_SEGMENTS: u64 = 10;
 
 /// Parameters of NewReno.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
-    /// Window of a new flow, in bytes; `None` means 10 segments (RFC 6928).
+    /// Window of a new flow, in bytes; `None` means 10 segments (RFC 6928). Less than a segment is taken
+    /// as one.
     pub init_window: Option<u64>,
+}
+
+/// The window of one NewReno flow.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    mss: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// Bytes acknowledged in congestion avoidance that have not yet bought a segment.
+    credit: u64,
+}
+
+impl NewReno {
+    /// The slow start threshold, in bytes; `u64::MAX` before the first reduction.
+    pub fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// Bytes per segment.
+    pub(super) fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Sets threshold and window to `ssthresh` bytes, the window never upwards: the end of slow start.
+    pub(super) fn reduce_to(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.credit = 0;
+    }
+
+    fn threshold_after_loss(&self, in_flight: u64) -> u64 {
+        (in_flight / 2).max(2 * self.mss)
+    }
+
+    /// Slow start's share of `acked` bytes; what is left for congestion avoidance.
+    fn slow_start(&mut self, acked: u64) -> u64 {
+        if self.cwnd >= self.ssthresh {
+            return acked;
+        }
+        let counted = acked.min(self.mss);
+        let growth = counted.min(self.ssthresh - self.cwnd);
+        self.cwnd += growth;
+        counted - growth
+    }
+}
+
+impl CongestionControl for NewReno {
+    type Config = Config;
+
+    const ECN: bool = false;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        let cwnd = config.init_window.unwrap_or(INITIAL_SEGMENTS * mss).max(mss);
+        Self { mss, cwnd, ssthresh: u64::MAX, credit: 0 }
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        if ack.acked == 0 || ack.growth != Growth::Allowed {
+            return;
+        }
+        self.credit += self.slow_start(ack.acked);
+        while self.credit >= self.cwnd {
+            self.credit -= self.cwnd;
+            self.cwnd += self.mss;
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen) {
+        self.ssthresh = self.threshold_after_loss(loss.in_flight);
+        self.cwnd = self.ssthresh;
+        self.credit = 0;
+    }
+
+    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+        if repeat == Repeat::First {
+            self.ssthresh = self.threshold_after_loss(loss.in_flight);
+        }
+        self.cwnd = self.mss;
+        self.credit = 0;
+    }
+
+    fn on_recovered(&mut self, in_flight: u64) {
+        self.cwnd = self.ssthresh.min(in_flight.max(self.mss) + self.mss).max(self.mss);
+    }
 }

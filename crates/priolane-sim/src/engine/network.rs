@@ -48,7 +48,9 @@ impl<B: Body> Network<B> {
             let node = NodeId(topology.hosts + s);
             let (group, index) = match common_kind(fabric, node) {
                 Some(Queues::Fifo) => (1, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>))),
-                Some(Queues::Strict { .. }) => (2, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>))),
+                Some(Queues::Strict { .. }) => {
+                    (2, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
+                }
                 Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };

@@ -159,7 +159,11 @@ enum Awaited {
 }
 
 /// Runs the scenario of `fabric` to its end.
-pub(crate) fn run<B: Body>(network: &mut Network<B>, fabric: &Fabric, progress: OnProgress) -> Result<Outcome, RunError> {
+pub(crate) fn run<B: Body>(
+    network: &mut Network<B>,
+    fabric: &Fabric,
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
     let scenario = fabric.scenario;
     let nodes = network.places.len();
     let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
@@ -193,7 +197,9 @@ pub(crate) fn run<B: Body>(network: &mut Network<B>, fabric: &Fabric, progress: 
         if let Some(error) = wire.error.take() {
             return Err(error);
         }
-        if handled.is_multiple_of(REPORT_EVERY) && progress(wire.ending.progress(stop.min(wire.wheel.now()))) == ControlFlow::Break(()) {
+        if handled.is_multiple_of(REPORT_EVERY)
+            && progress(wire.ending.progress(stop.min(wire.wheel.now()))) == ControlFlow::Break(())
+        {
             return Err(RunError::Interrupted);
         }
     }

@@ -371,7 +371,9 @@ pub(crate) fn run<B: Body>(
             return Err(error);
         }
         windows += 1;
-        if windows.is_multiple_of(REPORT_EVERY) && progress(wire.ending.progress(start)) == ControlFlow::Break(()) {
+        if windows.is_multiple_of(REPORT_EVERY)
+            && progress(wire.ending.progress(start)) == ControlFlow::Break(())
+        {
             return Err(RunError::Interrupted);
         }
         next = window + 1;
@@ -403,7 +405,13 @@ impl Worker {
         Self { layout: KeyLayout::new(fabric.most_ingress), nodes: Vec::new(), keys: Vec::new(), shuffle }
     }
 
-    fn live<B: Body>(&mut self, network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
+    fn live<B: Body>(
+        &mut self,
+        network: &mut Network<B>,
+        fabric: &Fabric,
+        span: &Span,
+        wire: &mut LazyWire<B>,
+    ) {
         wire.take_alive(&mut self.nodes);
         if let Some(stream) = &mut self.shuffle {
             stream.shuffle(&mut self.nodes);

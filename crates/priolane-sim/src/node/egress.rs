@@ -57,13 +57,19 @@ impl<D> Egress<D> {
     /// `packet` arrives at `now`; departures due by `now` have happened. True if it or another packet was
     /// put on the line.
     #[inline]
-    pub(crate) fn arrive<B: Body, W: Wire<B>>(&mut self, now: Time, mut packet: Packet<B>, wire: &mut W) -> Started
+    pub(crate) fn arrive<B: Body, W: Wire<B>>(
+        &mut self,
+        now: Time,
+        mut packet: Packet<B>,
+        wire: &mut W,
+    ) -> Started
     where
         D: Discipline<B>,
     {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
-        if idle && self.queued_packets == 0
+        if idle
+            && self.queued_packets == 0
             && let Some(admission) = self.queue.pass(now, &mut packet)
         {
             return self.pass(now, packet, admission, wire);
@@ -86,7 +92,13 @@ impl<D> Egress<D> {
     }
 
     #[inline]
-    fn pass<B: Body, W: Wire<B>>(&mut self, now: Time, packet: Packet<B>, admission: Admission, wire: &mut W) -> Started {
+    fn pass<B: Body, W: Wire<B>>(
+        &mut self,
+        now: Time,
+        packet: Packet<B>,
+        admission: Admission,
+        wire: &mut W,
+    ) -> Started {
         let class = packet.header.class;
         match admission {
             Admission::Dropped => {

@@ -18,7 +18,14 @@ use crate::wire::Kind;
 /// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
 pub(crate) trait NodeGroup<B: Body>: Send {
     /// Window engine: node `i` lives through `span` with these arrivals; when it next wants to live.
-    fn run_window(&mut self, i: usize, fabric: &Fabric, inbox: &Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time;
+    fn run_window(
+        &mut self,
+        i: usize,
+        fabric: &Fabric,
+        inbox: &Inbox<B>,
+        span: &WindowSpan,
+        wire: &mut LazyWire<B>,
+    ) -> Time;
 
     /// Wheel engine: a packet arrives at node `i`.
     fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut EagerWire<B>);
@@ -37,7 +44,14 @@ pub(crate) trait NodeGroup<B: Body>: Send {
 }
 
 impl<B: Body, D: Discipline<B>> NodeGroup<B> for Vec<Switch<D>> {
-    fn run_window(&mut self, i: usize, fabric: &Fabric, inbox: &Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time {
+    fn run_window(
+        &mut self,
+        i: usize,
+        fabric: &Fabric,
+        inbox: &Inbox<B>,
+        span: &WindowSpan,
+        wire: &mut LazyWire<B>,
+    ) -> Time {
         let switch = &mut self[i];
         let mut tick = span.samples();
         for (at, packet) in inbox.before(span.end) {
@@ -119,7 +133,14 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         }
     }
 
-    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<E::Body>, wire: &mut EagerWire<E::Body>) {
+    fn arrive(
+        &mut self,
+        i: usize,
+        fabric: &Fabric,
+        now: Time,
+        packet: Packet<E::Body>,
+        wire: &mut EagerWire<E::Body>,
+    ) {
         self[i].arrive(fabric.scenario, now, &packet, wire);
         let (at, kind) = self[i].next_local(fabric.scenario);
         wire.wake_at(at, Wake::local(kind));
@@ -149,7 +170,12 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
 }
 
 /// A port with an idle line and a backlog waits for its discipline: nothing else will wake it.
-fn wake_limited<B: Body, D: Discipline<B>>(egress: &Egress<D>, now: Time, wake: Wake, wire: &mut EagerWire<B>) {
+fn wake_limited<B: Body, D: Discipline<B>>(
+    egress: &Egress<D>,
+    now: Time,
+    wake: Wake,
+    wire: &mut EagerWire<B>,
+) {
     if egress.line.free_at <= now
         && let Some(service) = egress.next_service()
     {

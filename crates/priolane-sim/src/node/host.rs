@@ -134,7 +134,13 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// Does what `next_local` announced for `now`.
-    pub(crate) fn run_local<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, kind: Kind, wire: &mut W) {
+    pub(crate) fn run_local<W: Wire<E::Body>>(
+        &mut self,
+        scenario: &Scenario,
+        now: Time,
+        kind: Kind,
+        wire: &mut W,
+    ) {
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         match kind {
             Kind::Departure => {
@@ -175,7 +181,13 @@ impl<E: Endpoint> Host<E> {
 
     /// A packet arrived and has been processed at `now`.
     #[inline]
-    pub(crate) fn arrive<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, packet: &Packet<E::Body>, wire: &mut W) {
+    pub(crate) fn arrive<W: Wire<E::Body>>(
+        &mut self,
+        scenario: &Scenario,
+        now: Time,
+        packet: &Packet<E::Body>,
+        wire: &mut W,
+    ) {
         self.taken[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing }, packet);

@@ -70,7 +70,12 @@ impl Counts {
     }
 
     /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
-    pub(crate) fn records(&self, link: LinkId, now: Time, queue_of: &dyn Fn(Class) -> u8) -> Vec<PortClassRecord> {
+    pub(crate) fn records(
+        &self,
+        link: LinkId,
+        now: Time,
+        queue_of: &dyn Fn(Class) -> u8,
+    ) -> Vec<PortClassRecord> {
         let seen = |c: &ClassCount| c.served.packets + c.dropped.packets + u64::from(c.waiting) > 0;
         let record = |(class, c): (usize, &ClassCount)| PortClassRecord {
             link,
@@ -126,7 +131,13 @@ pub(crate) struct Line {
 
 impl Line {
     /// An idle line; `loss` is the probability that its link loses a packet.
-    pub(crate) fn new(link: LinkId, spec: &crate::topology::Link, to: Ingress, extra_delay: Span, seed: u64) -> Self {
+    pub(crate) fn new(
+        link: LinkId,
+        spec: &crate::topology::Link,
+        to: Ingress,
+        extra_delay: Span,
+        seed: u64,
+    ) -> Self {
         let loss = (spec.loss > 0.0).then(|| {
             let stream = Stream::new(seed, Purpose::Loss, u64::from(link.0));
             Box::new(Loss { probability: spec.loss, stream })
@@ -153,7 +164,13 @@ impl Line {
 
     /// Puts `packet` on the line at `t`, when the line is free.
     #[inline]
-    pub(crate) fn transmit<B: Body, W: Wire<B>>(&mut self, t: Time, packet: Packet<B>, counts: &mut Counts, wire: &mut W) {
+    pub(crate) fn transmit<B: Body, W: Wire<B>>(
+        &mut self,
+        t: Time,
+        packet: Packet<B>,
+        counts: &mut Counts,
+        wire: &mut W,
+    ) {
         let header = &packet.header;
         let count = counts.of(header.class);
         count.served.add(header.wire);

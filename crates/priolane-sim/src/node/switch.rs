@@ -51,8 +51,13 @@ impl<D> Switch<D> {
 
     /// A packet arrives; ports are served lazily up to `now`.
     #[inline]
-    pub(crate) fn arrive_lazily<B: Body, W: Wire<B>>(&mut self, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut W)
-    where
+    pub(crate) fn arrive_lazily<B: Body, W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: Packet<B>,
+        wire: &mut W,
+    ) where
         D: Discipline<B>,
     {
         let Some(p) = self.route(fabric, &packet) else {

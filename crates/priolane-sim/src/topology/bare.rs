@@ -11,6 +11,9 @@ use priolane_core::units::Span;
 
 use super::{Link, Topology};
 
+/// No transport makes a packet that is both below this many bytes on the wire and below the frame's smallest.
+const SMALLEST_WIRE: u64 = 64;
+
 impl Topology {
     /// The links a packet with `entropy` takes from `src` to `dst`, in order; none if they are one host.
     pub fn path(&self, src: HostId, dst: HostId, entropy: u16) -> Vec<LinkId> {
@@ -34,10 +37,10 @@ impl Topology {
         stream_time(links.iter().map(|link| &self.links[link.index()]), frame, payload)
     }
 
-    /// The least time between a packet's start on any link and its arrival: the shortest of delay plus
-    /// serialization of `frame`'s smallest packet.
+    /// The least time between a packet's start on any link and its arrival, the engines' window: the shortest
+    /// of delay plus serialization of the smallest packet, `frame`'s or 64 bytes.
     pub fn lookahead(&self, frame: &Frame) -> Span {
-        let wire = u64::from(frame.min_wire());
+        let wire = u64::from(frame.min_wire()).min(SMALLEST_WIRE);
         let time = |link: &Link| Span(link.delay.0.saturating_add(link.rate.serialize(wire).0));
         self.links.iter().map(time).min().unwrap_or(Span::ZERO)
     }

@@ -227,10 +227,10 @@ fn bare_time_over_a_leaf_spine_by_hand() {
 
 #[test]
 fn lookahead_is_that_of_the_quickest_link() {
-    // 84 B: 67.2 ns at 10 Gbps + 1 us; 16.8 ns at 40 Gbps + 2 us.
-    assert_eq!(leaf_spine().build().unwrap().lookahead(&Frame::ETHERNET), Span(1_067_200));
+    // 64 B: 51.2 ns at 10 Gbps + 1 us; 12.8 ns at 40 Gbps + 2 us.
+    assert_eq!(leaf_spine().build().unwrap().lookahead(&Frame::ETHERNET), Span(1_051_200));
     let quick = LeafSpine { fabric_link: LinkSpec { delay: Span(1), ..FABRIC }, ..leaf_spine() };
-    assert_eq!(quick.build().unwrap().lookahead(&Frame::ETHERNET), Span(16_801));
+    assert_eq!(quick.build().unwrap().lookahead(&Frame::ETHERNET), Span(12_801));
 }
 
 #[test]

@@ -42,7 +42,11 @@ pub fn dctcp() -> Controller {
 }
 
 pub fn window(controller: Controller, config: window::Config) -> Transport {
-    Transport::Window { window: config, controller, scheduler: priolane_core::host::SchedulerKind::RoundRobin }
+    Transport::Window {
+        window: config,
+        controller,
+        scheduler: priolane_core::host::SchedulerKind::RoundRobin,
+    }
 }
 
 /// A scenario with one kind of port everywhere, that ends when its flows do.
@@ -107,7 +111,8 @@ impl Draw {
     }
 
     fn link(&mut self, losses: &[f64]) -> LinkSpec {
-        let rate = self.pick(&[1_000_000_000, 10_000_000_000, 15_000_000_000, 40_000_000_000, 100_000_000_000]);
+        let rate =
+            self.pick(&[1_000_000_000, 10_000_000_000, 15_000_000_000, 40_000_000_000, 100_000_000_000]);
         let delay = self.pick(&[100, 999, 1_000, 1_003, 5_000, 120_000]);
         let loss = self.pick(losses);
         LinkSpec { rate: Rate::from_bps(rate).unwrap(), delay: Span::from_ns(delay), loss }
@@ -116,8 +121,15 @@ impl Draw {
     pub fn topology(&mut self, losses: &[f64]) -> Topology {
         let (host_link, fabric_link) = (self.link(losses), self.link(losses));
         match self.0.below(4) {
-            0 => LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 3, host_link, fabric_link, links_per_pair: 1 }
-                .build(),
+            0 => LeafSpine {
+                leaves: 3,
+                spines: 2,
+                hosts_per_leaf: 3,
+                host_link,
+                fabric_link,
+                links_per_pair: 1,
+            }
+            .build(),
             1 => FatTree { k: 4, host_link, fabric_link }.build(),
             2 => Dumbbell { left: 4, right: 3, host_link, bottleneck: fabric_link }.build(),
             _ => SingleSwitch { hosts: 6, host_link }.build(),
@@ -127,9 +139,19 @@ impl Draw {
 
     pub fn buffer(&mut self) -> Buffer {
         Buffer {
-            limit: self.pick(&[Limit::Unlimited, Limit::Packets(4), Limit::Packets(40), Limit::Bytes(30_000)]),
+            limit: self.pick(&[
+                Limit::Unlimited,
+                Limit::Packets(4),
+                Limit::Packets(40),
+                Limit::Bytes(30_000),
+            ]),
             limit_scope: self.pick(&[Scope::Port, Scope::Queue]),
-            mark_above: self.pick(&[Limit::Unlimited, Limit::Packets(3), Limit::Packets(20), Limit::Bytes(9_000)]),
+            mark_above: self.pick(&[
+                Limit::Unlimited,
+                Limit::Packets(3),
+                Limit::Packets(20),
+                Limit::Bytes(9_000),
+            ]),
             mark_scope: self.pick(&[Scope::Port, Scope::Queue]),
         }
     }

@@ -29,6 +29,16 @@ pub enum LossRecovery {
     GoBackN,
 }
 
+/// Whether control packets (ACK, SYN, SYN/ACK) of an ECN transport are ECN-capable themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ControlEcn {
+    /// Only payload packets are (RFC 3168 §6.1.1, §6.1.4).
+    #[default]
+    No,
+    /// All packets are, as ns-3's DCTCP and data-centre practice (RFC 8257 §3.1 permits it for SYNs).
+    Yes,
+}
+
 /// Parameters every window transport shares.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
@@ -55,11 +65,14 @@ pub struct Config {
     pub max_window: u64,
     /// Class of ACKs, SYNs and other control packets, 0 first. Default 0 (PIAS-NS2: highest queue).
     pub control_class: Class,
+    /// Whether ACKs and SYNs of an ECN transport are ECN-capable. Default `No`.
+    pub control_ecn: ControlEcn,
     /// Class on the wire by bytes sent; added to the flow's own class, capped at 15.
     pub class: Ladder,
     /// Level inside the host by bytes sent (NOS2 §IV-B).
     pub host_level: Ladder,
-    /// Length of the monitor interval after which a sender reports; `None` reports at completion only.
+    /// Length of the monitor interval after which a sender reports; `None` (or zero) reports at completion
+    /// only.
     pub monitor: Option<Span>,
 }
 
@@ -78,9 +91,15 @@ impl Config {
             max_rto: Span::from_ms(4_000),
             max_window: u64::MAX,
             control_class: 0,
+            control_ecn: ControlEcn::No,
             class: Ladder::FLAT,
             host_level: Ladder::FLAT,
             monitor: None,
         }
+    }
+
+    /// The monitor interval, above zero.
+    pub(super) fn monitor_interval(&self) -> Option<Span> {
+        self.monitor.filter(|&interval| interval > Span::ZERO)
     }
 }

@@ -1,6 +1,6 @@
 //! The contract between the reliability machine and a congestion controller.
 
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// What one ACK tells a controller.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +15,34 @@ pub struct AckSeen {
     pub next: u64,
     /// Whether the ACK echoes a congestion mark.
     pub marked: bool,
-    /// Whether the sender is repairing losses: the window must not grow then.
-    pub recovering: bool,
-    /// Whether the window was what held the sender back (RFC 7661); it must not grow otherwise.
-    pub limited: bool,
+    /// Whether the window may grow.
+    pub growth: Growth,
     /// Round-trip time of the packet acknowledged, if it can be told.
     pub rtt: Option<Span>,
+}
+
+/// Whether an ACK may grow the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// It may: the window is what held the sender back. Also while losses are repaired after a timeout: the
+    /// window then grows from one segment again (RFC 5681 §3.1).
+    Allowed,
+    /// It may not: the data acknowledged was never sent with a full window (RFC 7661 §4.1).
+    NotLimited,
+    /// It may not: the sender is in fast recovery, whose loss has already cut the window.
+    Recovering,
+}
+
+/// What a controller is told when data is inferred lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LossSeen {
+    /// When the loss was inferred.
+    pub now: Time,
+    /// `FlightSize` of RFC 5681 §3.1: bytes sent and not acknowledged, without those that limited
+    /// transmit sent beyond the window.
+    pub in_flight: u64,
+    /// First byte not yet sent: a reduction covers everything before it (RFC 3168 §6.1.2).
+    pub next: u64,
 }
 
 /// How large a window may be: one controller per flow, driven by the reliability machine.
@@ -40,13 +62,23 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// An ACK arrived, duplicate or not.
     fn on_ack(&mut self, ack: &AckSeen);
 
-    /// A loss was inferred from ACKs with `in_flight` bytes outstanding; once per recovery
-    /// (RFC 5681 §3.2).
-    fn on_loss(&mut self, now: Time, in_flight: u64);
+    /// A loss was inferred from ACKs; once per recovery (RFC 5681 §3.2).
+    fn on_loss(&mut self, loss: &LossSeen);
 
-    /// The retransmission timer fired with `in_flight` bytes outstanding; `first` unless it already fired
-    /// for the same data (RFC 5681 §3.1).
-    fn on_timeout(&mut self, now: Time, in_flight: u64, repeat: Repeat);
+    /// The retransmission timer fired (RFC 5681 §3.1); `repeat` says whether for new data.
+    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat);
+
+    /// Fast recovery without selective ACKs ended with `in_flight` bytes outstanding: the window may be
+    /// limited so that it does not burst (RFC 6582 §3.2 step 3, option 1). Default: nothing.
+    fn on_recovered(&mut self, in_flight: u64) {
+        let _ = in_flight;
+    }
+
+    /// The flow's minimum rate and weight (in thousandths of a best-effort flow's) from now on. Default:
+    /// not honoured.
+    fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {
+        let _ = (theta, w_milli);
+    }
 }
 
 /// Whether a timeout is the first for the data at the head of the window.

@@ -1,7 +1,23 @@
 //! The reliability machine: handshake, cumulative and selective ACKs, retransmission, completion.
+//!
+//! [`Window`] is one host's endpoint. A flow's two ends are `sender` (what may be sent) with `recovery`
+//! (what ACKs and timeouts change), and `receiver` (which ACKs arrivals call for); each has its state
+//! machine in its module's documentation. The congestion controller ([`CongestionControl`]) says how large
+//! the window is, the host scheduler ([`crate::host::HostScheduler`]) which flow goes next.
 
+mod body;
 mod config;
 mod controller;
+mod endpoint;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rto;
+mod sender;
+mod slab;
+mod timers;
 
-pub use config::{Config, Handshake, LossRecovery};
-pub use controller::{AckSeen, CongestionControl, Repeat};
+pub use body::{Segment, Stamp};
+pub use config::{Config, ControlEcn, Handshake, LossRecovery};
+pub use controller::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+pub use endpoint::{Window, WindowEndpoint};

@@ -1,0 +1,62 @@
+//! A multi-level feedback queue: strict levels, turns within a level (NOS2 §IV-B).
+//!
+//! The level is that of the flow's next packet, found by its ladder, so a flow sinks as it sends. A flow
+//! that waits in a level and gets a retransmission of a better one is promoted: it then waits in the better
+//! level, and its old place is passed over.
+
+use std::collections::VecDeque;
+
+use super::{Candidate, HostScheduler};
+use crate::ids::CLASSES;
+
+/// A place in a level: the flow's slot, and the ticket it must still hold when its turn comes.
+type Place = (u32, u32);
+
+/// Strict levels with turns within.
+#[derive(Debug, Default)]
+pub struct Mlfq {
+    levels: [VecDeque<Place>; CLASSES],
+    /// Bit `l` is set while level `l` has places.
+    occupied: u16,
+    /// The ticket of each slot's valid place.
+    tickets: Vec<u32>,
+}
+
+impl Mlfq {
+    fn enter(&mut self, candidate: Candidate) {
+        let slot = candidate.slot as usize;
+        if slot >= self.tickets.len() {
+            self.tickets.resize(slot + 1, 0);
+        }
+        self.tickets[slot] = self.tickets[slot].wrapping_add(1);
+        let level = usize::from(candidate.level).min(CLASSES - 1);
+        self.levels[level].push_back((candidate.slot, self.tickets[slot]));
+        self.occupied |= 1 << level;
+    }
+}
+
+impl HostScheduler for Mlfq {
+    fn offer(&mut self, candidate: Candidate) {
+        self.enter(candidate);
+    }
+
+    fn promote(&mut self, candidate: Candidate) {
+        self.enter(candidate);
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        while self.occupied != 0 {
+            let level = self.occupied.trailing_zeros() as usize;
+            let place = self.levels[level].pop_front();
+            if self.levels[level].is_empty() {
+                self.occupied &= !(1 << level);
+            }
+            if let Some((slot, ticket)) = place
+                && self.tickets[slot as usize] == ticket
+            {
+                return Some(slot);
+            }
+        }
+        None
+    }
+}

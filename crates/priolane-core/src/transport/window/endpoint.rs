@@ -1,0 +1,429 @@
+//! The window machine of one host: all flows that start or end there.
+//!
+//! A packet is delivered with one probe of the flow map; flows live in two tables (senders, receivers) with
+//! places that are used again. Control packets (ACK, SYN, SYN/ACK) leave first, in order; then the host
+//! scheduler picks among the flows that may send. A flow is offered to it when an ACK, a timer or its own
+//! last packet leaves it able to send, and looked at again when its turn comes: it may by then have nothing
+//! to send (its turn is void) or only a packet of a worse level (it is offered anew at that level).
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::body::{Segment, Stamp};
+use super::config::{Config, ControlEcn, Handshake};
+use super::controller::CongestionControl;
+use super::ranges::Interval;
+use super::receiver::{Ack, Arrival, Ce, Echo, Receiver};
+use super::recovery::{Arrived, Echoed, State};
+use super::sender::Sender;
+use super::slab::Slab;
+use super::timers::{Entry, Owner, Timers};
+use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, Tx};
+use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
+use crate::ids::{FlowId, HostId};
+use crate::packet::{Header, Kind, Marks, Packet};
+use crate::units::{Span, Time};
+
+/// What a host knows of a flow.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// It sends it: place in `senders`.
+    Sender(u32),
+    /// It receives it: place in `receivers`.
+    Receiver(u32),
+    /// It received all of it: its length, so that late retransmissions are acknowledged.
+    Received(u64),
+}
+
+/// The window transport of one host, with controller `C` and host scheduler `S`.
+#[derive(Debug)]
+pub struct Window<C: CongestionControl, S: HostScheduler> {
+    host: HostId,
+    config: Config,
+    controller: C::Config,
+    scheduler: S,
+    roles: FxHashMap<FlowId, Role>,
+    senders: Slab<Sender<C>>,
+    receivers: Slab<Receiver>,
+    /// Hosts that a handshake from here succeeded with.
+    known: FxHashSet<HostId>,
+    control: VecDeque<Packet<Segment>>,
+    events: VecDeque<Event>,
+    timers: Timers,
+}
+
+/// The window transport with a host scheduler chosen at run time.
+pub type WindowEndpoint<C> = Window<C, AnyScheduler>;
+
+impl<C: CongestionControl> WindowEndpoint<C> {
+    /// The endpoint of `host` with the scheduler that `kind` names.
+    pub fn with_kind(host: HostId, config: Config, controller: C::Config, kind: SchedulerKind) -> Self {
+        Self::new(host, config, controller, AnyScheduler::from(kind))
+    }
+}
+
+impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
+    /// The endpoint of `host`, without flows.
+    pub fn new(host: HostId, config: Config, controller: C::Config, scheduler: S) -> Self {
+        Self {
+            host,
+            config,
+            controller,
+            scheduler,
+            roles: FxHashMap::default(),
+            senders: Slab::default(),
+            receivers: Slab::default(),
+            known: FxHashSet::default(),
+            control: VecDeque::new(),
+            events: VecDeque::new(),
+            timers: Timers::default(),
+        }
+    }
+
+    /// The controller of a flow that this host still sends; for tests and traces.
+    pub fn controller(&self, flow: FlowId) -> Option<&C> {
+        match self.roles.get(&flow) {
+            Some(&Role::Sender(slot)) => self.senders.get(slot).map(|sender| &sender.controller),
+            _ => None,
+        }
+    }
+
+    /// Queues a control packet: what depends on the host is filled in here.
+    fn send_control(&mut self, mut packet: Packet<Segment>) {
+        let frame = &self.config.frame;
+        packet.header.src = self.host;
+        packet.header.class = self.config.control_class;
+        packet.header.wire = match packet.header.kind {
+            Kind::Syn | Kind::SynAck => frame.syn_wire(),
+            _ => frame.ack_wire(),
+        };
+        if C::ECN && self.config.control_ecn == ControlEcn::Yes {
+            packet.header.marks = packet.header.marks.with(Marks::ECN_CAPABLE);
+        }
+        self.control.push_back(packet);
+    }
+
+    /// Sends a SYN and starts the timer for it.
+    fn send_syn(&mut self, slot: u32, cx: &Cx) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        sender.deadline = cx.now + sender.rto.timeout(&self.config);
+        let header = Header {
+            flow: sender.spec.id,
+            dst: sender.spec.dst,
+            entropy: sender.spec.entropy,
+            kind: Kind::Syn,
+            ..Header::default()
+        };
+        let body = Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() };
+        self.send_control(Packet { header, body });
+        self.arm_sender(slot);
+    }
+
+    /// Offers a flow to the scheduler if it may send; promotes it if it waits for less than it now has.
+    fn refresh(&mut self, slot: u32) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(plan) = sender.plan(&self.config) else { return };
+        let candidate = sender.candidate(slot, plan, &self.config);
+        match sender.offered {
+            None => {
+                sender.offered = Some(candidate.level);
+                self.scheduler.offer(candidate);
+            }
+            Some(level) if candidate.level < level => {
+                sender.offered = Some(candidate.level);
+                self.scheduler.promote(candidate);
+            }
+            Some(_) => {}
+        }
+    }
+
+    #[inline]
+    fn arm_sender(&mut self, slot: u32) {
+        let generation = self.senders.generation(slot);
+        if let Some(sender) = self.senders.get_mut(slot) {
+            let entry = Entry { at: sender.due(), owner: Owner::Sender(slot), generation };
+            self.timers.arm(entry, &mut sender.armed);
+        }
+    }
+
+    #[inline]
+    fn arm_receiver(&mut self, slot: u32) {
+        let generation = self.receivers.generation(slot);
+        if let Some(receiver) = self.receivers.get_mut(slot) {
+            let entry = Entry { at: receiver.deadline(), owner: Owner::Receiver(slot), generation };
+            self.timers.arm(entry, &mut receiver.armed);
+        }
+    }
+
+    /// Forgets a flow that this host sends.
+    fn forget_sender(&mut self, slot: u32) {
+        if let Some(sender) = self.senders.take(slot) {
+            self.roles.remove(&sender.spec.id);
+            // A place that the scheduler still holds is given back when its turn comes.
+            if sender.offered.is_none() {
+                self.senders.release(slot);
+            }
+        }
+        self.drop_dead_timers();
+    }
+
+    fn drop_dead_timers(&mut self) {
+        while self.timers.first().is_some_and(|entry| !self.is_live(&entry)) {
+            self.timers.pop();
+        }
+    }
+
+    fn is_live(&self, entry: &Entry) -> bool {
+        let (generation, armed) = match entry.owner {
+            Owner::Sender(slot) => (self.senders.generation(slot), self.senders.get(slot).map(|s| s.armed)),
+            Owner::Receiver(slot) => {
+                (self.receivers.generation(slot), self.receivers.get(slot).map(|r| r.armed))
+            }
+        };
+        generation == entry.generation && armed == Some(entry.at)
+    }
+
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+        let header = &packet.header;
+        let start = header.offset.get();
+        let arrival = Arrival {
+            bytes: Interval { start, end: start + u64::from(header.payload) },
+            marks: header.marks,
+            stamp: packet.body.stamp,
+            read: Stamp::read(cx.clock, meta.stamp),
+            entropy: header.entropy,
+            now: cx.now,
+        };
+        match self.receiving(header) {
+            Some(Role::Receiver(slot)) => self.receive(slot, &arrival, meta.stamp),
+            Some(Role::Received(end)) => self.acknowledge_again(end, header, &arrival),
+            Some(Role::Sender(_)) | None => {}
+        }
+    }
+
+    /// What this host is to the flow of a packet from its sender, a new receiver if it is new; `None` if
+    /// the packet has nothing to receive.
+    fn receiving(&mut self, header: &Header) -> Option<Role> {
+        if header.marks.has(Marks::TRIMMED) || (header.kind == Kind::Data && header.payload == 0) {
+            return None;
+        }
+        let receivers = &mut self.receivers;
+        let role = self.roles.entry(header.flow);
+        Some(
+            *role.or_insert_with(|| Role::Receiver(receivers.insert(Receiver::new(header.flow, header.src)))),
+        )
+    }
+
+    fn receive(&mut self, slot: u32, arrival: &Arrival, stamp: Time) {
+        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let acks = receiver.receive(arrival, &self.config);
+        let (flow, complete) = (receiver.flow(), receiver.complete());
+        for ack in [acks.held, acks.own].into_iter().flatten() {
+            self.send_control(ack.packet());
+        }
+        match complete {
+            Some(end) => {
+                self.events.push_back(Event::Delivered { flow, at: stamp });
+                self.roles.insert(flow, Role::Received(end));
+                self.receivers.take(slot);
+                self.receivers.release(slot);
+                self.drop_dead_timers();
+            }
+            None => self.arm_receiver(slot),
+        }
+    }
+
+    /// Answers a retransmission of a flow that is all here.
+    fn acknowledge_again(&mut self, end: u64, header: &Header, arrival: &Arrival) {
+        let echo = Echo {
+            stamp: arrival.stamp,
+            one_way: arrival.read.ticks_since(arrival.stamp),
+            entropy: arrival.entropy,
+            ce: Ce::of(arrival.marks),
+        };
+        let ack = Ack { to: header.src, flow: header.flow, cumulative: end, sack: [(0, 0); 2], echo };
+        self.send_control(ack.packet());
+    }
+
+    fn on_syn(&mut self, packet: &Packet<Segment>) {
+        if let Some(Role::Sender(_)) = self.receiving(&packet.header) {
+            return;
+        }
+        let Header { flow, src, entropy, .. } = packet.header;
+        let header = Header { flow, dst: src, entropy, kind: Kind::SynAck, ..Header::default() };
+        self.send_control(Packet {
+            header,
+            body: Segment { stamp: packet.body.stamp, ..Segment::default() },
+        });
+    }
+
+    /// A SYN/ACK or an ACK of payload: for a flow that this host sends.
+    fn on_answer(&mut self, cx: &Cx, packet: &Packet<Segment>) {
+        let header = &packet.header;
+        // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
+        let Some(&Role::Sender(slot)) = self.roles.get(&header.flow) else { return };
+        let rtt = Stamp::read(cx.clock, cx.now).since(packet.body.stamp);
+        if header.kind == Kind::SynAck {
+            self.establish(slot, rtt);
+        } else {
+            self.take_ack(slot, cx.now, rtt, packet);
+        }
+    }
+
+    fn establish(&mut self, slot: u32, rtt: Span) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        if !matches!(sender.state, State::Handshake) {
+            return;
+        }
+        sender.on_established(rtt);
+        let FlowSpec { id, dst, entropy, .. } = sender.spec;
+        self.known.insert(dst);
+        let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
+        self.send_control(Packet { header, body: Segment::default() });
+        self.refresh(slot);
+    }
+
+    fn take_ack(&mut self, slot: u32, now: Time, rtt: Span, packet: &Packet<Segment>) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
+        let cumulative = packet.header.offset.get();
+        sender.on_ack(&Arrived { now, cumulative, sack: packet.body.sack, rtt, echo }, &self.config);
+        if sender.is_complete() {
+            self.events.push_back(Event::Completed(sender.report(now)));
+            self.forget_sender(slot);
+            return;
+        }
+        self.refresh(slot);
+        self.arm_sender(slot);
+    }
+
+    fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        sender.armed = Time::NEVER;
+        if sender.interval_ended(cx.now, &self.config) {
+            self.events.push_back(Event::Report(sender.report(cx.now)));
+        }
+        if sender.deadline <= cx.now {
+            if matches!(sender.state, State::Handshake) {
+                sender.on_handshake_timeout();
+                self.send_syn(slot, cx);
+            } else {
+                sender.on_timeout(cx.now);
+                self.refresh(slot);
+            }
+        }
+        self.arm_sender(slot);
+    }
+
+    fn on_receiver_timer(&mut self, slot: u32, now: Time) {
+        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        receiver.armed = Time::NEVER;
+        if let Some(ack) = receiver.on_timer(now) {
+            self.send_control(ack.packet());
+        }
+        self.arm_receiver(slot);
+    }
+
+    /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<Packet<Segment>> {
+        let Some(sender) = self.senders.get_mut(slot) else {
+            self.senders.release(slot);
+            return None;
+        };
+        let offered = sender.offered.take();
+        let plan = sender.plan(&self.config)?;
+        let candidate = sender.candidate(slot, plan, &self.config);
+        if offered.is_some_and(|level| candidate.level > level) {
+            sender.offered = Some(candidate.level);
+            self.scheduler.offer(candidate);
+            return None;
+        }
+        let packet = sender.emit(plan, self.host, cx, &self.config);
+        self.refresh(slot);
+        self.arm_sender(slot);
+        Some(packet)
+    }
+}
+
+impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
+    type Body = Segment;
+
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+        let greets = match self.config.handshake {
+            Handshake::None => false,
+            Handshake::OneRtt => true,
+            Handshake::Reuse => !self.known.contains(&flow.dst),
+        };
+        let state = if greets { State::Handshake } else { State::Open };
+        let controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
+        let slot = self.senders.insert(Sender::new(flow, state, controller, &self.config, cx.now));
+        self.roles.insert(flow.id, Role::Sender(slot));
+        if greets {
+            self.send_syn(slot, cx);
+        } else {
+            self.refresh(slot);
+            self.arm_sender(slot);
+        }
+    }
+
+    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
+        let Some(&Role::Sender(slot)) = self.roles.get(&id) else { return };
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        match control {
+            Control::Class(class) => {
+                sender.spec.class = class;
+                self.events.push_back(Event::ClassChanged { flow: id, class });
+            }
+            Control::Weights { theta, w_milli } => {
+                sender.controller.set_weights(theta, w_milli);
+                self.refresh(slot);
+            }
+            Control::Abort => self.forget_sender(slot),
+        }
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment>) {
+        match packet.header.kind {
+            Kind::Data => self.on_data(cx, meta, packet),
+            Kind::Ack | Kind::SynAck => self.on_answer(cx, packet),
+            Kind::Syn => self.on_syn(packet),
+            Kind::Credit | Kind::Probe | Kind::Signal => {}
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx) {
+        while let Some(entry) = self.timers.first().filter(|entry| entry.at <= cx.now) {
+            self.timers.pop();
+            if !self.is_live(&entry) {
+                continue;
+            }
+            match entry.owner {
+                Owner::Sender(slot) => self.on_sender_timer(slot, cx),
+                Owner::Receiver(slot) => self.on_receiver_timer(slot, cx.now),
+            }
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Time> {
+        self.timers.first().map(|entry| entry.at)
+    }
+
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment> {
+        if let Some(packet) = self.control.pop_front() {
+            return Tx::Send { packet, id: None };
+        }
+        while let Some(slot) = self.scheduler.next() {
+            if let Some(packet) = self.take_turn(slot, cx) {
+                return Tx::Send { packet, id: None };
+            }
+        }
+        Tx::Idle
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+}

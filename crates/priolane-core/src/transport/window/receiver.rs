@@ -1,0 +1,263 @@
+//! The receiving end of a flow: what arrived, and which ACKs that calls for.
+//!
+//! ```text
+//! in order, n-th since the last ACK, or LAST ......... ACK now          (RFC 5681 §4.2)
+//! in order, sooner ................................... hold the ACK back, at most `ack_delay`
+//! out of order, duplicate, or filling a hole ......... ACK now, with SACK blocks (RFC 5681 §4.2, RFC 2018 §4)
+//! CE mark differs from the packet before ............. first ACK what is held back, with the old mark;
+//!                                                      then ACK this packet, with the new one (RFC 8257 §3.2)
+//! ```
+//!
+//! An ACK carries ECHO exactly if the packets it answers were marked. The receiver learns of the flow from
+//! packets alone; when all bytes are here it is replaced by its length.
+
+use super::body::{Segment, Stamp};
+use super::config::{Config, LossRecovery};
+use super::ranges::{Interval, Ranges};
+use crate::ids::{FlowId, HostId};
+use crate::packet::{Header, Kind, Marks, Offset, Packet};
+use crate::units::Time;
+
+/// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
+const MAX_RANGES: usize = 4_096;
+
+/// Payload that arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) bytes: Interval,
+    pub(super) marks: Marks,
+    /// The stamp the packet carries.
+    pub(super) stamp: Stamp,
+    /// The receiver's clock at its arrival.
+    pub(super) read: Stamp,
+    pub(super) entropy: u16,
+    pub(super) now: Time,
+}
+
+/// What an ACK answers: echoed in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Echo {
+    pub(super) stamp: Stamp,
+    pub(super) one_way: u32,
+    pub(super) entropy: u16,
+    pub(super) ce: Ce,
+}
+
+/// Whether a packet was marked on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ce {
+    Unmarked,
+    Marked,
+}
+
+impl Ce {
+    #[inline]
+    pub(super) fn of(marks: Marks) -> Self {
+        if marks.has(Marks::CONGESTED) { Self::Marked } else { Self::Unmarked }
+    }
+}
+
+/// The ACKs a packet calls for: of what was held back, and of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acks {
+    pub(super) held: Option<Ack>,
+    pub(super) own: Option<Ack>,
+}
+
+/// An ACK to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack {
+    pub(super) to: HostId,
+    pub(super) flow: FlowId,
+    pub(super) cumulative: u64,
+    pub(super) sack: [(u32, u32); 2],
+    pub(super) echo: Echo,
+}
+
+impl Ack {
+    /// The packet, but for what depends on the host: source, class, size and ECN capability.
+    pub(super) fn packet(&self) -> Packet<Segment> {
+        let marks = if self.echo.ce == Ce::Marked { Marks::ECHO } else { Marks::none() };
+        let header = Header {
+            flow: self.flow,
+            dst: self.to,
+            offset: Offset::new(self.cumulative),
+            entropy: self.echo.entropy,
+            marks,
+            kind: Kind::Ack,
+            ..Header::default()
+        };
+        let body = Segment { stamp: self.echo.stamp, one_way: self.echo.one_way, sack: self.sack };
+        Packet { header, body }
+    }
+}
+
+/// ACKs held back.
+#[derive(Clone, Copy, Debug)]
+enum Pending {
+    None,
+    Held { packets: u8, last: Echo, until: Time },
+}
+
+/// A flow at its receiver.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    flow: FlowId,
+    src: HostId,
+    /// First byte not yet here.
+    next: u64,
+    /// Length of the flow, once its last packet arrived.
+    end: Option<u64>,
+    above: Ranges,
+    /// A byte of the block reported first, and of the one reported first before it.
+    recent: [u64; 2],
+    ce: Ce,
+    pending: Pending,
+    /// When the live entry in the host's timers is.
+    pub(super) armed: Time,
+}
+
+impl Receiver {
+    pub(super) fn new(flow: FlowId, src: HostId) -> Self {
+        Self {
+            flow,
+            src,
+            next: 0,
+            end: None,
+            above: Ranges::default(),
+            recent: [0; 2],
+            ce: Ce::Unmarked,
+            pending: Pending::None,
+            armed: Time::NEVER,
+        }
+    }
+
+    /// The flow's length if all of it is here.
+    pub(super) fn complete(&self) -> Option<u64> {
+        self.end.filter(|&end| end == self.next)
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// When a held ACK is due; `Time::NEVER` if none is.
+    pub(super) fn deadline(&self) -> Time {
+        match self.pending {
+            Pending::None => Time::NEVER,
+            Pending::Held { until, .. } => until,
+        }
+    }
+
+    /// Payload arrived.
+    pub(super) fn receive(&mut self, arrival: &Arrival, config: &Config) -> Acks {
+        let ce = Ce::of(arrival.marks);
+        let changed = ce != self.ce;
+        let held = if changed { self.take_held() } else { None };
+        self.ce = ce;
+        if arrival.marks.has(Marks::LAST) && self.end.is_none() {
+            self.end = Some(arrival.bytes.end);
+        }
+        let in_order = self.store(arrival.bytes, config.recovery);
+        let echo = Echo {
+            stamp: arrival.stamp,
+            one_way: arrival.read.ticks_since(arrival.stamp),
+            entropy: arrival.entropy,
+            ce,
+        };
+        let at_once = changed || !in_order || arrival.marks.has(Marks::LAST) || self.complete().is_some();
+        Acks { held, own: self.acknowledge(echo, at_once.into(), arrival.now, config) }
+    }
+
+    /// The ACK held back, if it is due.
+    pub(super) fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        if self.deadline() <= now { self.take_held() } else { None }
+    }
+
+    fn acknowledge(&mut self, echo: Echo, urgency: Urgency, now: Time, config: &Config) -> Option<Ack> {
+        let (packets, until) = match self.pending {
+            Pending::None => (1, now + config.ack_delay),
+            Pending::Held { packets, until, .. } => (packets.saturating_add(1), until),
+        };
+        if urgency == Urgency::CanWait && packets < config.ack_every {
+            self.pending = Pending::Held { packets, last: echo, until };
+            return None;
+        }
+        self.pending = Pending::None;
+        Some(self.ack(echo))
+    }
+
+    fn take_held(&mut self) -> Option<Ack> {
+        match std::mem::replace(&mut self.pending, Pending::None) {
+            Pending::None => None,
+            Pending::Held { last, .. } => Some(self.ack(last)),
+        }
+    }
+
+    fn ack(&self, echo: Echo) -> Ack {
+        Ack { to: self.src, flow: self.flow, cumulative: self.next, sack: self.blocks(), echo }
+    }
+
+    /// Keeps what is new of `bytes`; whether it is the next in order with nothing waiting above it.
+    fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> bool {
+        if bytes.start > self.next {
+            if recovery != LossRecovery::GoBackN && self.has_room_for(bytes) {
+                self.above.insert(bytes, |_| ());
+                self.remember(bytes.start);
+            }
+            return false;
+        }
+        if bytes.end <= self.next {
+            return false;
+        }
+        let alone = self.above.is_empty();
+        self.next = if alone { bytes.end } else { self.above.absorb(bytes.end) };
+        alone
+    }
+
+    fn has_room_for(&self, bytes: Interval) -> bool {
+        self.above.count() < MAX_RANGES || self.above.highest().is_some_and(|top| bytes.start <= top.end)
+    }
+
+    /// Makes the block that holds `offset` the first to be reported.
+    fn remember(&mut self, offset: u64) {
+        let block = self.above.holding(offset);
+        if block != self.above.holding(self.recent[0]) {
+            self.recent[1] = self.recent[0];
+        }
+        self.recent[0] = offset;
+    }
+
+    fn blocks(&self) -> [(u32, u32); 2] {
+        if self.above.is_empty() {
+            return [(0, 0); 2];
+        }
+        let [latest, before] = self.recent.map(|offset| self.above.holding(offset));
+        let top = self.above.highest();
+        let first = latest.or(before).or(top);
+        let second = [before, top].into_iter().flatten().find(|&block| Some(block) != first);
+        [first, second].map(|block| block.map_or((0, 0), |r| self.relative(r)))
+    }
+
+    /// `block` as offsets from the cumulative ACK; none if it lies beyond what 32 bits reach.
+    fn relative(&self, block: Interval) -> (u32, u32) {
+        let from_next = |offset: u64| u32::try_from(offset.saturating_sub(self.next));
+        match (from_next(block.start), from_next(block.end)) {
+            (Ok(start), Ok(end)) => (start, end),
+            _ => (0, 0),
+        }
+    }
+}
+
+/// Whether an ACK may be held back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Urgency {
+    CanWait,
+    Now,
+}
+
+impl From<bool> for Urgency {
+    fn from(at_once: bool) -> Self {
+        if at_once { Self::Now } else { Self::CanWait }
+    }
+}

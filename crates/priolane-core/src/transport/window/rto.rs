@@ -1,0 +1,108 @@
+//! The retransmission timeout (RFC 6298).
+//!
+//! ```text
+//! first sample R    srtt = R, rttvar = R / 2                                              (§2.2)
+//! later             rttvar = 3/4 rttvar + 1/4 |srtt - R|;  srtt = 7/8 srtt + 1/8 R        (§2.3)
+//! timeout           clamp((srtt + 4 rttvar) 2^n, min_rto, max_rto)                        (§2.4, §2.5)
+//! expiry            n += 1                                                                (§5.5)
+//! ```
+//!
+//! Stamps tell which transmission an ACK answers, so every sample counts (Karn's rule has no case) and a
+//! sample ends the back-off (§5, last paragraph).
+
+use super::Config;
+use crate::units::Span;
+
+/// Doublings after which any timeout has reached its ceiling.
+const MAX_DOUBLINGS: u32 = 40;
+
+/// Round-trip estimate and back-off of one flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rto {
+    srtt: Span,
+    rttvar: Span,
+    doublings: u32,
+}
+
+impl Rto {
+    pub(super) const NEW: Self = Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0 };
+
+    /// Smoothed round-trip time; zero before the first sample.
+    pub(super) fn srtt(&self) -> Span {
+        self.srtt
+    }
+
+    /// Takes a sample (above zero) and ends the back-off.
+    pub(super) fn sample(&mut self, rtt: Span) {
+        self.doublings = 0;
+        if self.srtt == Span::ZERO {
+            self.srtt = rtt;
+            self.rttvar = Span(rtt.0 / 2);
+            return;
+        }
+        let error = self.srtt.0.abs_diff(rtt.0);
+        self.rttvar = Span(self.rttvar.0 - self.rttvar.0 / 4 + error / 4);
+        self.srtt = Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
+    }
+
+    /// The timer expired: the next timeout is twice as long.
+    pub(super) fn back_off(&mut self) {
+        self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
+    }
+
+    /// Whether the timer expired since the last sample.
+    pub(super) fn backed_off(&self) -> bool {
+        self.doublings > 0
+    }
+
+    /// The timeout for a timer started now.
+    #[inline]
+    pub(super) fn timeout(&self, config: &Config) -> Span {
+        let estimate = if self.srtt == Span::ZERO {
+            config.initial_rto
+        } else {
+            Span(self.srtt.0.saturating_add(self.rttvar.0.saturating_mul(4)))
+        };
+        let longest = config.max_rto.max(config.min_rto);
+        // Never zero, so that a timer is always later than the instant that starts it.
+        estimate.max(config.min_rto).times(1 << self.doublings).min(longest).max(Span(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Frame;
+
+    fn config() -> Config {
+        Config {
+            min_rto: Span(100),
+            initial_rto: Span(700),
+            max_rto: Span(5_000),
+            ..Config::new(Frame::ETHERNET)
+        }
+    }
+
+    #[test]
+    fn estimate_follows_rfc_6298() {
+        let mut rto = Rto::NEW;
+        assert_eq!(rto.timeout(&config()), Span(700));
+        rto.sample(Span(800));
+        // 800 + 4 * 400.
+        assert_eq!(rto.timeout(&config()), Span(2_400));
+        rto.sample(Span(1_600));
+        // rttvar = 400 - 100 + 800 / 4 = 500; srtt = 800 - 100 + 200 = 900; 900 + 2000.
+        assert_eq!((rto.srtt(), rto.timeout(&config())), (Span(900), Span(2_900)));
+    }
+
+    #[test]
+    fn timeout_is_floored_doubled_and_capped() {
+        let mut rto = Rto::NEW;
+        rto.sample(Span(8));
+        assert_eq!(rto.timeout(&config()), Span(100));
+        let doubled: Vec<u64> = (0..8).map(|_| (rto.back_off(), rto.timeout(&config()).0).1).collect();
+        assert_eq!(doubled, [200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
+        rto.sample(Span(8));
+        assert_eq!((rto.backed_off(), rto.timeout(&config())), (false, Span(100)));
+    }
+}

@@ -1,0 +1,334 @@
+//! The sending end of a flow: what may be sent next, and with which priority.
+//!
+//! ```text
+//!             open                SYN/ACK               una = size
+//!   (none) ──────────▶ Handshake ──────────▶ Open ─────────────────▶ completed, forgotten
+//!              │         │  ▲ RTO: SYN again  │ ▲                         ▲
+//!              │         └──┘                 │ │ una ≥ recover           │ una = size
+//!              └── handshake none ───────────▶│ │                         │
+//!                                     loss    ▼ │                         │
+//!                                    or RTO  Recovery { Fast | Timeout } ─┘
+//!                                               └──┘ RTO: Timeout, once more
+//! ```
+//!
+//! A segment may be sent if `pipe + len <= min(cwnd, max_window)` or nothing is in the pipe (RFC 6675 §5;
+//! without selective ACKs, RFC 5681 §3.2). Segments are cut at multiples of the MSS of the stream, so that
+//! a retransmission has its original's boundaries and, where levels count stream offsets, its level.
+//! How ACKs move the states is in `recovery`.
+
+use super::body::{Segment, Stamp};
+use super::config::Config;
+use super::controller::CongestionControl;
+use super::ranges::Ranges;
+use super::recovery::{Recovery, State};
+use super::rto::Rto;
+use crate::assign::{Count, Ladder};
+use crate::endpoint::{Cx, FlowReport, FlowSpec};
+use crate::host::Candidate;
+use crate::ids::{CLASSES, Class, HostId};
+use crate::packet::{Header, Kind, Marks, Offset, Packet};
+use crate::units::{PS_PER_S, Span, Time};
+
+/// The level of a ladder a flow's new data has reached, and where it ends: one compare per packet.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    until: u64,
+    level: u8,
+}
+
+impl Step {
+    fn first(ladder: &Ladder) -> Self {
+        Self::at(ladder, 0)
+    }
+
+    fn at(ladder: &Ladder, bytes: u64) -> Self {
+        let level = ladder.level(bytes);
+        Self { until: ladder.end_of(level), level }
+    }
+}
+
+/// What was sent, for reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Payload bytes, retransmissions included.
+    pub(super) bytes: u64,
+    pub(super) retransmitted: u64,
+    pub(super) retransmits: u32,
+    pub(super) timeouts: u32,
+    class_first: Option<Class>,
+    class_last: Class,
+}
+
+/// A segment that may be sent now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Plan {
+    pub(super) offset: u64,
+    pub(super) len: u16,
+    pub(super) turn: Turn,
+}
+
+/// Whether a segment goes out for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    First,
+    Again,
+}
+
+/// A flow at its sender.
+#[derive(Debug)]
+pub(super) struct Sender<C> {
+    pub(super) spec: FlowSpec,
+    pub(super) state: State,
+    pub(super) controller: C,
+    pub(super) rto: Rto,
+    /// First byte not acknowledged.
+    pub(super) una: u64,
+    /// First byte not sent.
+    pub(super) next: u64,
+    /// Bytes above `una` that SACKs reported.
+    pub(super) sacked: Ranges,
+    pub(super) dup_acks: u32,
+    /// A recovery may start once `una` is here (RFC 6582 §3.2 step 2).
+    pub(super) may_recover_at: u64,
+    /// Data below it was sent or outstanding when the window was full.
+    pub(super) full_until: u64,
+    /// When the retransmission timer expires; `Time::NEVER` while it is off.
+    pub(super) deadline: Time,
+    /// When the monitor interval ends.
+    pub(super) report_at: Time,
+    /// When the live entry in the host's timers is.
+    pub(super) armed: Time,
+    /// The level at which the host scheduler holds the flow.
+    pub(super) offered: Option<u8>,
+    pub(super) sent: Sent,
+    class_step: Step,
+    host_step: Step,
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// A flow that starts at `now` in `state`.
+    pub(super) fn new(spec: FlowSpec, state: State, controller: C, config: &Config, now: Time) -> Self {
+        let sent = Sent {
+            bytes: 0,
+            retransmitted: 0,
+            retransmits: 0,
+            timeouts: 0,
+            class_first: None,
+            class_last: spec.class,
+        };
+        Self {
+            spec,
+            state,
+            controller,
+            rto: Rto::NEW,
+            una: 0,
+            next: 0,
+            sacked: Ranges::default(),
+            dup_acks: 0,
+            may_recover_at: 0,
+            full_until: 0,
+            deadline: Time::NEVER,
+            report_at: config.monitor_interval().map_or(Time::NEVER, |interval| now + interval),
+            armed: Time::NEVER,
+            offered: None,
+            sent,
+            class_step: Step::first(&config.class),
+            host_step: Step::first(&config.host_level),
+        }
+    }
+
+    /// Whether every byte is acknowledged.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.spec.size == Some(self.una)
+    }
+
+    /// When the flow next wants its timer.
+    #[inline]
+    pub(super) fn due(&self) -> Time {
+        self.deadline.min(self.report_at)
+    }
+
+    /// If a monitor interval ended by `now`, begins the next; intervals passed over meanwhile count as one.
+    pub(super) fn interval_ended(&mut self, now: Time, config: &Config) -> bool {
+        let Some(interval) = config.monitor_interval().filter(|_| self.report_at <= now) else {
+            return false;
+        };
+        let ended = now.since(self.report_at).0 / interval.0 + 1;
+        self.report_at += interval.times(ended);
+        true
+    }
+
+    /// Bytes believed to be in the network: sent, neither acknowledged nor SACKed nor lost, plus those of
+    /// the lost that were sent again (RFC 6675 §4, `SetPipe`).
+    #[inline]
+    pub(super) fn pipe(&self) -> u64 {
+        let gone = match &self.state {
+            State::Recovery(recovery) => recovery.lost_left + recovery.inflation,
+            State::Open | State::Handshake => 0,
+        };
+        (self.next - self.una).saturating_sub(self.sacked.bytes() + gone)
+    }
+
+    /// The most that may be in the pipe.
+    #[inline]
+    pub(super) fn window(&self, config: &Config) -> u64 {
+        self.controller.window().min(config.max_window)
+    }
+
+    /// The segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).
+    #[inline]
+    pub(super) fn plan(&self, config: &Config) -> Option<Plan> {
+        let plan = match &self.state {
+            State::Handshake => return None,
+            State::Open => self.new_data(config)?,
+            State::Recovery(recovery) if recovery.lost_left > 0 => {
+                let plan = self.hole(recovery, config);
+                if recovery.is_due() {
+                    return Some(plan);
+                }
+                plan
+            }
+            State::Recovery(_) => self.new_data(config)?,
+        };
+        let pipe = self.pipe();
+        let fits = pipe == 0 || pipe + u64::from(plan.len) <= self.window(config);
+        fits.then_some(plan)
+    }
+
+    fn new_data(&self, config: &Config) -> Option<Plan> {
+        let left = self.spec.size.unwrap_or(Offset::MAX).saturating_sub(self.next);
+        let len = segment_len(self.next, config.frame.mss(), left);
+        (len > 0).then_some(Plan { offset: self.next, len, turn: Turn::First })
+    }
+
+    fn hole(&self, recovery: &Recovery, config: &Config) -> Plan {
+        let offset = self.sacked.next_gap(recovery.rexmit_next);
+        let len = segment_len(offset, config.frame.mss(), self.next.saturating_sub(offset));
+        Plan { offset, len, turn: Turn::Again }
+    }
+
+    /// What the host scheduler may know of `plan`.
+    pub(super) fn candidate(&self, slot: u32, plan: Plan, config: &Config) -> Candidate {
+        Candidate {
+            slot,
+            flow: self.spec.id,
+            level: self.level(plan, &config.host_level, self.host_step),
+            sent: self.next,
+            remaining: self.spec.size.map_or(u64::MAX, |size| size - self.next),
+        }
+    }
+
+    /// The level of `plan` on `ladder`, of which new data has reached `step`.
+    #[inline]
+    fn level(&self, plan: Plan, ladder: &Ladder, step: Step) -> u8 {
+        let bytes = match ladder.count() {
+            Count::StreamOffset if plan.turn == Turn::Again => return ladder.level(plan.offset),
+            Count::StreamOffset => plan.offset,
+            Count::BytesSent => self.sent.bytes,
+        };
+        if bytes < step.until { step.level } else { ladder.level(bytes) }
+    }
+
+    /// Sends `plan`: the packet.
+    pub(super) fn emit(&mut self, plan: Plan, host: HostId, cx: &Cx, config: &Config) -> Packet<Segment> {
+        let class = self.class(self.level(plan, &config.class, self.class_step));
+        let host_level = self.level(plan, &config.host_level, self.host_step);
+        let header = Header {
+            rank: self.spec.size.map_or(u64::MAX, |size| size - plan.offset),
+            flow: self.spec.id,
+            src: host,
+            dst: self.spec.dst,
+            offset: Offset::new(plan.offset),
+            entropy: self.spec.entropy,
+            wire: config.frame.data_wire(plan.len),
+            payload: plan.len,
+            class,
+            host_level,
+            marks: self.marks(plan),
+            kind: Kind::Data,
+        };
+        self.sent.class_first.get_or_insert(class);
+        self.sent.class_last = class;
+        self.account(plan, config);
+        if self.deadline == Time::NEVER {
+            self.deadline = cx.now + self.rto.timeout(config);
+        }
+        if self.pipe() + u64::from(config.frame.mss()) > self.window(config) {
+            self.full_until = self.next;
+        }
+        Packet { header, body: Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() } }
+    }
+
+    fn marks(&self, plan: Plan) -> Marks {
+        let ecn = if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() };
+        let ends = self.spec.size == Some(plan.offset + u64::from(plan.len));
+        if ends { ecn.with(Marks::LAST) } else { ecn }
+    }
+
+    fn account(&mut self, plan: Plan, config: &Config) {
+        let len = u64::from(plan.len);
+        self.sent.bytes += len;
+        match plan.turn {
+            Turn::First => self.next += len,
+            Turn::Again => {
+                self.sent.retransmitted += len;
+                self.sent.retransmits += 1;
+                if let State::Recovery(recovery) = &mut self.state {
+                    recovery.sent_again(plan);
+                }
+            }
+        }
+        let reached = |ladder: &Ladder| match ladder.count() {
+            Count::StreamOffset => self.next,
+            Count::BytesSent => self.sent.bytes,
+        };
+        if reached(&config.class) >= self.class_step.until {
+            self.class_step = Step::at(&config.class, reached(&config.class));
+        }
+        if reached(&config.host_level) >= self.host_step.until {
+            self.host_step = Step::at(&config.host_level, reached(&config.host_level));
+        }
+    }
+
+    #[inline]
+    fn class(&self, level: u8) -> Class {
+        self.spec.class.saturating_add(level).min(CLASSES as u8 - 1)
+    }
+
+    /// What the sender knows of the flow at `now`.
+    pub(super) fn report(&self, now: Time) -> FlowReport {
+        let elapsed = now.since(self.spec.start);
+        FlowReport {
+            flow: self.spec.id,
+            bytes: self.una,
+            remaining: self.spec.size.map_or(u64::MAX, |size| size - self.una),
+            rate_bps: bits_per_second(self.una, elapsed),
+            retransmitted: self.sent.retransmitted,
+            retransmits: self.sent.retransmits,
+            timeouts: self.sent.timeouts,
+            rtt: self.rto.srtt(),
+            elapsed,
+            class_first: self.sent.class_first.unwrap_or_else(|| self.class(self.class_step.level)),
+            class_last: self.sent.class_last,
+        }
+    }
+}
+
+/// Payload of the segment that begins at `offset`: to the next multiple of `mss`, at most `left`.
+#[inline]
+fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
+    let to_boundary = u64::from(mss) - offset % u64::from(mss);
+    to_boundary.min(left) as u16
+}
+
+fn bits_per_second(bytes: u64, span: Span) -> u64 {
+    if span == Span::ZERO {
+        return 0;
+    }
+    let rate = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(span.0);
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// A sender's fixed state stays small: a host may have thousands.
+const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 512);

@@ -1,0 +1,60 @@
+//! A table whose places keep their number: freed ones are used again under a new generation.
+
+/// A table of `T`.
+#[derive(Debug)]
+pub(super) struct Slab<T> {
+    places: Vec<Place<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Place<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Stores `value`; its place.
+    pub(super) fn insert(&mut self, value: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.places[slot as usize].value = Some(value);
+            return slot;
+        }
+        self.places.push(Place { generation: 0, value: Some(value) });
+        (self.places.len() - 1) as u32
+    }
+
+    /// Empties a place, which is not used again before `release`.
+    pub(super) fn take(&mut self, slot: u32) -> Option<T> {
+        let place = self.places.get_mut(slot as usize)?;
+        place.generation = place.generation.wrapping_add(1);
+        place.value.take()
+    }
+
+    /// Gives an emptied place back.
+    pub(super) fn release(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// How often the place was emptied so far.
+    #[inline]
+    pub(super) fn generation(&self, slot: u32) -> u32 {
+        self.places[slot as usize].generation
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+        self.places.get(slot as usize).and_then(|place| place.value.as_ref())
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+        self.places.get_mut(slot as usize).and_then(|place| place.value.as_mut())
+    }
+}

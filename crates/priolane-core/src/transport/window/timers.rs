@@ -1,0 +1,51 @@
+//! Deadlines of a host's flows: a heap with at most a few entries per flow, re-armed lazily.
+//!
+//! An ACK that moves a deadline *later*, which most do, touches only the flow. Its heap entry stays, comes
+//! up early, and is put back at the true deadline. Only a deadline *earlier* than the flow's live entry
+//! makes a new one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::units::Time;
+
+/// Whose deadline it is: a place in one of the endpoint's two tables.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Owner {
+    Sender(u32),
+    Receiver(u32),
+}
+
+/// A deadline in the heap. It is live while its owner still has `generation` and is armed for `at`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Entry {
+    pub(super) at: Time,
+    pub(super) owner: Owner,
+    pub(super) generation: u32,
+}
+
+/// The deadlines of one host.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    heap: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Timers {
+    /// Sees to it that an entry of the owner is not later than `entry.at`; `armed` is when its live one is.
+    #[inline]
+    pub(super) fn arm(&mut self, entry: Entry, armed: &mut Time) {
+        if entry.at < *armed {
+            *armed = entry.at;
+            self.heap.push(Reverse(entry));
+        }
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> Option<Entry> {
+        self.heap.peek().map(|&Reverse(entry)| entry)
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Entry> {
+        self.heap.pop().map(|Reverse(entry)| entry)
+    }
+}

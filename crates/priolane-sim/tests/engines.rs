@@ -1,0 +1,99 @@
+//! Random small experiments: the window engine, the wheel engine and nodes taken in shuffled order leave one
+//! outcome, and what is random about the traffic does not depend on who carries it.
+
+mod support;
+
+use priolane_core::host::SchedulerKind;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::scenario::{Engine, Scenario, ScheduledControl, Stop};
+use priolane_sim::{Drive, run};
+use support::{Draw, SHUFFLED, dctcp, drive, new_reno, physics, quiet, scenario};
+
+const EXPERIMENTS: u64 = 400;
+
+fn random(seed: u64) -> Scenario {
+    let mut draw = Draw::new(seed);
+    let topology = draw.topology(&[0.0, 0.0, 0.01, 0.1]);
+    let flows = draw.flows(topology.hosts, 1 + (seed % 24) as u32);
+    let port = draw.port();
+    let mut scenario = scenario(topology, port, flows);
+    if seed % 5 == 0 {
+        scenario.ports.iter_mut().for_each(|p| *p = draw.port());
+    }
+    let controller = if seed % 2 == 0 { dctcp() } else { new_reno() };
+    let scheduler =
+        draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
+    scenario.transport =
+        priolane_core::transport::Transport::Window { window: draw.window_config(), controller, scheduler };
+    scenario.nic = draw.nic();
+    scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
+    scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
+    scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+    scenario.stop = draw.pick(&[
+        Stop::WhenDone { grace: Span::from_ms(1), limit: Time(400_000_000_000) },
+        Stop::At(Time(333_333_333)),
+    ]);
+    if seed % 7 == 0 {
+        let abort = priolane_core::endpoint::Control::Abort;
+        scenario.controls =
+            vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
+    }
+    scenario
+}
+
+fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {
+    physics(run(scenario, drive, &mut quiet()).unwrap())
+}
+
+#[test]
+fn both_engines_and_any_order_of_nodes_leave_the_same() {
+    let mut totals = (0, 0, 0);
+    for seed in 0..EXPERIMENTS {
+        let scenario = random(seed);
+        let window = outcome(&scenario, drive(Engine::Window));
+        assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
+        assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
+        totals.0 += window.flows.iter().filter(|f| f.fct.is_some()).count();
+        totals.1 += window.ports.iter().map(|p| p.dropped).sum::<u64>();
+        totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
+    }
+    // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
+    assert!(totals.0 > 3_000 && totals.1 > 3_000 && totals.2 > 3_000, "{totals:?}");
+}
+
+#[test]
+fn a_run_repeated_is_the_same_and_another_seed_is_not() {
+    let mut scenario = random(11);
+    scenario.topology.links.iter_mut().for_each(|l| l.loss = 0.05);
+    let first = outcome(&scenario, drive(Engine::Window));
+    assert_eq!(first, outcome(&scenario, drive(Engine::Window)));
+    scenario.seed += 1;
+    assert_ne!(first, outcome(&scenario, drive(Engine::Window)));
+}
+
+#[test]
+fn every_flow_ends_where_nothing_is_lost_for_good() {
+    for seed in 0..100 {
+        let mut scenario = random(seed);
+        scenario.controls.clear();
+        scenario.stop = Stop::WhenDone { grace: Span::from_ms(1), limit: Time(100_000_000_000_000) };
+        let outcome = outcome(&scenario, drive(Engine::Window));
+        assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.fct_acked.is_some()), "seed {seed}");
+        assert!(outcome.flows.iter().all(|f| f.fct <= f.fct_acked), "seed {seed}");
+        let resident: u64 = outcome.ledger.resident.iter().map(|t| t.packets).sum();
+        assert_eq!(resident, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn no_flow_is_faster_than_the_bare_network() {
+    for seed in 0..100 {
+        let scenario = random(seed);
+        for (flow, record) in scenario.flows.iter().zip(outcome(&scenario, drive(Engine::Window)).flows) {
+            let bytes = flow.size.unwrap();
+            let bare = scenario.topology.bare_fct(&scenario.frame, flow.src, flow.dst, flow.entropy, bytes);
+            assert!(record.fct.is_none_or(|fct| fct >= bare), "seed {seed}, {:?}", flow.id);
+        }
+    }
+}
