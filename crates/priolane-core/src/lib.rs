@@ -10,6 +10,7 @@ pub mod ids;
 pub mod packet;
 pub mod port;
 pub mod rng;
+pub mod scheme;
 pub mod sizes;
 pub mod transport;
 pub mod units;

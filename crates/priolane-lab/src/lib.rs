@@ -1,1 +1,20 @@
 //! Experiments: from a file to a grid of runs, tables and verdicts.
+
+#[cfg(test)]
+extern crate self as priolane_lab;
+
+pub mod catalogue;
+pub mod check;
+pub mod execute;
+pub mod experiment;
+pub mod metrics;
+pub mod plan;
+pub mod quantity;
+pub mod results;
+pub mod scheme;
+pub mod source;
+pub mod verdict;
+pub mod workload;
+
+/// The version of priolane's results: the crate's, and a hash of the sources of core, sim and lab.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PRIOLANE_SOURCES"));

@@ -1,1 +1,152 @@
-//! The Python module of priolane.
+//! The module `priolane._core`: what Python asks of the lab, as JSON strings both ways.
+//!
+//! Nothing is decided here. Every function reads its JSON, calls the lab with Python's lock released, and
+//! writes JSON; the types that Python shows its users are built in `python/priolane`.
+
+mod progress;
+mod request;
+
+use std::path::PathBuf;
+
+use priolane_lab::execute::{self, Failure};
+use priolane_lab::source::InputError as LabInputError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use progress::Reporter;
+use request::{OptionsRequest, SettingsRequest, plan_to_json};
+
+create_exception!(
+    priolane,
+    InputError,
+    PyValueError,
+    "An input of the user's is wrong: file, line, key, what, fix."
+);
+create_exception!(
+    priolane,
+    RunFailed,
+    PyRuntimeError,
+    "A run broke an invariant, or its results could not be written."
+);
+create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
+
+/// The runs of an experiment file, in order, with the plan's warnings.
+#[pyfunction]
+fn plan(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
+    let options = request::<OptionsRequest>(options)?.into_options();
+    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options)).map_err(input_error)?;
+    response(&plan_to_json(&plan))
+}
+
+/// Runs one run of the plan and writes it below `out_dir`; a run that is already there is only read.
+///
+/// `progress(now_s, completed, total)` is called a few times a second and stops the run by returning `False`.
+#[pyfunction]
+#[pyo3(signature = (path, options, run_id, out_dir, settings, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python, beside PyO3's own token")]
+fn run_one(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    run_id: &str,
+    out_dir: PathBuf,
+    settings: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let options = request::<OptionsRequest>(options)?.into_options();
+    let settings = request::<SettingsRequest>(settings)?.into_settings();
+    let mut reporter = Reporter::new(progress);
+    let done = py.detach(|| {
+        let plan = priolane_lab::plan::plan(&path, &options).map_err(Trouble::Input)?;
+        let run = plan.runs.iter().find(|run| run.id == run_id).ok_or(Trouble::NoSuchRun)?;
+        execute::execute(run, &out_dir, &settings, &mut |now| reporter.report(now)).map_err(Trouble::Run)
+    });
+    match done {
+        Ok(done) => response(&request::done_to_json(&done)),
+        Err(trouble) => Err(reporter.take_error().unwrap_or_else(|| trouble.into_py_err(run_id))),
+    }
+}
+
+/// Claims, panels, checks and warnings of the runs below `out_dir`.
+#[pyfunction]
+fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
+    let options = request::<OptionsRequest>(options)?.into_options();
+    let report = py
+        .detach(|| {
+            let plan = priolane_lab::plan::plan(&path, &options)?;
+            Ok(priolane_lab::verdict::verdicts(&plan, &out_dir))
+        })
+        .map_err(input_error)?;
+    response(&report)
+}
+
+/// The merged experiment, its grid and what it is predicted to cost, without running it.
+#[pyfunction]
+fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
+    let options = request::<OptionsRequest>(options)?.into_options();
+    let check = py.detach(|| priolane_lab::check::check(&path, &options)).map_err(input_error)?;
+    response(&check)
+}
+
+/// What can be named in experiment and scheme files: schemes, transports, ports, workloads and the rest.
+#[pyfunction]
+fn catalogue() -> PyResult<String> {
+    response(&priolane_lab::catalogue::catalogue())
+}
+
+/// Speed of the engines on the stated scenarios, against what this machine allows.
+#[pyfunction]
+fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request: serde_json::Value = self::request(request)?;
+    let result = py.detach(|| priolane_lab::bench::bench(&request));
+    response(&result)
+}
+
+/// The version of results: the crate's, and a hash of the sources that make them.
+#[pyfunction]
+fn version() -> &'static str {
+    priolane_lab::VERSION
+}
+
+/// What kept a run from being done.
+enum Trouble {
+    /// The experiment does not read.
+    Input(LabInputError),
+    /// The plan has no run of that id.
+    NoSuchRun,
+    /// The run itself.
+    Run(Failure),
+}
+
+impl Trouble {
+    fn into_py_err(self, run_id: &str) -> PyErr {
+        match self {
+            Self::Input(error) => input_error(error),
+            Self::NoSuchRun => PyValueError::new_err(format!("the plan has no run {run_id}")),
+            Self::Run(Failure::Interrupted) => Stopped::new_err(format!("run {run_id} was stopped")),
+            Self::Run(Failure::Input(error)) => input_error(error),
+            Self::Run(failure) => RunFailed::new_err(format!("run {run_id}: {failure}")),
+        }
+    }
+}
+
+fn input_error(error: LabInputError) -> PyErr {
+    InputError::new_err(error.to_string())
+}
+
+fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn response<T: Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// `priolane._core`.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{InputError, RunFailed, Stopped, bench, catalogue, check, plan, run_one, verdicts, version};
+}

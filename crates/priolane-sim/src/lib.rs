@@ -76,3 +76,10 @@ pub struct Drive {
     /// The order in which the window engine takes nodes.
     pub order: NodeOrder,
 }
+
+impl Drive {
+    /// On this engine, nodes in their natural order.
+    pub fn on(engine: Engine) -> Self {
+        Self { engine, order: NodeOrder::Natural }
+    }
+}

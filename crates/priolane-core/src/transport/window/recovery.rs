@@ -78,23 +78,24 @@ impl Recovery {
     }
 
     /// A hole was sent again.
-    pub(super) fn sent_again(&mut self, plan: Plan) {
+    pub(super) fn sent_again(&mut self, plan: Plan, sacked: &Ranges) {
         self.first = First::Sent;
-        let sent = Interval { start: plan.offset, end: plan.offset + u64::from(plan.len) };
-        self.rexmit_next = sent.end;
-        // A segment is cut at MSS boundaries, the edge may not be: what lies above it was not counted.
-        self.lost_left = self.lost_left.saturating_sub(sent.end.min(self.edge) - sent.start);
-        if self.rexmit_next >= self.edge {
-            self.edge = self.rexmit_next;
-            self.lost_left = 0;
-        }
+        let end = plan.offset + u64::from(plan.len);
+        self.lost_left -= sacked.missing(Interval { start: plan.offset, end: end.min(self.edge) });
+        self.rexmit_next = end;
+        self.edge = self.edge.max(end);
+    }
+
+    /// Whether the running count of lost bytes is what a recount finds.
+    fn counts_right(&self, sacked: &Ranges) -> bool {
+        self.lost_left == sacked.missing(Interval { start: self.rexmit_next, end: self.edge })
     }
 
     /// `bytes` that were missing arrived.
     #[inline]
     fn arrived(&mut self, bytes: Interval) {
         let open = Interval { start: self.rexmit_next, end: self.edge };
-        self.lost_left -= bytes.overlap(open).min(self.lost_left);
+        self.lost_left -= bytes.overlap(open);
     }
 
     /// Everything below `una` is acknowledged.
@@ -173,6 +174,9 @@ impl<C: CongestionControl> Sender<C> {
             rtt: Some(ack.rtt),
         });
         self.repair(effect, ack.now, config);
+        if let State::Recovery(recovery) = &self.state {
+            debug_assert!(recovery.counts_right(&self.sacked), "{recovery:?}");
+        }
     }
 
     /// Whether an ACK may grow the window, before it is processed.

@@ -275,7 +275,7 @@ impl<C: CongestionControl> Sender<C> {
                 self.sent.retransmitted += len;
                 self.sent.retransmits += 1;
                 if let State::Recovery(recovery) = &mut self.state {
-                    recovery.sent_again(plan);
+                    recovery.sent_again(plan, &self.sacked);
                 }
             }
         }

@@ -1,0 +1,200 @@
+//! The one list of what a scheme can be made of: a row each, with parameters, source, and what it requires
+//! of the other rows.
+//!
+//! A scheme is one choice in each [`Row`]. Whether the choices fit is decided by comparing what each
+//! `requires` with what the others `provide`; nothing here knows pairs of entries.
+
+mod list;
+
+pub use list::ENTRIES;
+
+/// A question that a scheme answers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Row {
+    /// How fast may a flow send?
+    Transport,
+    /// Who deserves which priority?
+    Assign,
+    /// Should a flow be admitted at that priority now?
+    Admit,
+    /// In what order does the host send?
+    Host,
+    /// What stands between a host's transport and its line?
+    Nic,
+    /// What does a switch port do?
+    Port,
+}
+
+impl Row {
+    /// All rows, in the order of a scheme file.
+    pub const ALL: [Self; 6] =
+        [Self::Transport, Self::Assign, Self::Admit, Self::Host, Self::Nic, Self::Port];
+
+    /// The row's key in a scheme file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Transport => "transport",
+            Self::Assign => "assign",
+            Self::Admit => "admit",
+            Self::Host => "host",
+            Self::Nic => "nic",
+            Self::Port => "port",
+        }
+    }
+}
+
+/// Something one row needs and another may give.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Capability {
+    /// Switch ports mark packets of ECN-capable transports above a threshold.
+    CongestionMarks,
+    /// Packets carry a rank that ports can sort by.
+    Ranks,
+    /// The host's scheduler is asked for each packet at the instant the line is free.
+    PacketPull,
+    /// The order of levels inside the host is kept up to the line.
+    HostOrder,
+    /// Packets wait in a transmit queue in the order in which the transport gave them away.
+    TransmitQueue,
+}
+
+impl Capability {
+    /// The capability as a clause, for messages.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::CongestionMarks => "switch ports that mark packets (ECN)",
+            Self::Ranks => "packets that carry a rank",
+            Self::PacketPull => "a line that asks the host's scheduler for each packet",
+            Self::HostOrder => "a NIC that keeps the host's order of levels",
+            Self::TransmitQueue => "a transmit queue at the NIC",
+        }
+    }
+}
+
+/// One parameter of an entry.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its key in a scheme file.
+    pub name: &'static str,
+    /// What it means, with its range.
+    pub meaning: &'static str,
+    /// Its unit; empty for a plain number or word.
+    pub unit: &'static str,
+    /// What holds if it is left out; empty if it must be stated.
+    pub default: &'static str,
+    /// Where meaning and default come from.
+    pub source: &'static str,
+}
+
+/// A capability that an entry gives, perhaps only if one of its parameters is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Provision {
+    /// What it gives.
+    pub capability: Capability,
+    /// The parameter that must be set for it; `None` if it always gives it.
+    pub if_set: Option<&'static str>,
+}
+
+/// One thing a scheme can be made of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Entry {
+    /// The row it belongs to.
+    pub row: Row,
+    /// Its name in a scheme file.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Paper or standard and section.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// What the other rows must give.
+    pub requires: &'static [Capability],
+    /// What it gives the other rows.
+    pub provides: &'static [Provision],
+}
+
+/// The entry of this name in this row.
+pub fn find(row: Row, name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.row == row && entry.name == name)
+}
+
+/// The names of a row, in the order of the list.
+pub fn names(row: Row) -> Vec<&'static str> {
+    ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| entry.name).collect()
+}
+
+/// A choice in one row: the entry and the parameters that are set.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What was chosen.
+    pub entry: &'static Entry,
+    /// The names of its parameters that are set to something.
+    pub set: Vec<&'static str>,
+}
+
+/// The first requirement that no choice meets: who requires what, and the entries that would give it.
+pub fn unmet(choices: &[Choice]) -> Option<(&'static Entry, Capability, Vec<&'static Entry>)> {
+    let given = |capability: Capability| {
+        choices.iter().any(|choice| {
+            choice.entry.provides.iter().any(|p| {
+                p.capability == capability && p.if_set.is_none_or(|name| choice.set.contains(&name))
+            })
+        })
+    };
+    let needs = choices.iter().flat_map(|c| c.entry.requires.iter().map(|&capability| (c.entry, capability)));
+    let (entry, capability) = needs.into_iter().find(|&(_, capability)| !given(capability))?;
+    let givers = ENTRIES.iter().filter(|e| e.provides.iter().any(|p| p.capability == capability)).collect();
+    Some((entry, capability, givers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(row: Row, name: &str, set: &[&'static str]) -> Choice {
+        Choice { entry: find(row, name).unwrap(), set: set.to_vec() }
+    }
+
+    #[test]
+    fn names_are_unique_in_their_row_and_parameters_in_their_entry() {
+        for (i, entry) in ENTRIES.iter().enumerate() {
+            assert!(ENTRIES[..i].iter().all(|e| (e.row, e.name) != (entry.row, entry.name)), "{entry:?}");
+            assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
+            for (j, parameter) in entry.parameters.iter().enumerate() {
+                assert!(entry.parameters[..j].iter().all(|p| p.name != parameter.name), "{}", parameter.name);
+            }
+            for provision in entry.provides.iter().filter_map(|p| p.if_set) {
+                assert!(entry.parameters.iter().any(|p| p.name == provision), "{provision}");
+            }
+        }
+    }
+
+    #[test]
+    fn dctcp_needs_a_port_that_marks() {
+        let transport = choice(Row::Transport, "dctcp", &[]);
+        let marking = choice(Row::Port, "fifo", &["ecn"]);
+        let silent = choice(Row::Port, "fifo", &["buffer"]);
+        assert!(unmet(&[transport.clone(), marking]).is_none());
+        let (entry, capability, givers) = unmet(&[transport, silent]).unwrap();
+        assert_eq!((entry.name, capability), ("dctcp", Capability::CongestionMarks));
+        assert!(givers.iter().all(|e| e.row == Row::Port));
+    }
+
+    #[test]
+    fn a_host_order_needs_a_nic_that_keeps_it() {
+        let fits = |host, nic| unmet(&[choice(Row::Host, host, &[]), choice(Row::Nic, nic, &[])]).is_none();
+        let table: Vec<(&str, [bool; 3])> = names(Row::Host)
+            .into_iter()
+            .map(|host| (host, ["pull", "fifo", "host"].map(|nic| fits(host, nic))))
+            .collect();
+        let expected = [
+            ("round_robin", [true, false, false]),
+            ("mlfq", [true, false, true]),
+            ("srpt", [true, false, false]),
+            ("las", [true, false, false]),
+            ("fifo", [false, true, true]),
+        ];
+        assert_eq!(table, expected);
+    }
+}

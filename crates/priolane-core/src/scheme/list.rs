@@ -1,0 +1,243 @@
+//! The entries, row by row.
+
+use super::{Capability, Entry, Parameter, Provision, Row};
+
+const fn parameter(
+    name: &'static str,
+    meaning: &'static str,
+    [unit, default, source]: [&'static str; 3],
+) -> Parameter {
+    Parameter { name, meaning, unit, default, source }
+}
+
+const fn always(capability: Capability) -> Provision {
+    Provision { capability, if_set: None }
+}
+
+const MARKS_IF_ECN: Provision = Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
+
+const INIT_WINDOW: Parameter =
+    parameter("init_window", "window of a new flow, at least one packet", ["pkt or B", "10pkt", "RFC 6928 §2"]);
+const HANDSHAKE: Parameter = parameter(
+    "handshake",
+    "none: payload at once; 1rtt: SYN, SYN/ACK first; reuse: only for the first flow of a pair of hosts",
+    ["", "1rtt", "RFC 9293 §3.5"],
+);
+const RECOVERY: Parameter = parameter(
+    "recovery",
+    "how losses are repaired: sack, newreno (partial ACKs) or gbn (go-back-N)",
+    ["", "sack", "RFC 2018, RFC 6675, RFC 6582"],
+);
+const DUP_THRESHOLD: Parameter = parameter(
+    "dup_threshold",
+    "duplicate ACKs, or segments selectively acknowledged above a hole, that mean loss; at least 1",
+    ["", "3", "RFC 5681 §3.2"],
+);
+const ACK_EVERY: Parameter =
+    parameter("ack_every", "acknowledge every n-th packet in order, 1 to 255", ["", "1", "docs/assumptions.md#ack-every"]);
+const ACK_DELAY: Parameter =
+    parameter("ack_delay", "how long an ACK may be held back if ack_every > 1", ["time", "1ms", "RFC 9293 §3.8.6.3"]);
+const MIN_RTO: Parameter =
+    parameter("min_rto", "floor of the retransmission timeout", ["time", "10ms", "docs/assumptions.md#min-rto"]);
+const INITIAL_RTO: Parameter =
+    parameter("initial_rto", "timeout before the first round-trip sample", ["time", "10ms", "docs/assumptions.md#min-rto"]);
+const MAX_RTO: Parameter =
+    parameter("max_rto", "ceiling of the backed-off timeout", ["time", "4s", "RFC 6298 §2.5 allows a ceiling"]);
+const MAX_WINDOW: Parameter =
+    parameter("max_window", "most bytes in flight, the receiver's window", ["B", "unbounded", "RFC 9293 §3.8.6"]);
+const ECN_CONTROL: Parameter = parameter(
+    "ecn_control",
+    "whether ACKs and handshake packets are ECN-capable too",
+    ["", "false", "RFC 3168 §6.1.4; true as ns-3's DCTCP mode"],
+);
+
+const NEWRENO: &[Parameter] = &[
+    INIT_WINDOW, HANDSHAKE, RECOVERY, DUP_THRESHOLD, ACK_EVERY, ACK_DELAY, MIN_RTO, INITIAL_RTO, MAX_RTO,
+    MAX_WINDOW, ECN_CONTROL,
+];
+
+const DCTCP: &[Parameter] = &[
+    parameter("g", "weight of a new estimate of the marked fraction, in (0, 1]", ["", "1/16", "RFC 8257 §4.2"]),
+    parameter("alpha_0", "the estimate before the first window, in [0, 1]", ["", "1", "RFC 8257 §3.3; paper presets state 0"]),
+    parameter("min_window", "floor of the window after a cut, at least 1", ["packets", "2", "Linux; docs/assumptions.md#dctcp-floor"]),
+    INIT_WINDOW, HANDSHAKE, RECOVERY, DUP_THRESHOLD, ACK_EVERY, ACK_DELAY, MIN_RTO, INITIAL_RTO, MAX_RTO,
+    MAX_WINDOW, ECN_CONTROL,
+];
+
+const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
+const THRESHOLDS: Parameter = parameter(
+    "thresholds",
+    "levels - 1 byte counts, or { solver = equal_split | pias_published | opt2, from = global | local | GROUP }",
+    ["B", "", "NOS2 §III-B, PIAS (NSDI 2015) §4"],
+);
+const COUNT: Parameter = parameter(
+    "count",
+    "what bytes sent counts: stream_offset (a retransmission keeps its level) or bytes_sent",
+    ["", "stream_offset", "PIAS-NS2; docs/assumptions.md#bytes-sent"],
+);
+const BUFFER: Parameter = parameter(
+    "buffer",
+    "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, or unbounded; the packet on the line is not counted",
+    ["pkt or B", "", "docs/assumptions.md#buffers"],
+);
+const ECN: Parameter = parameter(
+    "ecn",
+    "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
+    ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
+);
+const NIC_LIMIT: Parameter =
+    parameter("limit", "room of the transmit queue", ["pkt or B", "unbounded", "docs/assumptions.md#nic-queue"]);
+const NIC_ECN: Parameter =
+    parameter("ecn", "marking threshold of the transmit queue, or false", ["pkt or B", "false", "docs/assumptions.md#nic-queue"]);
+
+/// Everything a scheme can be made of, row by row.
+pub static ENTRIES: &[Entry] = &[
+    Entry {
+        row: Row::Transport,
+        name: "newreno",
+        summary: "TCP NewReno: slow start, congestion avoidance, fast retransmit and recovery",
+        source: "RFC 5681, RFC 6582, RFC 6298",
+        parameters: NEWRENO,
+        requires: &[],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "dctcp",
+        summary: "Data Center TCP: cuts the window by the fraction of marked bytes",
+        source: "DCTCP (SIGCOMM 2010) §3, RFC 8257",
+        parameters: DCTCP,
+        requires: &[Capability::CongestionMarks],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Assign,
+        name: "none",
+        summary: "packets keep the class their flow asked for",
+        source: "docs/assumptions.md#classes",
+        parameters: &[],
+        requires: &[],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Assign,
+        name: "bytes_sent",
+        summary: "a flow is demoted level by level as it sends: needs no knowledge of sizes",
+        source: "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B",
+        parameters: &[LEVELS, THRESHOLDS, COUNT],
+        requires: &[],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Admit,
+        name: "none",
+        summary: "every flow is admitted at the class it asked for",
+        source: "docs/assumptions.md#classes",
+        parameters: &[],
+        requires: &[],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Host,
+        name: "round_robin",
+        summary: "the flows of a host take turns, a packet each (packet-wise processor sharing)",
+        source: "Nagle, RFC 970 §5",
+        parameters: &[],
+        requires: &[Capability::PacketPull],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Host,
+        name: "mlfq",
+        summary: "multi-level feedback queue: strict levels by bytes sent",
+        source: "NOS2 (GLOBECOM 2019) §IV-B",
+        parameters: &[LEVELS, THRESHOLDS],
+        requires: &[Capability::HostOrder],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Host,
+        name: "srpt",
+        summary: "the flow with the fewest bytes left goes first",
+        source: "Schrage, Operations Research 16 (1968)",
+        parameters: &[],
+        requires: &[Capability::PacketPull],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Host,
+        name: "las",
+        summary: "the flow with the fewest bytes sent goes first (least attained service)",
+        source: "Kleinrock, Queueing Systems 2 (1976) §4.6",
+        parameters: &[],
+        requires: &[Capability::PacketPull],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Host,
+        name: "fifo",
+        summary: "packets leave in the order in which the transport made them",
+        source: "docs/assumptions.md#nic-queue",
+        parameters: &[],
+        requires: &[Capability::TransmitQueue],
+        provides: &[],
+    },
+    Entry {
+        row: Row::Nic,
+        name: "pull",
+        summary: "no transmit queue: the free line asks the host's scheduler who is next",
+        source: "docs/assumptions.md#nic-queue",
+        parameters: &[],
+        requires: &[],
+        provides: &[always(Capability::PacketPull), always(Capability::HostOrder)],
+    },
+    Entry {
+        row: Row::Nic,
+        name: "fifo",
+        summary: "one first-in first-out transmit queue, filled as soon as windows allow",
+        source: "docs/assumptions.md#nic-queue",
+        parameters: &[NIC_LIMIT, NIC_ECN],
+        requires: &[],
+        provides: &[always(Capability::TransmitQueue)],
+    },
+    Entry {
+        row: Row::Nic,
+        name: "host",
+        summary: "a transmit queue with a strict queue for each level of the host row",
+        source: "NOS2 (GLOBECOM 2019) §IV-B",
+        parameters: &[NIC_LIMIT, NIC_ECN],
+        requires: &[],
+        provides: &[always(Capability::TransmitQueue), always(Capability::HostOrder)],
+    },
+    Entry {
+        row: Row::Port,
+        name: "fifo",
+        summary: "one first-in first-out queue for all classes",
+        source: "docs/assumptions.md#ports",
+        parameters: &[BUFFER, ECN],
+        requires: &[],
+        provides: &[MARKS_IF_ECN],
+    },
+    Entry {
+        row: Row::Port,
+        name: "strict",
+        summary: "strict priority: the first non-empty queue is served, never preempting a packet",
+        source: "NOS2 (GLOBECOM 2019) §III-A",
+        parameters: &[
+            parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]),
+            BUFFER,
+            ECN,
+        ],
+        requires: &[],
+        provides: &[MARKS_IF_ECN],
+    },
+    Entry {
+        row: Row::Port,
+        name: "ranked",
+        summary: "one queue sorted by the rank in the packet, smallest first",
+        source: "pFabric (SIGCOMM 2013) §4.1",
+        parameters: &[BUFFER, ECN],
+        requires: &[Capability::Ranks],
+        provides: &[MARKS_IF_ECN],
+    },
+];

@@ -1,0 +1,151 @@
+//! Classes and host levels by bytes sent, and the order in which a host's flows go.
+
+use std::collections::HashMap;
+
+use priolane_core::assign::{Count, Ladder};
+use priolane_core::endpoint::{Control, Event, FlowSpec};
+use priolane_core::host::SchedulerKind;
+use priolane_core::ids::FlowId;
+use priolane_core::packet::{Header, Kind};
+use priolane_core::transport::new_reno::NewReno;
+use priolane_core::transport::window::{Config, LossRecovery};
+use priolane_core::units::{Span, Time};
+
+use crate::link::{Faults, Net, UNIT_HOP, drop_once, flow, unit_config, unit_reno};
+
+fn config(class: &[u64], host: &[u64], count: Count) -> Config {
+    Config {
+        class: Ladder::new(class, count).unwrap(),
+        host_level: Ladder::new(host, count).unwrap(),
+        ..unit_config(LossRecovery::Sack)
+    }
+}
+
+fn net(config: Config, kind: SchedulerKind) -> Net<NewReno> {
+    Net::new(config, unit_reno(10), kind, &UNIT_HOP)
+}
+
+fn finish(net: &mut Net<NewReno>) {
+    assert!(net.run(Time(1_000_000_000_000)));
+}
+
+fn data(net: &Net<NewReno>) -> Vec<Header> {
+    let payload = net.log.iter().filter(|s| s.packet.header.kind == Kind::Data);
+    payload.map(|s| s.packet.header).collect()
+}
+
+#[test]
+fn the_level_is_that_of_the_packets_own_offset_even_when_sent_again() {
+    let config = config(&[3_000, 7_500], &[5_000], Count::StreamOffset);
+    let faults = Faults { loss: 0.2, ..Faults::default() };
+    let mut net = net(config, SchedulerKind::RoundRobin).seeded(4, faults);
+    net.open(FlowSpec { class: 2, ..flow(0, 30_000) });
+    finish(&mut net);
+    assert!(net.completed()[0].retransmits > 3);
+    for header in data(&net) {
+        // Half-open: offset 3000 is level 1. Packets begin at multiples of 1000: 7000 is below 7500.
+        let (class, level) = match header.offset.get() {
+            0..=2_000 => (2, 0),
+            3_000..=4_000 => (3, 0),
+            5_000..=7_000 => (3, 1),
+            _ => (4, 1),
+        };
+        assert_eq!((header.class, header.host_level), (class, level), "{header:?}");
+        assert_eq!(header.rank, 30_000 - header.offset.get());
+    }
+    assert_eq!(
+        (net.completed()[0].class_first, net.completed()[0].class_last),
+        (2, data(&net).last().unwrap().class)
+    );
+}
+
+#[test]
+fn bytes_sent_count_retransmissions_and_never_go_back() {
+    let config = config(&[3_000, 12_000], &[5_000], Count::BytesSent);
+    let faults = Faults { loss: 0.2, ..Faults::default() };
+    let mut net = net(config, SchedulerKind::Mlfq).seeded(4, faults);
+    net.open(flow(0, 30_000));
+    finish(&mut net);
+    let mut before = 0;
+    for header in data(&net) {
+        let level = u8::from(before >= 3_000) + u8::from(before >= 12_000);
+        assert_eq!((header.class, header.host_level), (level, u8::from(before >= 5_000)), "after {before}");
+        before += u64::from(header.payload);
+    }
+    assert!(before > 30_000);
+}
+
+#[test]
+fn a_flat_ladder_changes_nothing_and_classes_end_at_15() {
+    let mut flat = net(unit_config(LossRecovery::Sack), SchedulerKind::Mlfq);
+    flat.open(FlowSpec { class: 9, ..flow(0, 30_000) });
+    finish(&mut flat);
+    assert!(data(&flat).iter().all(|h| (h.class, h.host_level) == (9, 0)));
+    let mut steep = net(config(&[1, 1, 1, 1, 2_000], &[], Count::StreamOffset), SchedulerKind::RoundRobin);
+    steep.open(FlowSpec { class: 12, ..flow(0, 3_000) });
+    finish(&mut steep);
+    // 12 + 0, then 12 + 4 capped.
+    assert_eq!(data(&steep).iter().map(|h| h.class).collect::<Vec<_>>(), [12, 15, 15]);
+}
+
+/// The flows of a host's first packets, in order.
+fn flows_of(net: &Net<NewReno>) -> Vec<u32> {
+    data(net).iter().map(|h| h.flow.0).collect()
+}
+
+#[test]
+fn schedulers_order_the_flows_of_a_host() {
+    // Three flows of 6, 2 and 4 segments at once. The first to open finds the line free and sends at once.
+    let cases: [(SchedulerKind, [u32; 12]); 4] = [
+        (SchedulerKind::RoundRobin, [0, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0]),
+        (SchedulerKind::Srpt, [0, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 0]),
+        // Fewest bytes sent: 1 and 2 catch up, then all in step, smaller flow first.
+        (SchedulerKind::Las, [0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0, 0]),
+        // Level 0 up to 2000 bytes, in turns; then 0 and 2 below, in turns.
+        (SchedulerKind::Mlfq, [0, 0, 1, 2, 1, 2, 0, 2, 0, 2, 0, 0]),
+    ];
+    for (kind, expected) in cases {
+        let mut net = net(config(&[], &[2_000], Count::StreamOffset), kind);
+        for (id, segments) in [6, 2, 4].into_iter().enumerate() {
+            net.open(flow(id as u32, segments * 1_000));
+        }
+        finish(&mut net);
+        assert_eq!(flows_of(&net), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_retransmission_of_a_better_level_overtakes_where_its_flow_waits() {
+    // Flow 0 sinks to level 1 after 2 segments and loses segment 1; flow 1 (100 segments, level 0 for 90 of
+    // them, window 100) then keeps the line busy. When the loss is known, flow 0 waits in level 1 for the
+    // line; segment 1 is of level 0 and must go before the line has served all of flow 1's level 0.
+    let mut net =
+        Net::new(config(&[], &[2_000], Count::StreamOffset), unit_reno(100), SchedulerKind::Mlfq, &UNIT_HOP)
+            .judged(drop_once(vec![1]));
+    net.open(flow(0, 200_000));
+    for id in 1..40 {
+        net.open(FlowSpec { start: Time(15_000_000), ..flow(id, 2_000) });
+    }
+    finish(&mut net);
+    let again = net.data(0).iter().filter(|&&(_, offset)| offset == 1_000).map(|&(at, _)| at).nth(1).unwrap();
+    // Loss known at 25 (ACKs of 2, 3, 4). Forty flows of 2 segments hold level 0 from 15 to 95; in turns,
+    // segment 1 waits for at most the 39 flows queued before it.
+    let _: HashMap<u32, u32> = HashMap::new();
+    assert!(again < Time(70_000_000), "{again:?}");
+}
+
+#[test]
+fn a_new_class_holds_for_later_packets() {
+    let mut net = net(unit_config(LossRecovery::Sack), SchedulerKind::RoundRobin);
+    net.open(flow(0, 30_000));
+    net.run(Time(5_500_000));
+    net.control(0, FlowId(0), Control::Class(6));
+    net.control(0, FlowId(77), Control::Class(6));
+    finish(&mut net);
+    let classes: Vec<u8> = data(&net).iter().map(|h| h.class).collect();
+    assert_eq!(classes[..6], [0; 6]);
+    assert!(classes[6..].iter().all(|&c| c == 6));
+    let told: Vec<_> = net.events.iter().filter(|e| matches!(e.2, Event::ClassChanged { .. })).collect();
+    assert_eq!(told, [&(0, Time(5_000_000), Event::ClassChanged { flow: FlowId(0), class: 6 })]);
+    assert_eq!(net.completed()[0].elapsed.0 / Span::from_us(1).0, net.now.0 / 1_000_000);
+}

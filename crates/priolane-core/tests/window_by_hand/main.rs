@@ -1,0 +1,10 @@
+//! The window machine driven by hand: two endpoints and a link in memory.
+
+mod delayed;
+mod exact;
+mod levels;
+mod life;
+mod link;
+mod ns3;
+mod storm;
+mod strays;

@@ -1,0 +1,135 @@
+//! Hundreds of random mixtures of flows, faults and parameters: everything arrives, once, and ends.
+
+use std::collections::BTreeMap;
+
+use priolane_core::assign::{Count, Ladder};
+use priolane_core::endpoint::{FlowSpec, LocalClock};
+use priolane_core::host::SchedulerKind;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::packet::{Frame, Kind};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::dctcp::{self, Dctcp};
+use priolane_core::transport::new_reno::{self, NewReno};
+use priolane_core::transport::window::{Config, CongestionControl, Handshake, LossRecovery};
+use priolane_core::units::{Span, Time};
+
+use crate::link::{Faults, Net, PLAIN, flow};
+
+const RENO: new_reno::Config = new_reno::Config { init_window: None };
+const DCTCP: dctcp::Config = dctcp::Config { reno: RENO, g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+
+const HANDSHAKES: [Handshake; 3] = [Handshake::None, Handshake::OneRtt, Handshake::Reuse];
+const RECOVERIES: [LossRecovery; 3] = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN];
+const SCHEDULERS: [SchedulerKind; 4] =
+    [SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las];
+
+fn draw_config(draw: &mut Stream, case: u64) -> Config {
+    let counts = [Count::StreamOffset, Count::BytesSent];
+    let ladder = Ladder::new(&[3_000, 20_000, 20_000, 90_000], counts[draw.below(2) as usize]).unwrap();
+    Config {
+        handshake: HANDSHAKES[draw.below(3) as usize],
+        recovery: RECOVERIES[case as usize % 3],
+        dup_threshold: 1 + draw.below(4) as u32,
+        ack_every: 1 + draw.below(3) as u8,
+        ack_delay: Span::from_us(draw.below(300)),
+        min_rto: Span::from_us(100 + draw.below(400)),
+        initial_rto: Span::from_us(500),
+        max_rto: Span::from_ms(8),
+        max_window: if draw.chance(0.2) { 5_000 } else { u64::MAX },
+        class: ladder,
+        host_level: ladder,
+        monitor: draw.chance(0.3).then_some(Span::from_us(300)),
+        ..Config::new(Frame::ETHERNET)
+    }
+}
+
+fn draw_faults(draw: &mut Stream) -> Faults {
+    let sometimes = |draw: &mut Stream, most: f64| if draw.chance(0.6) { draw.uniform() * most } else { 0.0 };
+    Faults {
+        loss: sometimes(draw, 0.3),
+        duplicate: sometimes(draw, 0.2),
+        reorder: sometimes(draw, 0.5),
+        jitter: Span::from_us(draw.below(60)),
+        mark: sometimes(draw, 1.0),
+        late: Span::from_us(draw.below(100)),
+    }
+}
+
+fn draw_flow(draw: &mut Stream, id: u32) -> FlowSpec {
+    let size = match draw.below(4) {
+        0 => 1 + draw.below(1_460),
+        1 => 1_460 * (1 + draw.below(20)),
+        _ => 1 + draw.below(150_000),
+    };
+    let src = draw.below(2) as u16;
+    let start = Time(draw.below(500_000_000));
+    FlowSpec { src: HostId(src), dst: HostId(1 - src), start, ..flow(id, size) }
+}
+
+/// One case, to its end; `check` looks at each live controller after each millisecond.
+fn storm<C: CongestionControl>(case: u64, controller: C::Config, check: impl Fn(&C)) -> Net<C> {
+    let draw = &mut Stream::new(case, Purpose::Sizes, 99);
+    let config = draw_config(draw, case);
+    let faults = draw_faults(draw);
+    let kind = SCHEDULERS[(case / 3) as usize % 4];
+    let mut net: Net<C> = Net::new(config, controller, kind, &PLAIN).seeded(case, faults);
+    net.clocks[1] = LocalClock { offset_ps: draw.below(20_000_000) as i64 - 10_000_000 };
+    let flows: Vec<FlowSpec> = (0..1 + draw.below(8) as u32).map(|id| draw_flow(draw, id)).collect();
+    flows.iter().for_each(|&spec| net.open(spec));
+    let mut limit = Time::ZERO;
+    while !net.run(limit) {
+        limit += Span::from_us(200);
+        assert!(limit < Time(60_000_000_000_000), "case {case} does not end: {config:?} {faults:?}");
+        let live = flows.iter().filter_map(|f| net.hosts[f.src.index()].controller(f.id));
+        live.for_each(|c| {
+            assert!(c.window() >= 1_460, "case {case}: window {}", c.window());
+            check(c);
+        });
+    }
+    assert_all_done(&net, &flows, case);
+    net
+}
+
+fn assert_all_done<C: CongestionControl>(net: &Net<C>, flows: &[FlowSpec], case: u64) {
+    let ids: Vec<FlowId> = flows.iter().map(|f| f.id).collect();
+    let mut delivered: Vec<FlowId> = net.delivered().iter().map(|&(flow, _)| flow).collect();
+    let mut completed: Vec<FlowId> = net.completed().iter().map(|r| r.flow).collect();
+    delivered.sort();
+    completed.sort();
+    assert_eq!(delivered, ids, "case {case}: each flow is delivered once");
+    assert_eq!(completed, ids, "case {case}: each flow completes once");
+    assert_eq!(net.hosts.each_ref().map(|h| priolane_core::endpoint::Endpoint::next_timeout(h)), [None; 2]);
+    let mut sent = BTreeMap::new();
+    for seen in net.log.iter().filter(|s| s.packet.header.kind == Kind::Data) {
+        *sent.entry(seen.packet.header.flow).or_insert(0) += u64::from(seen.packet.header.payload);
+    }
+    for report in net.completed() {
+        let size = flows[report.flow.index()].size.unwrap();
+        assert_eq!((report.bytes, report.remaining), (size, 0), "case {case}");
+        assert_eq!(sent[&report.flow], size + report.retransmitted, "case {case}: bytes conserved");
+    }
+}
+
+#[test]
+fn new_reno_delivers_everything_once() {
+    for case in 0..360 {
+        storm::<NewReno>(case, RENO, |_| ());
+    }
+}
+
+#[test]
+fn dctcp_delivers_everything_once_with_alpha_in_range() {
+    for case in 0..360 {
+        storm::<Dctcp>(case, DCTCP, |c| assert!((0.0..=1.0).contains(&c.alpha()), "alpha {}", c.alpha()));
+    }
+}
+
+#[test]
+fn the_same_case_leaves_the_same_log() {
+    for case in [5, 17, 100] {
+        let log = |net: Net<Dctcp>| -> Vec<_> {
+            net.log.iter().map(|s| (s.at, s.from, s.packet.header, s.packet.body)).collect()
+        };
+        assert!(log(storm(case, DCTCP, |_| ())) == log(storm(case, DCTCP, |_| ())));
+    }
+}

@@ -1,0 +1,140 @@
+//! What experiment and scheme files can name.
+
+use priolane_core::scheme::{ENTRIES, Entry, Row};
+use serde::Serialize;
+
+use crate::scheme::SHIPPED;
+use crate::source::parse;
+use crate::workload::size_csv;
+
+/// Everything that has a name, by kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct Catalogue {
+    /// Shipped schemes.
+    pub schemes: Vec<SchemeEntry>,
+    /// Transports.
+    pub transports: Vec<Choice>,
+    /// Port disciplines.
+    pub ports: Vec<Choice>,
+    /// Assignment policies.
+    pub assign: Vec<Choice>,
+    /// Admission policies.
+    pub admit: Vec<Choice>,
+    /// Apps.
+    pub apps: Vec<Named>,
+    /// Size tables.
+    pub workloads: Vec<Workload>,
+    /// Kinds of topology.
+    pub topologies: Vec<Named>,
+}
+
+/// A shipped scheme.
+#[derive(Clone, Debug, Serialize)]
+pub struct SchemeEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// The paper it stands for.
+    pub paper: String,
+    /// The transport it uses.
+    pub transport: String,
+    /// The port it needs.
+    pub port: String,
+}
+
+/// Something a row of a scheme can be.
+#[derive(Clone, Debug, Serialize)]
+pub struct Choice {
+    /// Its name in a scheme file.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters, with units and defaults.
+    pub parameters: Vec<String>,
+}
+
+/// Something with a name and a meaning.
+#[derive(Clone, Debug, Serialize)]
+pub struct Named {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+/// A shipped size table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// Mean size, evenly between rows, in bytes.
+    pub mean_bytes: f64,
+    /// Share of flows below 100 kB.
+    pub below_100kb: f64,
+    /// Share of flows above 10 MB.
+    pub above_10mb: f64,
+}
+
+const APPS: [Named; 5] = [
+    Named { name: "poisson", summary: "open loop: each host starts flows at random instants to random hosts" },
+    Named { name: "incast", summary: "many hosts send to one at once, over and over" },
+    Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },
+    Named { name: "long_lived", summary: "flows between stated pairs, sized or without end" },
+    Named { name: "flows", summary: "a list: a CSV file, or in the experiment itself" },
+];
+
+const TOPOLOGIES: [Named; 5] = [
+    Named { name: "leaf_spine", summary: "every leaf linked to every spine" },
+    Named { name: "fat_tree", summary: "three tiers of switches with k ports: k^3/4 hosts" },
+    Named { name: "dumbbell", summary: "two switches with one bottleneck between them" },
+    Named { name: "single_switch", summary: "all hosts at one switch" },
+    Named { name: "file", summary: "nodes and links from a CSV file" },
+];
+
+/// All names.
+pub fn catalogue() -> Catalogue {
+    Catalogue {
+        schemes: SHIPPED.iter().map(|&(name, text)| scheme(name, text)).collect(),
+        transports: row(Row::Transport),
+        ports: row(Row::Port),
+        assign: row(Row::Assign),
+        admit: row(Row::Admit),
+        apps: APPS.to_vec(),
+        workloads: size_csv::names().filter_map(workload).collect(),
+        topologies: TOPOLOGIES.to_vec(),
+    }
+}
+
+fn row(row: Row) -> Vec<Choice> {
+    ENTRIES.iter().filter(|entry| entry.row == row).map(choice).collect()
+}
+
+fn choice(entry: &Entry) -> Choice {
+    let parameter = |p: &priolane_core::scheme::Parameter| match p.default {
+        "" => p.name.to_owned(),
+        default => format!("{} = {default}", p.name),
+    };
+    Choice {
+        name: entry.name,
+        summary: entry.summary,
+        source: entry.source,
+        parameters: entry.parameters.iter().map(parameter).collect(),
+    }
+}
+
+fn scheme(name: &'static str, text: &str) -> SchemeEntry {
+    let tree = parse(name, text).map(|table| crate::source::Value::Table(table).to_json()).unwrap_or_default();
+    let of = |pointer: &str| tree.pointer(pointer).and_then(|v| v.as_str()).unwrap_or("-").to_owned();
+    SchemeEntry { name, paper: of("/paper"), transport: of("/transport/kind"), port: of("/port/kind") }
+}
+
+fn workload(name: &'static str) -> Option<Workload> {
+    let sizes = size_csv::read(name, priolane_core::sizes::Interpolation::Linear).ok()?;
+    Some(Workload {
+        name,
+        mean_bytes: sizes.mean(),
+        below_100kb: sizes.cdf(1e5),
+        above_10mb: 1.0 - sizes.cdf(1e7),
+    })
+}

@@ -1,0 +1,275 @@
+//! One run of a plan: simulated, checked, and put into the results directory whole or not at all.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use priolane_core::units::Time;
+use priolane_sim::Drive;
+use priolane_sim::outcome::{Outcome, Progress, RunError};
+use priolane_sim::scenario::{Engine, Scenario};
+
+use crate::metrics;
+use crate::plan::{self, Built, Run};
+use crate::results::compare::{Difference, first_difference};
+use crate::results::digest;
+use crate::results::record::{self, Counters, LoadRecord, RunRecord};
+use crate::results::rows::{Rows, Source, Table, canonical};
+use crate::results::store::{Published, RunId, Store, StoreError};
+use crate::source::InputError;
+use crate::verdict::spec::Spec;
+
+/// How runs are carried out. Nothing here changes results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The engine, where only one is asked for.
+    pub engine: Engine,
+    /// Whether to run on both engines and compare every row.
+    pub verify: bool,
+}
+
+/// A run that is in the results directory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// It was simulated just now.
+    Ran(RunRecord),
+    /// It was there already, whole.
+    AlreadyThere(RunRecord),
+}
+
+impl Done {
+    /// The run's record.
+    pub fn record(&self) -> &RunRecord {
+        match self {
+            Self::Ran(record) | Self::AlreadyThere(record) => record,
+        }
+    }
+}
+
+/// Why a run is not in the results directory (or cannot be trusted if it is).
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The experiment is wrong.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// An invariant does not hold: a defect of priolane or of a transport. Nothing was written.
+    #[error("{what}, at {when:?}, {place}")]
+    Violation {
+        /// What is wrong.
+        what: String,
+        /// When, in simulated time.
+        when: Time,
+        /// Where: a flow, a port or a class.
+        place: String,
+    },
+    /// The two engines do not agree (`a` is the window engine, `b` the wheel).
+    #[error("the engines disagree: {0}")]
+    Engines(Difference),
+    /// A stored run does not have the digest that the same run has now.
+    #[error("run {run}: its stored digest is {stored}, but it now gives {now}")]
+    Changed {
+        /// The run.
+        run: String,
+        /// The digest stored.
+        stored: String,
+        /// The digest now.
+        now: String,
+    },
+    /// The caller asked to stop. Nothing was written.
+    #[error("stopped by request")]
+    Interrupted,
+    /// A file could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run's id does not have the form of one.
+    #[error("`{0}` is not a run id: 16 lower-case hexadecimal digits")]
+    RunId(String),
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Violation { what, at, place } => Self::Violation { what, when: at, place },
+            RunError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// What a caller is told now and then, and asked whether to go on.
+pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
+/// Anything that can run a scenario: `priolane_sim::run`.
+pub type Simulate<'a> = dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
+
+/// Carries out `run` and puts it into `dir`, unless it is there already.
+///
+/// With `settings.verify` it runs on both engines; a run that is there already is run again on both,
+/// once, and its digest compared.
+pub fn execute(
+    run: &Run,
+    dir: &Path,
+    settings: &Settings,
+    progress: &mut OnProgress,
+) -> Result<Done, Failure> {
+    let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
+    let store = Store::open(dir)?;
+    let stored = store.accept(&id);
+    if let Some(record) = &stored
+        && (!settings.verify || store.is_verified(&id, &record.digest))
+    {
+        return Ok(Done::AlreadyThere(record.clone()));
+    }
+    let built = plan::build(run)?;
+    let job = Job { run, built: &built, store: &store, id: &id };
+    job.perform(settings, stored, &mut |s, e, p| priolane_sim::run(s, Drive::on(e), p), progress)
+}
+
+/// A run with all it needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What to run.
+    pub run: &'a Run,
+    /// The same, resolved.
+    pub built: &'a Built,
+    /// Where it goes.
+    pub store: &'a Store,
+    /// Its id.
+    pub id: &'a RunId,
+}
+
+impl Job<'_> {
+    /// Simulates, checks and stores; `stored` is the record of the run if it is in the store already.
+    pub fn perform(
+        &self,
+        settings: &Settings,
+        stored: Option<RunRecord>,
+        simulate: &mut Simulate,
+        progress: &mut OnProgress,
+    ) -> Result<Done, Failure> {
+        let outcome = if settings.verify {
+            self.agreed(simulate, progress)?
+        } else {
+            self.simulated(settings.engine, simulate, progress)?
+        };
+        let rows = Rows::new(self.source(), &outcome);
+        let record = self.record(&rows, &outcome);
+        let done = match stored {
+            Some(stored) if stored.digest != record.digest => {
+                return Err(Failure::Changed { run: stored.run, stored: stored.digest, now: record.digest });
+            }
+            Some(stored) => Done::AlreadyThere(stored),
+            None => self.publish(&rows, record)?,
+        };
+        if settings.verify {
+            self.store.mark_verified(self.id, &done.record().digest)?;
+        }
+        Ok(done)
+    }
+
+    fn source(&self) -> Source<'_> {
+        let Built { scenario, groups, measured, bare_fct, .. } = self.built;
+        Source { scenario, groups, measured, bare_fct }
+    }
+
+    /// The outcome on one engine, checked, its records in canonical order.
+    fn simulated(
+        &self,
+        engine: Engine,
+        simulate: &mut Simulate,
+        progress: &mut OnProgress,
+    ) -> Result<Outcome, Failure> {
+        let mut outcome = simulate(&self.built.scenario, engine, progress)?;
+        canonical(&mut outcome);
+        check(&self.source(), &outcome)?;
+        Ok(outcome)
+    }
+
+    /// The outcome on which both engines agree.
+    fn agreed(&self, simulate: &mut Simulate, progress: &mut OnProgress) -> Result<Outcome, Failure> {
+        let window = self.simulated(Engine::Window, simulate, progress)?;
+        let wheel = self.simulated(Engine::Wheel, simulate, progress)?;
+        let rows = [&window, &wheel].map(|outcome| Rows::new(self.source(), outcome));
+        match first_difference(&rows[0], &rows[1]).or_else(|| differing_totals(&window, &wheel)) {
+            Some(difference) => Err(Failure::Engines(difference)),
+            None => Ok(window),
+        }
+    }
+
+    fn publish(&self, rows: &Rows, mut record: RunRecord) -> Result<Done, Failure> {
+        let mut draft = self.store.begin(self.id)?;
+        for table in Table::ALL {
+            draft.write(table, rows)?;
+        }
+        Ok(match draft.publish(&mut record)? {
+            Published::New => Done::Ran(record),
+            Published::AlreadyThere => Done::AlreadyThere(self.store.accept(self.id).unwrap_or(record)),
+        })
+    }
+
+    fn record(&self, rows: &Rows, outcome: &Outcome) -> RunRecord {
+        let Run { id, scheme, point, seed, experiment, merged } = self.run;
+        let spec = Spec::of(experiment);
+        RunRecord {
+            run: id.clone(),
+            version: crate::VERSION.to_owned(),
+            title: spec.title,
+            scheme: scheme.clone(),
+            point: point.iter().cloned().collect(),
+            seed: *seed,
+            merged: merged.clone(),
+            digest: digest::of_rows(rows),
+            stopped_at_ps: outcome.stopped_at.0,
+            counters: Counters::of(&self.built.scenario, outcome),
+            load: LoadRecord::from(&self.built.load),
+            warnings: self.built.warnings.clone(),
+            priorities: record::priorities(outcome),
+            ledger: record::ledger(&outcome.ledger),
+            summary: metrics::summarize(&self.source(), outcome, &spec.classes),
+            files: Vec::new(),
+        }
+    }
+}
+
+/// Totals that must not depend on the engine and are in no table.
+fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
+    let total = |column: &str, a: String, b: String| {
+        (a != b).then(|| Difference { table: "totals", row: 0, column: column.to_owned(), a, b })
+    };
+    let ledgers = [&window.ledger, &wheel.ledger].map(record::ledger);
+    let rows = ledgers[0].len().max(ledgers[1].len());
+    let row = |side: usize, row: usize| format!("{:?}", ledgers[side].get(row));
+    total("stopped_at", format!("{:?}", window.stopped_at), format!("{:?}", wheel.stopped_at))
+        .or_else(|| {
+            let [a, b] = [window, wheel].map(|o| o.work.packet_hops.to_string());
+            total("packet_hops", a, b)
+        })
+        .or_else(|| (0..rows).find_map(|i| total("ledger", row(0, i), row(1, i))))
+}
+
+/// The invariants of every run.
+fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
+    let end = outcome.stopped_at;
+    let violation = |what: String, when: Time, place: String| Err(Failure::Violation { what, when, place });
+    let flows = source.scenario.flows.len();
+    for (what, n) in [
+        ("flow records", outcome.flows.len()),
+        ("measured", source.measured.len()),
+        ("bare", source.bare_fct.len()),
+    ] {
+        if n != flows {
+            return violation(format!("{n} {what} for {flows} flows"), end, "the run".to_owned());
+        }
+    }
+    if let Some(row) = record::ledger(&outcome.ledger).iter().find(|row| !row.conserved()) {
+        let what = format!("packets or bytes are not conserved: {row:?}");
+        return violation(what, end, format!("class {}", row.class));
+    }
+    for ((spec, record), bare) in source.scenario.flows.iter().zip(&outcome.flows).zip(source.bare_fct) {
+        let Some(fct) = record.fct else { continue };
+        if spec.size.is_some() && fct < *bare {
+            let place = format!("flow {} from host {} to host {}", spec.id.0, spec.src.0, spec.dst.0);
+            let what = format!("completed in {fct:?}, faster than alone in the network ({bare:?})");
+            return violation(what, spec.start + fct, place);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! Experiments as files state them, typed: every unit exact, every name known, every default filled in.
+//!
+//! Serialized, an [`Experiment`] is an experiment file again (in JSON): that is what `priolane check` prints
+//! and what run ids are made of.
+
+mod app;
+mod evaluation;
+mod group;
+mod network;
+pub mod overlay;
+mod schemes;
+mod sizes;
+mod sources;
+mod timing;
+
+use std::collections::BTreeMap;
+
+use priolane_core::packet::Frame;
+use priolane_core::units::Span;
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::{Map, Value as Json};
+
+pub use app::{
+    AppText, EpochRule, FlowSize, ListText, LoadText, PairText, PairsText, RuleKind, RuleText, Start,
+};
+pub use evaluation::{
+    Claim, Direction, Metrics, Panel, PanelKind, QUANTITIES, SizeClass, Slowdown, Test,
+};
+pub use group::{Group, HostSet, Target};
+pub use network::{LinkText, Network, Paths, Shape};
+pub use schemes::{Named, name_of};
+pub use sizes::Sizes;
+pub use sources::Sources;
+pub use timing::{Change, ControlText, Timing};
+
+use crate::quantity::as_text;
+use crate::scheme::Scheme;
+use crate::source::{Field, InputError, Origin, Reader, Table};
+
+/// An experiment at one point of its sweep.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// What it is called.
+    pub title: String,
+    /// The paper it reproduces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// The figure or table it reproduces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// What the paper says of it, a short quotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// Names of the compared schemes, in order.
+    pub schemes: Vec<String>,
+    /// Number of seeds, from 1 on.
+    pub seeds: u32,
+    /// What is warmed up, measured and drained.
+    pub time: Timing,
+    /// Packet sizes.
+    #[serde(serialize_with = "network::frame_text")]
+    pub frame: Frame,
+    /// The network.
+    pub topology: Network,
+    /// Time between a packet's arrival at a host and its transport seeing it.
+    #[serde(serialize_with = "as_text::span")]
+    pub host_delay: Span,
+    /// The groups of hosts.
+    #[serde(rename = "group")]
+    pub groups: Vec<Group>,
+    /// Control messages, in order of time.
+    #[serde(rename = "control", skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<ControlText>,
+    /// How often queues are read; `None` for never.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub sample_every: Option<Span>,
+    /// Permutes the order of simultaneous events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tie_shuffle: Option<u64>,
+    /// The schemes by name.
+    pub scheme: BTreeMap<String, Scheme>,
+    /// Size classes and baseline.
+    pub metrics: Metrics,
+    /// What is swept: dotted keys and their values, in order; empty at one point.
+    #[serde(serialize_with = "axes", skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<(String, Vec<Json>)>,
+    /// Figures.
+    #[serde(rename = "panel", skip_serializing_if = "Vec::is_empty")]
+    pub panels: Vec<Panel>,
+    /// Claims.
+    #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claim>,
+    /// The files it names.
+    #[serde(skip)]
+    pub sources: Sources,
+}
+
+/// An experiment and the trees of its schemes, for messages.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Its schemes with the trees they were read from.
+    pub schemes: Vec<Named>,
+}
+
+/// Most seeds of an experiment.
+const MAX_SEEDS: u64 = 1_000_000;
+
+/// Most groups of an experiment.
+const MAX_GROUPS: usize = 10_000;
+
+/// Reads the experiment in `root`, the tree of the file `file`, at one point: no sweep and no overlay is left.
+pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, InputError> {
+    let origin = Origin { file: file.into(), line: Some(1) };
+    let mut keys = Reader::new(root, "", &origin);
+    unsupported(&mut keys)?;
+    let text = |field: Option<Field<'_>>| field.map(|f| f.text().map(str::to_owned)).transpose();
+    let title = match text(keys.take("title"))? {
+        Some(title) => title,
+        None => keys.need("title", "title = \"What this shows\"")?.text()?.to_owned(),
+    };
+    let named = schemes::read(&mut keys, &mut sources)?;
+    let names: Vec<String> = named.iter().map(|s| s.name.clone()).collect();
+    let metrics = match keys.take("metrics") {
+        None => Metrics::default(),
+        Some(field) => evaluation::metrics(&field, &names)?,
+    };
+    let known = evaluation::Names { schemes: &names, metrics: &metrics };
+    let topology_fix = "[topology] kind = \"leaf_spine\" and its keys";
+    let experiment = Experiment {
+        title,
+        paper: text(keys.take("paper"))?,
+        figure: text(keys.take("figure"))?,
+        quote: text(keys.take("quote"))?,
+        seeds: keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32,
+        time: timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?,
+        frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
+        topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
+        host_delay: keys.take("host_delay").map_or(Ok(Span::ZERO), |f| f.span())?,
+        groups: groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?,
+        controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
+        sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
+        tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
+        sweep: Vec::new(),
+        panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,
+        claims: items(keys.take("claim"), |f| evaluation::claim(f, &known))?,
+        scheme: named.iter().map(|s| (s.name.clone(), s.scheme.clone())).collect(),
+        schemes: names.clone(),
+        metrics: metrics.clone(),
+        sources,
+    };
+    keys.finish()?;
+    targets(&experiment, root)?;
+    Ok(Read { experiment, schemes: named })
+}
+
+impl Experiment {
+    /// This experiment as JSON: an experiment file again.
+    pub fn to_json(&self) -> Json {
+        serde_json::to_value(self).expect("invariant: every field has a JSON form")
+    }
+
+    /// What determines the runs of `scheme`, as JSON: without other schemes, seeds, panels and claims.
+    pub fn merged(&self, scheme: &str) -> Json {
+        let mut merged = self.clone_for(scheme).to_json();
+        if let Json::Object(map) = &mut merged {
+            map.remove("seeds");
+            if let Some(Json::Object(metrics)) = map.get_mut("metrics") {
+                metrics.remove("baseline");
+            }
+        }
+        merged
+    }
+
+    fn clone_for(&self, scheme: &str) -> Self {
+        let own = self.scheme.get(scheme).map(|s| (scheme.to_owned(), s.clone()));
+        Self {
+            schemes: vec![scheme.to_owned()],
+            scheme: own.into_iter().collect(),
+            sweep: Vec::new(),
+            panels: Vec::new(),
+            claims: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The group of this name.
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The largest class that a flow of the groups asks for; flow lists are not looked through.
+    pub fn top_class(&self) -> u8 {
+        let of_group = |group: &Group| match &group.app {
+            AppText::Flows { list: ListText::Inline(flows) } => flows.iter().map(|f| f.class).max().unwrap_or(0),
+            _ => group.class.unwrap_or(0),
+        };
+        self.groups.iter().map(of_group).max().unwrap_or(0)
+    }
+}
+
+/// Refuses by name what is part of the format but not of this version.
+fn unsupported(keys: &mut Reader<'_>) -> Result<(), InputError> {
+    for key in ["event", "price"] {
+        if let Some(field) = keys.take(key) {
+            let what = format!("`{key}` is not supported in this version");
+            return Err(field.error(what, "leave it out"));
+        }
+    }
+    match keys.take("flows") {
+        Some(field) => Err(field.error("a number of flows belongs into `time`", "time = { flows = 1000 }")),
+        None => Ok(()),
+    }
+}
+
+fn groups(field: &Field<'_>, sources: &mut Sources) -> Result<Vec<Group>, InputError> {
+    let tables = field.filled_list()?;
+    if tables.len() > MAX_GROUPS {
+        return Err(field.error(format!("{} groups", tables.len()), format!("at most {MAX_GROUPS}")));
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for table in tables {
+        let group = group::group(&table, sources)?;
+        if groups.iter().any(|other| other.name == group.name) {
+            return Err(table.error(format!("a second group is called {:?}", group.name), "a name of its own"));
+        }
+        groups.push(group);
+    }
+    Ok(groups)
+}
+
+fn items<T>(
+    field: Option<Field<'_>>,
+    read: impl Fn(&Field<'_>) -> Result<T, InputError>,
+) -> Result<Vec<T>, InputError> {
+    field.map_or(Ok(Vec::new()), |f| f.list())?.iter().map(read).collect()
+}
+
+/// Groups that groups send to must exist.
+fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
+    for group in &experiment.groups {
+        let Target::Group(to) = &group.to else { continue };
+        if experiment.group(to).is_none() {
+            let key = format!("group.{}.to", group.name);
+            let origin = overlay::locate(root, &key).unwrap_or(Origin { file: "".into(), line: None });
+            let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
+            let fix = format!("\"*\" for every host, or one of the groups {}", names.join(", "));
+            return Err(origin.error(&key, format!("there is no group {to:?}"), fix));
+        }
+    }
+    Ok(())
+}
+
+fn axes<S: Serializer>(sweep: &[(String, Vec<Json>)], s: S) -> Result<S::Ok, S::Error> {
+    let map: Map<String, Json> = sweep.iter().map(|(k, v)| (k.clone(), Json::from(v.clone()))).collect();
+    map.serialize(s)
+}

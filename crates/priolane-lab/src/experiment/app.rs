@@ -1,0 +1,394 @@
+//! What starts flows: the apps of a group with their keys.
+
+use std::sync::Arc;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::units::{Span, Time};
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::Sources;
+use super::sizes::{self, Sizes};
+use crate::quantity::{as_text, show_bytes};
+use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
+use crate::workload::{Counts, LoadOf, Reach};
+
+/// An app as the file states it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "app", rename_all = "snake_case")]
+pub enum AppText {
+    /// Open-loop arrivals.
+    Poisson {
+        /// Flow sizes.
+        sizes: Sizes,
+        /// Offered load.
+        load: LoadText,
+        /// Whom a host sends to.
+        #[serde(serialize_with = "reach_text")]
+        reach: Reach,
+    },
+    /// Many to one, over and over.
+    Incast {
+        /// How epochs follow each other.
+        epochs: EpochRule,
+        /// The (mean) time between epochs.
+        #[serde(serialize_with = "as_text::span")]
+        period: Span,
+        /// Senders per epoch.
+        fan_in: u32,
+        /// Bytes each sends.
+        #[serde(serialize_with = "as_text::bytes")]
+        size: u64,
+        /// The receiver; `None` draws one at every epoch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        receiver: Option<u16>,
+        /// When flows start.
+        #[serde(flatten)]
+        start: Start,
+    },
+    /// Every host sends one flow and receives one.
+    Permutation {
+        /// Bytes, or endless.
+        size: FlowSize,
+        /// When flows start.
+        #[serde(flatten)]
+        start: Start,
+    },
+    /// Flows between stated pairs.
+    LongLived {
+        /// Who sends to whom.
+        pairs: PairsText,
+        /// Bytes, or endless.
+        size: FlowSize,
+        /// When flows start.
+        #[serde(flatten)]
+        start: Start,
+    },
+    /// A list of flows.
+    Flows {
+        /// The list.
+        list: ListText,
+    },
+}
+
+/// Offered load as the file states it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LoadText {
+    /// What it is a share of.
+    #[serde(serialize_with = "of_text")]
+    pub of: LoadOf,
+    /// Which bytes it counts.
+    #[serde(serialize_with = "counts_text")]
+    pub counts: Counts,
+    /// The share, above 0.
+    pub value: f64,
+}
+
+/// How epochs of an incast follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpochRule {
+    /// One every period.
+    Every,
+    /// After exponential gaps with the period as mean.
+    Poisson,
+}
+
+/// When flows start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// The earliest start.
+    #[serde(serialize_with = "as_text::span")]
+    pub start: Span,
+    /// How much later a flow starts at most, evenly.
+    #[serde(serialize_with = "as_text::span")]
+    pub jitter: Span,
+}
+
+/// Bytes of a flow; `None` for one without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSize(pub Option<u64>);
+
+impl Serialize for FlowSize {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(bytes) => s.serialize_str(&show_bytes(bytes)),
+            None => s.serialize_str("endless"),
+        }
+    }
+}
+
+/// Who sends to whom.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PairsText {
+    /// As listed.
+    Listed(Vec<PairText>),
+    /// By a rule.
+    Rule(RuleText),
+}
+
+/// One listed pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PairText {
+    /// The sender.
+    pub src: u16,
+    /// The receiver.
+    pub dst: u16,
+    /// How many flows.
+    pub count: u32,
+    /// Their path, where paths are pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<u16>,
+}
+
+/// Pairs by a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleText {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleKind,
+    /// Flows for each pair.
+    pub count: u32,
+}
+
+/// The rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum RuleKind {
+    /// Each to each.
+    AllPairs,
+    /// Each to each of another rack.
+    OtherRacks,
+    /// The i-th to the (i + by)-th.
+    Shift {
+        /// By how many.
+        by: u32,
+    },
+    /// Each to one host.
+    ToOne {
+        /// That host.
+        host: u16,
+    },
+}
+
+/// A list of flows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ListText {
+    /// The path of a flow list.
+    Path(String),
+    /// In the experiment itself.
+    Inline(#[serde(serialize_with = "inline")] Vec<FlowSpec>),
+}
+
+impl ListText {
+    /// The text of the list's file, if it has one.
+    pub fn text<'s>(&self, sources: &'s Sources) -> Option<(&str, &'s str)> {
+        match self {
+            Self::Path(path) => Some((path, sources.known(path))),
+            Self::Inline(_) => None,
+        }
+    }
+}
+
+const APPS: [&str; 5] = ["poisson", "incast", "permutation", "long_lived", "flows"];
+const LATER: [&str; 4] = ["on_off", "query", "coflow", "allreduce"];
+
+/// Reads `app` and its keys.
+pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let app = keys.need("app", "app = \"poisson\"")?;
+    if LATER.contains(&app.text()?) {
+        let what = format!("the app {} is not supported in this version", app.text()?);
+        return Err(app.error(what, format!("one of {}", APPS.join(", "))));
+    }
+    Ok(match app.choice(&APPS)? {
+        0 => poisson(keys, sources)?,
+        1 => incast(keys)?,
+        2 => AppText::Permutation { size: flow_size(keys)?, start: start(keys)? },
+        3 => {
+            let pairs = keys.need("pairs", "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")?;
+            AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? }
+        }
+        _ => AppText::Flows { list: list(&keys.need("list", "list = \"flows.csv\"")?, sources)? },
+    })
+}
+
+fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let sizes = sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?;
+    let load_fix = "load = { of = \"host\", counts = \"payload\", value = 0.6 }";
+    let load = load(&keys.need("load", load_fix)?)?;
+    let reach = match keys.take("reach") {
+        None => Reach::AnyHost,
+        Some(field) if field.choice(&["any_host", "other_racks"])? == 0 => Reach::AnyHost,
+        Some(_) => Reach::OtherRacks,
+    };
+    Ok(AppText::Poisson { sizes, load, reach })
+}
+
+fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
+    let mut keys = field.table()?;
+    let of = match keys.need("of", "of = \"host\"")?.choice(&["host", "core"])? {
+        0 => LoadOf::Host,
+        _ => LoadOf::Core,
+    };
+    let counts = match keys.need("counts", "counts = \"payload\"")?.choice(&["payload", "wire"])? {
+        0 => Counts::Payload,
+        _ => Counts::Wire,
+    };
+    let value_field = keys.need("value", "value = 0.6")?;
+    let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
+    let value = value_field.any_number()?;
+    if value <= 0.0 || value > 20.0 {
+        return Err(value_field.error(format!("a load of {value} is out of range"), fix));
+    }
+    keys.finish()?;
+    Ok(LoadText { of, counts, value })
+}
+
+fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
+    let epochs = match keys.take("epochs") {
+        None => EpochRule::Every,
+        Some(field) if field.choice(&["every", "poisson"])? == 0 => EpochRule::Every,
+        Some(_) => EpochRule::Poisson,
+    };
+    Ok(AppText::Incast {
+        epochs,
+        period: keys.need("period", "period = \"1ms\"")?.positive_span()?,
+        fan_in: keys.need("fan_in", "fan_in = 16")?.integer(1, 65_535)? as u32,
+        size: payload(&keys.need("size", "size = \"64kB\"")?)?,
+        receiver: keys.take("receiver").map(|f| f.integer(0, 65_535)).transpose()?.map(|h| h as u16),
+        start: start(keys)?,
+    })
+}
+
+fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
+    let span = |field: Option<Field<'_>>| match field {
+        None => Ok(Span::ZERO),
+        Some(field) => match field.span()? {
+            span if span.0 > 1 << 61 => Err(field.error("this is later than 26 days", "a shorter time")),
+            span => Ok(span),
+        },
+    };
+    Ok(Start { start: span(keys.take("start"))?, jitter: span(keys.take("jitter"))? })
+}
+
+/// Payload bytes of a flow, at least 1.
+fn payload(field: &Field<'_>) -> Result<u64, InputError> {
+    match field.bytes()? {
+        0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
+        bytes if bytes > 1 << 47 => Err(field.error("the flow is above 2^47 bytes", "fewer bytes, or \"endless\"")),
+        bytes => Ok(bytes),
+    }
+}
+
+fn flow_size(keys: &mut Reader<'_>) -> Result<FlowSize, InputError> {
+    let field = keys.need("size", "size = \"1MB\" or size = \"endless\"")?;
+    endless_or_payload(&field)
+}
+
+fn endless_or_payload(field: &Field<'_>) -> Result<FlowSize, InputError> {
+    if field.text().is_ok_and(|text| text == "endless") {
+        return Ok(FlowSize(None));
+    }
+    payload(field).map(|bytes| FlowSize(Some(bytes)))
+}
+
+fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
+    let count = |keys: &mut Reader<'_>| keys.take("count").map_or(Ok(1), |f| f.integer(1, 1_000_000)).map(|n| n as u32);
+    let host = |field: Field<'_>| field.integer(0, 65_535).map(|h| h as u16);
+    let Ok(mut keys) = field.table() else {
+        let mut pairs = Vec::new();
+        for item in field.filled_list()? {
+            let mut keys = item.table()?;
+            let (src, dst) = (host(keys.need("src", "src = 0")?)?, host(keys.need("dst", "dst = 1")?)?);
+            if src == dst {
+                return Err(item.error("the flow goes from a host to itself", "two different hosts"));
+            }
+            let path = keys.take("path").map(host).transpose()?;
+            pairs.push(PairText { src, dst, count: count(&mut keys)?, path });
+            keys.finish()?;
+        }
+        return Ok(PairsText::Listed(pairs));
+    };
+    let rule = match keys.need("rule", "rule = \"all_pairs\"")?.choice(&["all_pairs", "other_racks", "shift", "to_one"])? {
+        0 => RuleKind::AllPairs,
+        1 => RuleKind::OtherRacks,
+        2 => RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 },
+        _ => RuleKind::ToOne { host: host(keys.need("host", "host = 0")?)? },
+    };
+    let count = count(&mut keys)?;
+    keys.finish()?;
+    Ok(PairsText::Rule(RuleText { rule, count }))
+}
+
+fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError> {
+    if let Ok(path) = field.text() {
+        let _: Arc<str> = sources.read(field, path, FLOW_LIST_LIMIT)?;
+        return Ok(ListText::Path(path.to_owned()));
+    }
+    let mut flows = Vec::new();
+    for item in field.filled_list()? {
+        let mut keys = item.table()?;
+        let host = |field: Field<'_>| field.integer(0, 65_535).map(|h| HostId(h as u16));
+        let (src, dst) = (host(keys.need("src", "src = 0")?)?, host(keys.need("dst", "dst = 1")?)?);
+        if src == dst {
+            return Err(item.error("the flow goes from a host to itself", "two different hosts"));
+        }
+        let flow = FlowSpec {
+            id: FlowId(0),
+            src,
+            dst,
+            size: flow_size(&mut keys)?.0,
+            start: Time(start(&mut keys)?.start.0),
+            class: keys.take("class").map_or(Ok(0), |f| f.integer(0, 15))? as u8,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+        };
+        keys.finish()?;
+        flows.push(flow);
+    }
+    Ok(ListText::Inline(flows))
+}
+
+fn inline<S: Serializer>(flows: &[FlowSpec], s: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row {
+        src: u16,
+        dst: u16,
+        size: FlowSize,
+        #[serde(serialize_with = "as_text::span")]
+        start: Span,
+        class: u8,
+    }
+    s.collect_seq(flows.iter().map(|f| Row {
+        src: f.src.0,
+        dst: f.dst.0,
+        size: FlowSize(f.size),
+        start: Span(f.start.0),
+        class: f.class,
+    }))
+}
+
+fn reach_text<S: Serializer>(reach: &Reach, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match reach {
+        Reach::AnyHost => "any_host",
+        Reach::OtherRacks => "other_racks",
+    })
+}
+
+fn of_text<S: Serializer>(of: &LoadOf, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match of {
+        LoadOf::Host => "host",
+        LoadOf::Core => "core",
+    })
+}
+
+fn counts_text<S: Serializer>(counts: &Counts, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match counts {
+        Counts::Payload => "payload",
+        Counts::Wire => "wire",
+    })
+}

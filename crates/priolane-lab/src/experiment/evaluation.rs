@@ -1,0 +1,408 @@
+//! `[metrics]`, `[[panel]]` and `[[claim]]`: what is drawn from the runs. None of it changes a run but the
+//! size classes, by which its summary is broken down.
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use crate::quantity::as_text;
+use crate::source::{Field, InputError, Reader};
+
+/// `[metrics]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Metrics {
+    /// The scheme that gains are relative to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// The denominator of slowdowns.
+    pub slowdown: Slowdown,
+    /// Size classes by name, in the order of the file; `all` always exists.
+    #[serde(serialize_with = "by_name")]
+    pub classes: Vec<(String, SizeClass)>,
+}
+
+/// The denominator of slowdowns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Slowdown {
+    /// Completion time alone in the network at line rate, without a handshake.
+    #[default]
+    Bare,
+}
+
+/// A range of flow sizes; at least one bound is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// size < below
+    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    pub below: Option<u64>,
+    /// size > above
+    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    pub above: Option<u64>,
+    /// size >= from
+    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    /// size <= to
+    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    pub to: Option<u64>,
+}
+
+impl SizeClass {
+    /// Whether a flow of `bytes` is in it.
+    pub fn has(&self, bytes: u64) -> bool {
+        self.below.is_none_or(|x| bytes < x)
+            && self.above.is_none_or(|x| bytes > x)
+            && self.from.is_none_or(|x| bytes >= x)
+            && self.to.is_none_or(|x| bytes <= x)
+    }
+}
+
+/// `[[panel]]`: one part of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Panel {
+    /// Its title.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: PanelKind,
+    /// The swept key on the x axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+    /// Text at the x axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x_label: Option<String>,
+    /// What is drawn: `quantity.class`, at least one.
+    pub metrics: Vec<String>,
+    /// The schemes drawn; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schemes: Option<Vec<String>>,
+    /// Text at the y axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y_label: Option<String>,
+    /// Whether the y axis is logarithmic.
+    pub log_y: bool,
+    /// A line to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
+    /// The points it is restricted to: swept key and value.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub at: Map<String, Json>,
+}
+
+/// How a panel is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PanelKind {
+    /// A line per scheme over a swept key.
+    Line,
+    /// A group of bars per metric.
+    Bar,
+    /// A distribution.
+    Cdf,
+}
+
+/// `[[claim]]`: a statement of a paper and how it is tested.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// Where the paper says it.
+    pub section: String,
+    /// What it says, in our words.
+    pub says: String,
+    /// The points it is restricted to: swept key and value.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub at: Map<String, Json>,
+    /// How it is tested.
+    #[serde(flatten)]
+    pub test: Test,
+}
+
+/// How a claim is tested. Metrics are `quantity.class.scheme`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Test {
+    /// The metrics decrease in this order.
+    Order(Vec<String>),
+    /// The metrics agree within a relative band.
+    Equal {
+        /// The metrics.
+        of: Vec<String>,
+        /// The band.
+        within: f64,
+    },
+    /// A metric is beyond a bound.
+    Bound {
+        /// The metric.
+        of: String,
+        /// It is above this.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        above: Option<f64>,
+        /// It is below this.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        below: Option<f64>,
+    },
+    /// A metric (or a ratio of two) is what the paper prints, within a relative band.
+    Ratio {
+        /// The metric.
+        of: String,
+        /// What it is divided by.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        over: Option<String>,
+        /// The paper's number.
+        paper: f64,
+        /// The band.
+        within: f64,
+    },
+    /// A metric goes up or down along a swept key.
+    Trend {
+        /// The metric.
+        of: String,
+        /// The swept key.
+        along: String,
+        /// Which way.
+        goes: Direction,
+    },
+}
+
+/// Which way a trend goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// It grows.
+    Up,
+    /// It shrinks.
+    Down,
+}
+
+/// The quantities a metric can name.
+pub const QUANTITIES: [&str; 10] = [
+    "gain", "fct", "fct_p50", "fct_p95", "fct_p99", "fct_p999", "cv", "slowdown", "slowdown_p50", "slowdown_p99",
+];
+
+/// Names that metrics may use.
+pub(super) struct Names<'a> {
+    pub(super) schemes: &'a [String],
+    pub(super) metrics: &'a Metrics,
+}
+
+fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(classes.iter().map(|(name, class)| (name, class)))
+}
+
+/// Reads `[metrics]`.
+pub(super) fn metrics(field: &Field<'_>, schemes: &[String]) -> Result<Metrics, InputError> {
+    let mut keys = field.table()?;
+    let baseline = match keys.take("baseline") {
+        None => None,
+        Some(field) => {
+            let name = field.text()?;
+            if !schemes.iter().any(|s| s == name) {
+                let known: Vec<&str> = schemes.iter().map(String::as_str).collect();
+                return Err(field.no_such(name, &known));
+            }
+            Some(name.to_owned())
+        }
+    };
+    if let Some(field) = keys.take("slowdown") {
+        field.choice(&["bare"])?;
+    }
+    let mut classes = Vec::new();
+    for (name, field) in keys.take("classes").map_or(Ok(Vec::new()), |f| f.entries())? {
+        if name == "all" || name.contains('.') || name.starts_with("flow") {
+            return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
+        }
+        classes.push((name.to_owned(), size_class(&field)?));
+    }
+    keys.finish()?;
+    Ok(Metrics { baseline, slowdown: Slowdown::Bare, classes })
+}
+
+fn size_class(field: &Field<'_>) -> Result<SizeClass, InputError> {
+    let mut keys = field.table()?;
+    let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
+    let class = SizeClass { below: bound("below")?, above: bound("above")?, from: bound("from")?, to: bound("to")? };
+    keys.finish()?;
+    if class == SizeClass::default() {
+        return Err(field.error("no bound is stated", "one or two of below, above, from, to"));
+    }
+    Ok(class)
+}
+
+/// Reads one `[[panel]]`.
+pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
+    let mut keys = field.table()?;
+    let title = text(keys.need("title", "title = \"Mean FCT\"")?)?;
+    let kind = match keys.need("kind", "kind = \"line\"")?.choice(&["line", "bar", "cdf"])? {
+        0 => PanelKind::Line,
+        1 => PanelKind::Bar,
+        _ => PanelKind::Cdf,
+    };
+    let optional = |keys: &mut Reader<'_>, key| keys.take(key).map(text).transpose();
+    let x = optional(&mut keys, "x")?;
+    if kind == PanelKind::Line && x.is_none() {
+        keys.need("x", "x = \"group.all.load.value\": the swept key")?;
+    }
+    let metrics = match (keys.take("metric"), keys.take("metrics")) {
+        (Some(one), None) => vec![names.short(&one)?],
+        (None, Some(many)) => many.filled_list()?.iter().map(|f| names.short(f)).collect::<Result<_, _>>()?,
+        (None, None) => return Err(keys.error("no metric is stated", "metric = \"fct.all\" or metrics = [...]")),
+        (Some(_), Some(many)) => return Err(many.error("metric is stated too", "one of metric and metrics")),
+    };
+    let schemes = keys.take("schemes").map(|f| names.scheme_list(&f)).transpose()?;
+    let panel = Panel {
+        title,
+        kind,
+        x,
+        x_label: optional(&mut keys, "x_label")?,
+        metrics,
+        schemes,
+        y_label: optional(&mut keys, "y_label")?,
+        log_y: keys.take("log_y").map_or(Ok(false), |f| f.truth())?,
+        reference: keys.take("reference").map(|f| f.any_number()).transpose()?,
+        at: points(keys.take("at"))?,
+    };
+    keys.finish()?;
+    Ok(panel)
+}
+
+/// Reads one `[[claim]]`.
+pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, InputError> {
+    let mut keys = field.table()?;
+    let section = text(keys.need("section", "section = \"§V-B\"")?)?;
+    let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
+    let at = points(keys.take("at"))?;
+    let kinds = ["order", "equal", "bound", "ratio", "trend"];
+    let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
+    let within = keys.take("within");
+    let [(kind, test)] = stated.as_slice() else {
+        let what = format!("{} tests are stated", stated.len());
+        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, trend"));
+    };
+    let test = match *kind {
+        "order" => Test::Order(names.at_least_two(test)?),
+        "equal" => equal(test, within.as_ref(), names)?,
+        "bound" => bound(test, names)?,
+        "ratio" => ratio(test, names)?,
+        _ => trend(test, names)?,
+    };
+    if let (Some(field), true) = (within, *kind != "equal") {
+        return Err(field.error("within belongs to equal", "leave it out, or put it into ratio"));
+    }
+    keys.finish()?;
+    Ok(Claim { section, says, at, test })
+}
+
+/// `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
+fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Result<Test, InputError> {
+    if field.list().is_ok() {
+        let within = beside.map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
+        return Ok(Test::Equal { of: names.at_least_two(field)?, within });
+    }
+    let mut keys = field.table()?;
+    let of = names.at_least_two(&keys.need("of", "of = [\"fct.all.dctcp\", \"fct.all.pias\"]")?)?;
+    let within = keys.take("within").map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
+    keys.finish()?;
+    Ok(Test::Equal { of, within })
+}
+
+fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"gain.all.pias\"")?)?;
+    let above = keys.take("above").map(|f| f.any_number()).transpose()?;
+    let below = keys.take("below").map(|f| f.any_number()).transpose()?;
+    if above.is_none() && below.is_none() {
+        return Err(field.error("no bound is stated", "above = 1.0 or below = 1.0"));
+    }
+    keys.finish()?;
+    Ok(Test::Bound { of, above, below })
+}
+
+fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
+    let over = keys.take("over").map(|f| names.full(&f)).transpose()?;
+    let paper = keys.need("paper", "paper = 3.2")?.any_number()?;
+    let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
+    keys.finish()?;
+    Ok(Test::Ratio { of, over, paper, within })
+}
+
+fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
+    let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
+    let goes = match keys.need("goes", "goes = \"up\"")?.choice(&["up", "down"])? {
+        0 => Direction::Up,
+        _ => Direction::Down,
+    };
+    keys.finish()?;
+    Ok(Test::Trend { of, along, goes })
+}
+
+fn text(field: Field<'_>) -> Result<String, InputError> {
+    field.text().map(str::to_owned)
+}
+
+fn points(field: Option<Field<'_>>) -> Result<Map<String, Json>, InputError> {
+    let entries = field.map_or(Ok(Vec::new()), |f| f.entries())?;
+    Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value.value().to_json())).collect())
+}
+
+impl Names<'_> {
+    /// `quantity.class`.
+    fn short(&self, field: &Field<'_>) -> Result<String, InputError> {
+        let text = field.text()?;
+        match text.split('.').collect::<Vec<_>>()[..] {
+            [quantity, class] => self.known(field, quantity, class)?,
+            _ => return Err(field.error(format!("{text:?} is no metric here"), "quantity.class, such as \"fct.all\"")),
+        }
+        Ok(text.to_owned())
+    }
+
+    /// `quantity.class.scheme`.
+    fn full(&self, field: &Field<'_>) -> Result<String, InputError> {
+        let text = field.text()?;
+        let [quantity, class, scheme] = text.split('.').collect::<Vec<_>>()[..] else {
+            let fix = "quantity.class.scheme, such as \"fct.all.dctcp\"";
+            return Err(field.error(format!("{text:?} is no metric"), fix));
+        };
+        self.known(field, quantity, class)?;
+        self.scheme(field, scheme)?;
+        Ok(text.to_owned())
+    }
+
+    fn at_least_two(&self, field: &Field<'_>) -> Result<Vec<String>, InputError> {
+        let items = field.list()?;
+        if items.len() < 2 {
+            return Err(field.error("fewer than two metrics", "at least two to compare"));
+        }
+        items.iter().map(|item| self.full(item)).collect()
+    }
+
+    fn scheme_list(&self, field: &Field<'_>) -> Result<Vec<String>, InputError> {
+        let name = |item: &Field<'_>| {
+            let name = item.text()?;
+            self.scheme(item, name)?;
+            Ok(name.to_owned())
+        };
+        field.filled_list()?.iter().map(name).collect()
+    }
+
+    fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
+        if self.schemes.iter().any(|s| s == name) {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.schemes.iter().map(String::as_str).collect();
+        Err(field.no_such(name, &known))
+    }
+
+    fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
+        if !QUANTITIES.contains(&quantity) {
+            return Err(field.no_such(quantity, &QUANTITIES));
+        }
+        if quantity == "gain" && self.metrics.baseline.is_none() {
+            return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
+        }
+        let flow = class.strip_prefix("flow").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+        let mut classes: Vec<&str> = vec!["all"];
+        classes.extend(self.metrics.classes.iter().map(|(name, _)| name.as_str()));
+        if flow || classes.contains(&class) { Ok(()) } else { Err(field.no_such(class, &classes)) }
+    }
+}

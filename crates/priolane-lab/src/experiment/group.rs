@@ -1,0 +1,143 @@
+//! `[[group]]`: hosts of one kind, what they send and to whom.
+
+use priolane_core::ids::{Class, HostId};
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::Sources;
+use super::app::{self, AppText};
+use crate::source::{Field, InputError};
+
+/// A group of hosts and its traffic.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// Its name, unique in the experiment.
+    pub name: String,
+    /// Its hosts.
+    pub hosts: HostSet,
+    /// Whom it sends to.
+    pub to: Target,
+    /// What starts flows.
+    #[serde(flatten)]
+    pub app: AppText,
+    /// The class its flows ask for, 0 first; those of a flow list have their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+}
+
+/// A set of hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostSet {
+    /// All hosts of the topology.
+    All,
+    /// The first so many.
+    First(u32),
+    /// Runs of hosts, both ends included, in the order written.
+    Runs(Vec<(u16, u16)>),
+}
+
+/// Whom a group sends to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Every host of the topology.
+    All,
+    /// The hosts of the group of this name.
+    Group(String),
+}
+
+impl Serialize for HostSet {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All => s.serialize_str("*"),
+            Self::First(count) => s.serialize_u32(*count),
+            Self::Runs(runs) => {
+                let text = |&(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+                s.serialize_str(&runs.iter().map(text).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(match self {
+            Self::All => "*",
+            Self::Group(name) => name,
+        })
+    }
+}
+
+impl HostSet {
+    /// The hosts of a topology with `count` hosts, in the order written; `Err` with the first that it lacks.
+    pub fn list(&self, count: u32) -> Result<Vec<HostId>, u32> {
+        match self {
+            Self::All => Ok((0..count).map(|h| HostId(h as u16)).collect()),
+            Self::First(n) if *n > count => Err(n - 1),
+            Self::First(n) => Ok((0..*n).map(|h| HostId(h as u16)).collect()),
+            Self::Runs(runs) => match runs.iter().find(|(_, last)| u32::from(*last) >= count) {
+                Some((_, last)) => Err(u32::from(*last)),
+                None => Ok(runs.iter().flat_map(|&(first, last)| (first..=last).map(HostId)).collect()),
+            },
+        }
+    }
+}
+
+/// Reads one `[[group]]`.
+pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, InputError> {
+    let mut keys = field.table()?;
+    let name_field = keys.need("name", "name = \"all\"")?;
+    let name = name_field.text()?.to_owned();
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if !plain || name.len() > 40 || ["global", "local"].contains(&name.as_str()) {
+        let fix = "1 to 40 letters, digits, `_` or `-`; not `global` or `local`";
+        return Err(name_field.error("this is no name for a group", fix));
+    }
+    // From here on, keys are named after the group: `group.all.load`, the form that sweeps and `--set` take.
+    let renamed = Field::new(format!("group.{name}"), field.node());
+    let mut keys = renamed.table()?;
+    keys.take("name");
+    for (key, what) in [("scheme", "schemes that differ by group"), ("tiers", "tiers")] {
+        if let Some(field) = keys.take(key) {
+            return Err(field.error(format!("{what} are not supported in this version"), "leave the key out"));
+        }
+    }
+    let hosts = hosts(&keys.need("hosts", "hosts = \"*\"")?)?;
+    let to = match keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()? {
+        None => Target::All,
+        Some(text) if text == "*" => Target::All,
+        Some(text) => Target::Group(text),
+    };
+    let app = app::read(&mut keys, sources)?;
+    let class = match (keys.take("class"), &app) {
+        (Some(field), AppText::Flows { .. }) => {
+            return Err(field.error("flows of a list have classes of their own", "the list's column `class`"));
+        }
+        (None, AppText::Flows { .. }) => None,
+        (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
+    };
+    keys.finish()?;
+    Ok(Group { name, hosts, to, app, class })
+}
+
+fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
+    let fix = "\"*\", hosts such as \"0-15,20\", or a number: the first so many";
+    let Ok(text) = field.text() else {
+        return field.integer(1, 65_536).map(|n| HostSet::First(n as u32)).map_err(|e| field.error(e.what, fix));
+    };
+    if text == "*" {
+        return Ok(HostSet::All);
+    }
+    let number = |text: &str| text.trim().parse::<u16>().ok();
+    let mut runs = Vec::new();
+    for part in text.split(',') {
+        let run = match part.split_once('-') {
+            None => number(part).map(|h| (h, h)),
+            Some((first, last)) => number(first).zip(number(last)).filter(|(a, b)| a <= b),
+        };
+        match run {
+            Some(run) => runs.push(run),
+            None => return Err(field.error(format!("{:?} is no host or run of hosts", part.trim().chars().take(40).collect::<String>()), fix)),
+        }
+    }
+    Ok(HostSet::Runs(runs))
+}

@@ -1,0 +1,264 @@
+//! `[topology]` and `[frame]`: the network of an experiment.
+
+use priolane_core::packet::Frame;
+use priolane_core::units::{Rate, Span};
+use priolane_sim::topology::{
+    Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, Topology, TopologyError, file,
+};
+use serde::ser::{SerializeStruct, Serializer};
+use serde::Serialize;
+
+use super::Sources;
+use crate::quantity::{as_text, show_bytes};
+use crate::source::{Field, InputError, Reader, SIZE_LIMIT};
+
+/// The network, as the file states it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Network {
+    /// Its shape.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// How one of several equal paths is taken.
+    pub paths: Paths,
+}
+
+/// The shape of a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Shape {
+    /// Every leaf is linked to every spine.
+    LeafSpine {
+        /// Leaf switches.
+        leaves: u32,
+        /// Spine switches.
+        spines: u32,
+        /// Hosts on each leaf.
+        hosts_per_leaf: u32,
+        /// Parallel links between each leaf and each spine.
+        links_per_pair: u32,
+        /// Each host's link.
+        host_link: LinkText,
+        /// Each link between switches.
+        fabric_link: LinkText,
+    },
+    /// Three tiers of switches with `k` ports.
+    FatTree {
+        /// Ports of a switch.
+        k: u32,
+        /// Each host's link.
+        host_link: LinkText,
+        /// Each link between switches.
+        fabric_link: LinkText,
+    },
+    /// Two switches with one bottleneck between them.
+    Dumbbell {
+        /// Hosts on the left.
+        left: u32,
+        /// Hosts on the right.
+        right: u32,
+        /// Each host's link.
+        host_link: LinkText,
+        /// The link between the switches.
+        bottleneck: LinkText,
+    },
+    /// One switch.
+    SingleSwitch {
+        /// Number of hosts.
+        hosts: u32,
+        /// Each host's link.
+        host_link: LinkText,
+    },
+    /// Nodes and links from a file.
+    File {
+        /// Its path, relative to the experiment file.
+        path: String,
+    },
+}
+
+/// A link as files state it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LinkText {
+    /// Bits per second.
+    #[serde(serialize_with = "as_text::rate")]
+    pub rate: Rate,
+    /// Propagation delay.
+    #[serde(serialize_with = "as_text::span")]
+    pub delay: Span,
+    /// Probability that a packet is lost on it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub loss: f64,
+}
+
+/// How one of several equal paths is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Paths {
+    /// By a hash of entropy drawn for each flow.
+    Hashed,
+    /// Path `entropy mod choices`: a pair's own `path` where it is stated, else drawn for each flow.
+    Pinned,
+    /// Path `splitmix64(flow) mod choices`, with the flow's place in the list.
+    Splitmix64,
+}
+
+impl Network {
+    /// The network itself, from what `sources` has read.
+    pub fn build(&self, sources: &Sources) -> Result<Topology, TopologyError> {
+        let mut topology = match &self.shape {
+            &Shape::LeafSpine { leaves, spines, hosts_per_leaf, links_per_pair, host_link, fabric_link } => {
+                let (host_link, fabric_link) = (host_link.spec(), fabric_link.spec());
+                LeafSpine { leaves, spines, hosts_per_leaf, host_link, fabric_link, links_per_pair }.build()?
+            }
+            &Shape::FatTree { k, host_link, fabric_link } => {
+                FatTree { k, host_link: host_link.spec(), fabric_link: fabric_link.spec() }.build()?
+            }
+            &Shape::Dumbbell { left, right, host_link, bottleneck } => {
+                Dumbbell { left, right, host_link: host_link.spec(), bottleneck: bottleneck.spec() }.build()?
+            }
+            &Shape::SingleSwitch { hosts, host_link } => {
+                SingleSwitch { hosts, host_link: host_link.spec() }.build()?
+            }
+            Shape::File { path } => file::parse(sources.known(path))?,
+        };
+        topology.path_choice = match self.paths {
+            Paths::Hashed => PathChoice::Hashed,
+            Paths::Pinned | Paths::Splitmix64 => PathChoice::Pinned,
+        };
+        Ok(topology)
+    }
+}
+
+impl LinkText {
+    fn spec(self) -> LinkSpec {
+        LinkSpec { rate: self.rate, delay: self.delay, loss: self.loss }
+    }
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
+}
+
+const KINDS: [&str; 5] = ["leaf_spine", "fat_tree", "dumbbell", "single_switch", "file"];
+const LINK_FIX: &str = "host_link = { rate = \"10Gbps\", delay = \"1us\" }";
+
+/// Reads `[topology]`.
+pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {
+    let mut keys = field.table()?;
+    let kind = keys.need("kind", "kind = \"leaf_spine\"")?.choice(&KINDS)?;
+    let count = |keys: &mut Reader<'_>, key, fix| {
+        keys.need(key, fix)?.integer(1, u64::from(u32::MAX)).map(|n| n as u32)
+    };
+    let shape = match kind {
+        0 => Shape::LeafSpine {
+            leaves: count(&mut keys, "leaves", "leaves = 4")?,
+            spines: count(&mut keys, "spines", "spines = 3")?,
+            hosts_per_leaf: count(&mut keys, "hosts_per_leaf", "hosts_per_leaf = 30")?,
+            links_per_pair: keys.take("links_per_pair").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
+            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+            fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+        },
+        1 => Shape::FatTree {
+            k: count(&mut keys, "k", "k = 4")?,
+            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+            fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+        },
+        2 => Shape::Dumbbell {
+            left: count(&mut keys, "left", "left = 8")?,
+            right: count(&mut keys, "right", "right = 8")?,
+            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+            bottleneck: link(&keys.need("bottleneck", LINK_FIX)?)?,
+        },
+        3 => Shape::SingleSwitch {
+            hosts: count(&mut keys, "hosts", "hosts = 16")?,
+            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        },
+        _ => {
+            let path = keys.need("path", "path = \"network.csv\"")?;
+            sources.read(&path, path.text()?, SIZE_LIMIT)?;
+            Shape::File { path: path.text()?.to_owned() }
+        }
+    };
+    let paths = match keys.take("paths") {
+        None => Paths::Hashed,
+        Some(field) => match field.choice(&["hashed", "pinned", "splitmix64"])? {
+            0 => Paths::Hashed,
+            1 => Paths::Pinned,
+            _ => Paths::Splitmix64,
+        },
+    };
+    keys.finish()?;
+    Ok(Network { shape, paths })
+}
+
+fn link(field: &Field<'_>) -> Result<LinkText, InputError> {
+    let mut keys = field.table()?;
+    let rate = keys.need("rate", "rate = \"10Gbps\"")?.rate()?;
+    let delay_field = keys.need("delay", "delay = \"1us\"")?;
+    let delay = delay_field.span()?;
+    if delay == Span::ZERO {
+        return Err(delay_field.error("the delay is zero", "a propagation delay above zero, such as \"1us\""));
+    }
+    let loss = match keys.take("loss") {
+        None => 0.0,
+        Some(field) => match field.number(0.0, 1.0)? {
+            1.0 => return Err(field.error("every packet would be lost", "a probability from 0 to below 1")),
+            loss => loss,
+        },
+    };
+    keys.finish()?;
+    Ok(LinkText { rate, delay, loss })
+}
+
+/// Reads `[frame]`; keys left out are those of Ethernet.
+pub(super) fn frame(field: &Field<'_>) -> Result<Frame, InputError> {
+    let mut keys = field.table()?;
+    let mut size = |key, default: u16| match keys.take(key) {
+        None => Ok(default),
+        Some(field) => {
+            let too_long = |_| field.error("this is more than a packet's 65535 bytes", "such as \"1500B\"");
+            u16::try_from(field.bytes()?).map_err(too_long)
+        }
+    };
+    let ethernet = Frame::ETHERNET;
+    let frame = Frame {
+        mtu: size("mtu", ethernet.mtu)?,
+        header: size("header", ethernet.header)?,
+        link: size("link", ethernet.link)?,
+        minimum: size("minimum", ethernet.minimum)?,
+        gap: size("gap", ethernet.gap)?,
+        ack: size("ack", ethernet.ack)?,
+        syn: size("syn", ethernet.syn)?,
+    };
+    let network = frame.mtu.max(frame.ack).max(frame.syn);
+    let largest = (u32::from(network) + u32::from(frame.link)).max(u32::from(frame.minimum)) + u32::from(frame.gap);
+    if frame.mtu <= frame.header {
+        return Err(keys.error("mtu leaves no room for payload", "an mtu above header"));
+    }
+    if largest > u32::from(u16::MAX) {
+        return Err(keys.error("the largest packet exceeds 65535 bytes on the wire", "a smaller mtu, link or gap"));
+    }
+    if frame.header == 0 || frame.ack == 0 || frame.syn == 0 {
+        return Err(keys.error("header, ack or syn is zero", "sizes above zero, such as \"40B\""));
+    }
+    keys.finish()?;
+    Ok(frame)
+}
+
+/// A frame as files state it.
+pub(super) fn frame_text<S: Serializer>(frame: &Frame, s: S) -> Result<S::Ok, S::Error> {
+    let mut out = s.serialize_struct("frame", 7)?;
+    let Frame { mtu, header, link, minimum, gap, ack, syn } = *frame;
+    let named = [
+        ("mtu", mtu),
+        ("header", header),
+        ("link", link),
+        ("minimum", minimum),
+        ("gap", gap),
+        ("ack", ack),
+        ("syn", syn),
+    ];
+    for (name, bytes) in named {
+        out.serialize_field(name, &show_bytes(u64::from(bytes)))?;
+    }
+    out.end()
+}

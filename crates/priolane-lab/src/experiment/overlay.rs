@@ -1,0 +1,179 @@
+//! Changing a tree by dotted keys: sweeps, `--set`, `[quick]` and `[full]`.
+//!
+//! A segment that follows a list names the item whose `name` it is (`group.all.load.value`). A segment with a
+//! dot in it is quoted (`scheme.dctcp.port.ecn.at."2.5Gbps"`).
+
+use crate::source::{InputError, Node, Origin, Table, Value};
+
+/// The segments of a dotted key; `None` if there is an empty one or a quote without end.
+pub fn segments(key: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    let mut rest = key;
+    loop {
+        let (segment, after) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let end = quoted.find('"')?;
+                (&quoted[..end], &quoted[end + 1..])
+            }
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        if segment.is_empty() || all.len() == 16 {
+            return None;
+        }
+        all.push(segment.to_owned());
+        match after.strip_prefix('.') {
+            Some(more) => rest = more,
+            None => return if after.is_empty() { Some(all) } else { None },
+        }
+    }
+}
+
+/// Lays `node` over what stands at the dotted `key`; tables merge, anything else replaces.
+pub fn set(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
+    let path = segments(key).ok_or_else(|| {
+        node.origin.error(key, "this is no dotted key", "a key such as group.all.load.value")
+    })?;
+    let (last, parents) = path.split_last().expect("invariant: a key has at least one segment");
+    let mut table = root;
+    let mut parents = parents.iter();
+    while let Some(segment) = parents.next() {
+        if table.get(segment).is_none() {
+            let empty = Value::Table(Table::default());
+            table.set(segment, Node { origin: node.origin.clone(), value: empty });
+        }
+        let here = table.get_mut(segment).expect("invariant: set just above");
+        table = match &mut here.value {
+            Value::Table(inner) => inner,
+            Value::List(items) => {
+                let name = parents.next();
+                let item = name.and_then(|name| items.iter_mut().find(|item| is_named(item, name)));
+                match item.map(|item| &mut item.value) {
+                    Some(Value::Table(inner)) => inner,
+                    _ => return Err(no_item(node, key, segment, name)),
+                }
+            }
+            other => {
+                let what = format!("`{segment}` is {}, so nothing can be set in it", other.kind());
+                return Err(node.origin.error(key, what, "the dotted key of a value of this file"));
+            }
+        };
+    }
+    match table.get_mut(last) {
+        Some(old) => old.merge(node),
+        None => table.set(last, node.clone()),
+    }
+    Ok(())
+}
+
+fn no_item(node: &Node, key: &str, list: &str, name: Option<&String>) -> InputError {
+    let what = match name {
+        Some(name) => format!("no `{list}` has the name {name:?}"),
+        None => format!("`{list}` is a list, and the key does not say which item"),
+    };
+    node.origin.error(key, what, format!("{list}.NAME.key, with a name that the file gives a {list}"))
+}
+
+fn is_named(item: &Node, name: &str) -> bool {
+    let Value::Table(table) = &item.value else { return false };
+    matches!(table.get("name").map(|n| &n.value), Some(Value::Text(text)) if text == name)
+}
+
+/// Where the value of the dotted `key` stands, or the innermost table around it.
+pub fn locate(root: &Table, key: &str) -> Option<Origin> {
+    let path = segments(key)?;
+    let mut found = None;
+    let mut table = root;
+    let mut path = path.iter();
+    while let Some(segment) = path.next() {
+        let Some(here) = table.get(segment) else { break };
+        found = Some(here.origin.clone());
+        let inner = match &here.value {
+            Value::List(items) => path.next().and_then(|name| items.iter().find(|item| is_named(item, name))),
+            _ => Some(here),
+        };
+        let Some(Node { value: Value::Table(inner), origin }) = inner else { break };
+        found = Some(if matches!(here.value, Value::List(_)) { origin.clone() } else { here.origin.clone() });
+        table = inner;
+    }
+    found
+}
+
+/// Takes `[quick]` and `[full]` out of `root` and lays the one named over it.
+pub fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputError> {
+    for name in ["quick", "full"] {
+        let Some(node) = root.remove(name) else { continue };
+        let Value::Table(overrides) = &node.value else {
+            return Err(node.origin.error(name, "this is not a table", "dotted overrides such as \"time.measure\" = \"2s\""));
+        };
+        if wanted == Some(name) {
+            for (key, value) in overrides.entries() {
+                set(root, key, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A swept key and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The dotted key.
+    pub key: String,
+    /// Its values, at least one.
+    pub values: Vec<Node>,
+}
+
+/// Takes `[sweep]` out of `root`.
+pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
+    let Some(node) = root.remove("sweep") else { return Ok(Vec::new()) };
+    let mut axes = Vec::new();
+    match &node.value {
+        Value::Table(table) => collect(table, "", &mut axes)?,
+        _ => return Err(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values")),
+    }
+    Ok(axes)
+}
+
+fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>) -> Result<(), InputError> {
+    for (key, node) in table.entries() {
+        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match &node.value {
+            Value::Table(inner) => collect(inner, &full, axes)?,
+            Value::List(values) if values.is_empty() => {
+                return Err(node.origin.error(&format!("sweep.{full}"), "the list is empty", "at least one value"));
+            }
+            Value::List(values) => {
+                let same = values.iter().enumerate().find(|(i, v)| values[..*i].iter().any(|w| w.value == v.value));
+                if let Some((_, twice)) = same {
+                    return Err(twice.origin.error(&format!("sweep.{full}"), "a value is listed twice", "each value once"));
+                }
+                axes.push(Axis { key: full, values: values.clone() });
+            }
+            other => {
+                let what = format!("this is {}", other.kind());
+                return Err(node.origin.error(&format!("sweep.{full}"), what, "a list of values in brackets"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{parse, parse_value};
+
+    #[test]
+    fn keys_reach_into_named_items_and_quoted_segments() {
+        let text = "[[group]]\nname = \"all\"\nload = { value = 0.5 }\n[at]\n\"2.5Gbps\" = \"1pkt\"\n";
+        let mut root = parse("f", text).unwrap();
+        set(&mut root, "group.all.load.value", &parse_value("--set", "0.8")).unwrap();
+        set(&mut root, "at.\"2.5Gbps\"", &parse_value("--set", "9pkt")).unwrap();
+        let expected = "[[group]]\nname = \"all\"\nload = { value = 0.8 }\n[at]\n\"2.5Gbps\" = \"9pkt\"\n";
+        let json = |t: Table| Value::Table(t).to_json();
+        assert_eq!(json(root.clone()), json(parse("f", expected).unwrap()));
+        assert!(set(&mut root, "group.some.load.value", &parse_value("--set", "1")).is_err());
+        assert!(set(&mut root, "at..x", &parse_value("--set", "1")).is_err());
+        assert_eq!(locate(&root, "group.all.fan_in").unwrap().line, Some(1));
+    }
+}

@@ -1,0 +1,120 @@
+//! `time` and `[[control]]`: when things happen.
+
+use priolane_core::ids::Class;
+use priolane_core::units::Span;
+use serde::Serialize;
+
+use crate::quantity::as_text;
+use crate::source::{Field, InputError};
+
+/// What is warmed up, measured and drained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Timing {
+    /// Flows start until `warmup + measure`; those that start after `warmup` are measured.
+    Window {
+        /// Not measured.
+        #[serde(serialize_with = "as_text::span")]
+        warmup: Span,
+        /// Measured.
+        #[serde(serialize_with = "as_text::span")]
+        measure: Span,
+        /// Whether the run goes on until the last flow has completed.
+        drain: bool,
+        /// The latest instant of the run.
+        #[serde(serialize_with = "as_text::span")]
+        limit: Span,
+    },
+    /// The first so many flows are run and measured.
+    Count {
+        /// How many.
+        flows: u64,
+        /// The latest instant of the run.
+        #[serde(serialize_with = "as_text::span")]
+        limit: Span,
+    },
+}
+
+/// `[[control]]`: a change of one flow in mid-life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ControlText {
+    /// When it reaches the flow's source.
+    #[serde(serialize_with = "as_text::span")]
+    pub at: Span,
+    /// The flow: its place in the flow list, from 0.
+    pub flow: u32,
+    /// What changes.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// What a control message changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The flow stops and never completes.
+    Abort(bool),
+    /// The flow's class from now on.
+    Class(Class),
+}
+
+/// The latest instant of any run: 100 days.
+const LATEST: Span = Span(100 * 86_400 * 1_000_000_000_000);
+
+/// The latest instant of a run that states none: an hour.
+const DEFAULT_LIMIT: Span = Span(3_600 * 1_000_000_000_000);
+
+/// Reads `time`.
+pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
+    let mut keys = field.table()?;
+    let limit_field = keys.take("limit");
+    let limit = limit_field.as_ref().map(|f| f.positive_span()).transpose()?;
+    if let Some(field) = limit_field.as_ref().filter(|_| limit.is_some_and(|l| l > LATEST)) {
+        return Err(field.error("this is longer than 100 days", "at most \"8640000s\""));
+    }
+    if let Some(flows) = keys.take("flows") {
+        let flows = flows.integer(1, 50_000_000)?;
+        if keys.has("measure") || keys.has("warmup") || keys.has("drain") {
+            let fix = "either flows = N, or warmup, measure and drain";
+            return Err(field.error("both a number of flows and a window are stated", fix));
+        }
+        keys.finish()?;
+        return Ok(Timing::Count { flows, limit: limit.unwrap_or(DEFAULT_LIMIT) });
+    }
+    let warmup = keys.take("warmup").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let measure_field = keys.need("measure", "measure = \"50ms\", or flows = N")?;
+    let measure = measure_field.positive_span()?;
+    let drain = keys.take("drain").map_or(Ok(true), |f| f.truth())?;
+    keys.finish()?;
+    let end = Span(warmup.0.saturating_add(measure.0));
+    if end > LATEST {
+        return Err(measure_field.error("the run would be longer than 100 days", "a shorter time"));
+    }
+    let limit = limit.unwrap_or(if drain { Span(end.0.saturating_add(DEFAULT_LIMIT.0)) } else { end });
+    if limit < end {
+        let at = limit_field.as_ref().unwrap_or(field);
+        return Err(at.error("the limit is before warmup + measure", "a later limit"));
+    }
+    Ok(Timing::Window { warmup, measure, drain, limit })
+}
+
+/// Reads `[[control]]`, sorted by time.
+pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError> {
+    let mut all = Vec::new();
+    for item in field.list()? {
+        let mut keys = item.table()?;
+        let at = keys.need("at", "at = \"2ms\"")?.span()?;
+        let flow = keys.need("flow", "flow = 0")?.integer(0, u64::from(u32::MAX))? as u32;
+        let change = match (keys.take("abort"), keys.take("class")) {
+            (Some(abort), None) if abort.truth()? => Change::Abort(true),
+            (Some(abort), None) => return Err(abort.error("this changes nothing", "abort = true")),
+            (None, Some(class)) => Change::Class(class.integer(0, 15)? as Class),
+            (None, None) => return Err(item.error("no change is stated", "abort = true or class = N")),
+            (Some(_), Some(_)) => return Err(item.error("two changes are stated", "abort or class")),
+        };
+        keys.finish()?;
+        all.push(ControlText { at, flow, change });
+    }
+    all.sort_by_key(|control| control.at);
+    Ok(all)
+}

@@ -1,0 +1,74 @@
+//! What flows add up to: completion times, slowdowns and deadlines by size class.
+//!
+//! Percentile p of n values is the `ceil(p n / 100)`-th smallest. Means are taken in the order of the flow
+//! list, standard deviations are those of the population (divided by n): the flows measured are all there
+//! are. Unfinished flows enter no mean and no percentile; they are counted.
+
+pub mod interval;
+mod summary;
+
+use std::ops::{Bound, RangeBounds};
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::FlowRecord;
+
+pub use self::summary::{Summary, summarize, summarize_flow};
+
+/// The class that always exists: every finite flow.
+pub const ALL: &str = "all";
+
+/// A named range of flow sizes, in payload bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeClass {
+    /// Its name in metric paths.
+    pub name: String,
+    /// `from = x` is `Included(x)`, `above = x` is `Excluded(x)`.
+    pub lower: Bound<u64>,
+    /// `to = x` is `Included(x)`, `below = x` is `Excluded(x)`.
+    pub upper: Bound<u64>,
+}
+
+impl SizeClass {
+    /// The class `all`.
+    pub fn all() -> Self {
+        Self { name: ALL.to_owned(), lower: Bound::Unbounded, upper: Bound::Unbounded }
+    }
+
+    /// Whether a flow of `bytes` payload bytes belongs to the class.
+    pub fn contains(&self, bytes: u64) -> bool {
+        (self.lower, self.upper).contains(&bytes)
+    }
+}
+
+/// A percentile in thousandths: `PerMille(999)` is the 99.9th percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PerMille(pub u32);
+
+/// The percentile of values sorted in increasing order: the `ceil(p n / 100)`-th smallest, the smallest
+/// for p = 0; `None` if there is no value.
+pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
+    let rank = (sorted.len() as u64 * u64::from(p.0)).div_ceil(1000) as usize;
+    sorted.get(rank.max(1).min(sorted.len()).checked_sub(1)?).copied()
+}
+
+/// A flow's completion time over its completion time alone, not clamped; `None` if either is unknown.
+pub fn slowdown(fct: Option<Span>, bare: Option<Span>) -> Option<f64> {
+    let (fct, bare) = (fct?, bare.filter(|bare| bare.0 > 0)?);
+    Some(fct.0 as f64 / bare.0 as f64)
+}
+
+/// Whether a flow met its deadline. `None` without deadline, without end, or unfinished at `stopped_at`
+/// with the deadline still to come (censored).
+pub fn met(spec: &FlowSpec, record: &FlowRecord, stopped_at: Time) -> Option<bool> {
+    let deadline = spec.deadline?;
+    spec.size?;
+    match record.fct {
+        Some(fct) => Some(spec.start + fct <= deadline),
+        None if deadline <= stopped_at => Some(false),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

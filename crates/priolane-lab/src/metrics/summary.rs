@@ -1,0 +1,147 @@
+//! The summary of one size class of one run.
+
+use std::collections::BTreeMap;
+
+use priolane_core::units::{PS_PER_S, Span};
+use priolane_sim::outcome::Outcome;
+use serde::{Deserialize, Serialize};
+
+use super::{PerMille, SizeClass, met, percentile, slowdown};
+use crate::results::rows::Source;
+
+/// What the measured flows of one size class add up to. Values are null where no flow has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Measured finite flows of the class, finished or not.
+    pub flows: u64,
+    /// Those that did not finish: they are in none of the values below but the deadline counts.
+    pub unfinished: u64,
+    /// Mean completion time, in seconds.
+    pub mean_fct_s: Option<f64>,
+    /// Standard deviation of completion times (population), in seconds.
+    pub std_fct_s: Option<f64>,
+    /// `std_fct_s / mean_fct_s`.
+    pub cv: Option<f64>,
+    /// Median completion time, in seconds.
+    pub p50_fct_s: Option<f64>,
+    /// 95th percentile of completion times, in seconds.
+    pub p95_fct_s: Option<f64>,
+    /// 99th percentile of completion times, in seconds.
+    pub p99_fct_s: Option<f64>,
+    /// 99.9th percentile of completion times, in seconds.
+    pub p999_fct_s: Option<f64>,
+    /// Mean slowdown.
+    pub mean_slowdown: Option<f64>,
+    /// Median slowdown.
+    pub p50_slowdown: Option<f64>,
+    /// 95th percentile of slowdowns.
+    pub p95_slowdown: Option<f64>,
+    /// 99th percentile of slowdowns.
+    pub p99_slowdown: Option<f64>,
+    /// 99.9th percentile of slowdowns.
+    pub p999_slowdown: Option<f64>,
+    /// Flows that met their deadline.
+    pub deadlines_met: u64,
+    /// Flows that missed their deadline, unfinished ones whose deadline has passed included.
+    pub deadlines_missed: u64,
+    /// Unfinished flows whose deadline lies after the end of the run: neither met nor missed.
+    pub deadlines_censored: u64,
+    /// Missed over met and missed.
+    pub deadline_miss_rate: Option<f64>,
+    /// Met over met and missed.
+    pub deadline_meet_ratio: Option<f64>,
+}
+
+/// The summaries of all `classes` and of `all`, over flows that are measured and finite.
+pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> BTreeMap<String, Summary> {
+    let all = SizeClass::all();
+    let classes = std::iter::once(&all).chain(classes);
+    classes.map(|class| (class.name.clone(), Tally::of(source, outcome, class).summary())).collect()
+}
+
+/// The summary of a single flow that took `fct`, or did not finish, and takes `bare` alone.
+pub fn summarize_flow(fct: Option<Span>, bare: Option<Span>) -> Summary {
+    let mut tally = Tally { flows: 1, ..Tally::default() };
+    tally.fcts.extend(fct.map(|f| f.0));
+    tally.slowdowns.extend(slowdown(fct, bare));
+    tally.summary()
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    flows: u64,
+    fcts: Vec<u64>,
+    slowdowns: Vec<f64>,
+    met: u64,
+    missed: u64,
+    censored: u64,
+}
+
+impl Tally {
+    fn of(source: &Source, outcome: &Outcome, class: &SizeClass) -> Self {
+        let mut tally = Self::default();
+        let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
+        for (((spec, &measured), &bare), record) in specs.zip(&outcome.flows) {
+            if !measured || !spec.size.is_some_and(|bytes| class.contains(bytes)) {
+                continue;
+            }
+            tally.flows += 1;
+            tally.fcts.extend(record.fct.map(|f| f.0));
+            tally.slowdowns.extend(slowdown(record.fct, Some(bare)));
+            match met(spec, record, outcome.stopped_at) {
+                Some(true) => tally.met += 1,
+                Some(false) => tally.missed += 1,
+                None => tally.censored += u64::from(spec.deadline.is_some()),
+            }
+        }
+        tally
+    }
+
+    fn summary(mut self) -> Summary {
+        let mean = mean_ps(&self.fcts);
+        let std = mean.map(|mean| population_std_ps(&self.fcts, mean));
+        let mean_slowdown = mean_of(&self.slowdowns);
+        self.fcts.sort_unstable();
+        self.slowdowns.sort_unstable_by(f64::total_cmp);
+        let fct = |p| percentile(&self.fcts, PerMille(p)).map(|ps| ps as f64 / PS_PER_S as f64);
+        let slow = |p| percentile(&self.slowdowns, PerMille(p));
+        let judged = self.met + self.missed;
+        let share = |count: u64| (judged > 0).then(|| count as f64 / judged as f64);
+        Summary {
+            flows: self.flows,
+            unfinished: self.flows - self.fcts.len() as u64,
+            mean_fct_s: mean.map(|ps| ps / PS_PER_S as f64),
+            std_fct_s: std.map(|ps| ps / PS_PER_S as f64),
+            cv: mean.zip(std).filter(|&(mean, _)| mean > 0.0).map(|(mean, std)| std / mean),
+            p50_fct_s: fct(500),
+            p95_fct_s: fct(950),
+            p99_fct_s: fct(990),
+            p999_fct_s: fct(999),
+            mean_slowdown,
+            p50_slowdown: slow(500),
+            p95_slowdown: slow(950),
+            p99_slowdown: slow(990),
+            p999_slowdown: slow(999),
+            deadlines_met: self.met,
+            deadlines_missed: self.missed,
+            deadlines_censored: self.censored,
+            deadline_miss_rate: share(self.missed),
+            deadline_meet_ratio: share(self.met),
+        }
+    }
+}
+
+/// The mean of whole picoseconds, from their exact sum.
+fn mean_ps(values: &[u64]) -> Option<f64> {
+    let sum: u128 = values.iter().map(|&v| u128::from(v)).sum();
+    (!values.is_empty()).then(|| sum as f64 / values.len() as f64)
+}
+
+fn population_std_ps(values: &[u64], mean: f64) -> f64 {
+    let squares: f64 = values.iter().map(|&v| (v as f64 - mean) * (v as f64 - mean)).sum();
+    (squares / values.len() as f64).sqrt()
+}
+
+fn mean_of(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}

@@ -1,0 +1,78 @@
+use super::*;
+use crate::results::fixture::Fixture;
+
+#[test]
+fn percentile_is_the_ceil_pn_over_100_th_smallest() {
+    let ten: Vec<u64> = (1..=10).collect();
+    assert_eq!(percentile(&ten, PerMille(500)), Some(5)); // ceil(5.0) = 5th
+    assert_eq!(percentile(&ten, PerMille(950)), Some(10)); // ceil(9.5) = 10th
+    assert_eq!(percentile(&ten, PerMille(901)), Some(10)); // ceil(9.01) = 10th
+    assert_eq!(percentile(&ten, PerMille(900)), Some(9)); // ceil(9.0) = 9th
+    let thousand: Vec<u64> = (1..=1000).collect();
+    assert_eq!(percentile(&thousand, PerMille(999)), Some(999));
+    assert_eq!(percentile(&[42], PerMille(1)), Some(42));
+    assert_eq!(percentile::<u64>(&[], PerMille(500)), None);
+}
+
+#[test]
+fn size_classes_include_exactly_the_ends_they_name() {
+    let class = |lower, upper| SizeClass { name: "c".into(), lower, upper };
+    let below = class(Bound::Unbounded, Bound::Excluded(100_000));
+    assert!(below.contains(99_999) && !below.contains(100_000));
+    let above = class(Bound::Excluded(10_000_000), Bound::Unbounded);
+    assert!(above.contains(10_000_001) && !above.contains(10_000_000));
+    let between = class(Bound::Included(100_000), Bound::Included(10_000_000));
+    assert!(between.contains(100_000) && between.contains(10_000_000));
+    assert!(!between.contains(99_999) && !between.contains(10_000_001));
+}
+
+#[test]
+fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
+    // Completion times 1, 2, 3 s of measured flows, one measured unfinished, one unmeasured of 100 s.
+    let mut fixture = Fixture::with_flows(5);
+    for (flow, seconds) in [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None), (4, Some(100))] {
+        fixture.outcome.flows[flow].fct = seconds.map(|s| Span(s * 1_000_000_000_000));
+        fixture.bare_fct[flow] = Span(500_000_000_000);
+        fixture.scenario.flows[flow].size = Some(1000);
+    }
+    fixture.measured[4] = false;
+    let small = SizeClass { name: "small".into(), lower: Bound::Unbounded, upper: Bound::Excluded(1000) };
+    let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
+    let all = &summaries[ALL];
+    assert_eq!((all.flows, all.unfinished), (4, 1));
+    assert_eq!((all.mean_fct_s, all.p50_fct_s, all.p99_fct_s), (Some(2.0), Some(2.0), Some(3.0)));
+    // Population variance ((-1)^2 + 0 + 1^2) / 3 = 2/3.
+    assert!((all.std_fct_s.unwrap() - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    assert!((all.cv.unwrap() - (2.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-12);
+    // Slowdowns 2, 4, 6.
+    assert_eq!((all.mean_slowdown, all.p50_slowdown), (Some(4.0), Some(4.0)));
+    assert_eq!((summaries["small"].flows, summaries["small"].mean_fct_s), (0, None));
+}
+
+#[test]
+fn endless_flows_are_in_no_class() {
+    let mut fixture = Fixture::with_flows(2);
+    fixture.scenario.flows[1].size = None;
+    fixture.outcome.flows[1].fct = None;
+    let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    assert_eq!((all.flows, all.unfinished), (1, 0));
+}
+
+#[test]
+fn deadlines_are_met_missed_or_censored() {
+    let mut fixture = Fixture::with_flows(5);
+    fixture.outcome.stopped_at = Time(1000);
+    let cases = [(500, Some(400)), (500, Some(401)), (900, None), (1001, None)];
+    for (flow, (deadline, fct)) in cases.into_iter().enumerate() {
+        fixture.scenario.flows[flow].start = Time(100);
+        fixture.scenario.flows[flow].deadline = Some(Time(deadline));
+        fixture.outcome.flows[flow].fct = fct.map(Span);
+    }
+    fixture.scenario.flows[4].deadline = None;
+    let verdict =
+        |i: usize| met(&fixture.scenario.flows[i], &fixture.outcome.flows[i], fixture.outcome.stopped_at);
+    assert_eq!([0, 1, 2, 3, 4].map(verdict), [Some(true), Some(false), Some(false), None, None]);
+    let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    assert_eq!((all.deadlines_met, all.deadlines_missed, all.deadlines_censored), (1, 2, 1));
+    assert_eq!(all.deadline_miss_rate, Some(2.0 / 3.0));
+}

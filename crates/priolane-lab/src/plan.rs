@@ -1,0 +1,221 @@
+//! From an experiment file to its runs: overlays, `--set`, the sweep's points, seeds, schemes, ids.
+
+mod build;
+mod identity;
+mod ports;
+mod resolve;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+pub use build::{Built, Load, build};
+
+use crate::experiment::overlay::{self, Axis};
+use crate::experiment::{self, Experiment, Named, Read, Sources};
+use crate::scheme;
+use crate::source::{InputError, Node, Origin, SIZE_LIMIT, Table, Value, parse, parse_value, read_text};
+
+/// Most runs of a plan.
+const MAX_RUNS: u64 = 1_000_000;
+
+/// What the user asked to change about an experiment file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Dotted key and TOML text of its value; a swept key that is set is swept no more.
+    pub sets: Vec<(String, String)>,
+    /// Number of seeds in place of the file's.
+    pub seeds: Option<u32>,
+    /// Schemes in place of the file's.
+    pub schemes: Option<Vec<String>>,
+    /// Which overlay of the file applies.
+    pub size: Size,
+}
+
+/// The overlays an experiment file may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// `[quick]`.
+    Quick,
+    /// None.
+    #[default]
+    Default,
+    /// `[full]`.
+    Full,
+}
+
+impl Size {
+    fn table(self) -> Option<&'static str> {
+        match self {
+            Self::Quick => Some("quick"),
+            Self::Default => None,
+            Self::Full => Some("full"),
+        }
+    }
+}
+
+/// All runs of an experiment.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The merged experiment, its sweep included.
+    pub experiment: Experiment,
+    /// Its runs: point-major, then seed, then scheme.
+    pub runs: Vec<Run>,
+    /// What to check before trusting it.
+    pub warnings: Vec<String>,
+    /// The file.
+    pub source: PathBuf,
+}
+
+/// One run of a plan.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// 16 hexadecimal digits: a hash of the merged experiment, the files it names, seed and version.
+    pub id: String,
+    /// The scheme.
+    pub scheme: String,
+    /// The sweep point: dotted keys and values, in the order of the sweep.
+    pub point: Vec<(String, Json)>,
+    /// The seed, from 1.
+    pub seed: u64,
+    /// The merged experiment at this point.
+    pub experiment: Experiment,
+    /// What determines this run, as JSON.
+    pub merged: Json,
+}
+
+/// The runs of the experiment file at `path`.
+///
+/// # Errors
+/// An [`InputError`] with the first thing that is wrong with the file or a file it names.
+pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
+    let name = path.display().to_string();
+    let text = read_text(path, &name, SIZE_LIMIT)?;
+    let base = path.parent().unwrap_or(Path::new("."));
+    from_text(&name, &text, base, options).map(|plan| Plan { source: path.to_owned(), ..plan })
+}
+
+/// The runs of the experiment `text`, called `name` in messages, whose files are relative to `base`.
+///
+/// # Errors
+/// As [`plan`].
+pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
+    let mut root = parse(name, text)?;
+    let axes = overlaid(&mut root, options)?;
+    let points = grid(name, &root, &axes)?;
+    let mut sources = Sources::new(base);
+    let mut plan: Option<Plan> = None;
+    for point in points {
+        let mut at_point = root.clone();
+        for (axis, value) in axes.iter().zip(&point) {
+            overlay::set(&mut at_point, &axis.key, value)?;
+        }
+        let read = experiment::read(name, &at_point, sources.fresh())?;
+        sources.learn(&read.experiment.sources);
+        let (experiment, warnings) = settled(read, &at_point)?;
+        let plan = plan.get_or_insert_with(|| Plan {
+            experiment: Experiment { sweep: axes.iter().map(axis_json).collect(), ..experiment.clone() },
+            runs: Vec::new(),
+            warnings: Vec::new(),
+            source: PathBuf::from(name),
+        });
+        for warning in warnings {
+            if !plan.warnings.contains(&warning) {
+                plan.warnings.push(warning);
+            }
+        }
+        let point: Vec<(String, Json)> =
+            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), node.value.to_json())).collect();
+        add_runs(&experiment, &point, &mut plan.runs);
+    }
+    plan.ok_or_else(|| InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key"))
+}
+
+/// Lays everything over `root` that does not depend on the point; what is swept.
+fn overlaid(root: &mut Table, options: &Options) -> Result<Vec<Axis>, InputError> {
+    overlay::apply_size(root, options.size.table())?;
+    let mut axes = overlay::take_sweep(root)?;
+    for (key, text) in &options.sets {
+        axes.retain(|axis| axis.key != *key);
+        overlay::set(root, key, &parse_value("--set", text))?;
+    }
+    if let Some(seeds) = options.seeds {
+        overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
+    }
+    if let Some(schemes) = &options.schemes {
+        let origin = Origin { file: "--schemes".into(), line: None };
+        let item = |name: &String| Node { origin: origin.clone(), value: Value::Text(name.clone()) };
+        let list = Value::List(schemes.iter().map(item).collect());
+        root.set("schemes", Node { origin: origin.clone(), value: list });
+    }
+    Ok(axes)
+}
+
+fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
+    (axis.key.clone(), axis.values.iter().map(|node| node.value.to_json()).collect())
+}
+
+/// All points of the sweep, the last axis fastest.
+fn grid(name: &str, root: &Table, axes: &[Axis]) -> Result<Vec<Vec<Node>>, InputError> {
+    let count = |key: &str| match root.get(key).map(|node| &node.value) {
+        Some(Value::List(items)) => items.len() as u64,
+        Some(&Value::Integer(n)) => n.max(1) as u64,
+        _ => 1,
+    };
+    let per_point = count("schemes").saturating_mul(count("seeds"));
+    let runs = axes.iter().fold(per_point, |n, axis| n.saturating_mul(axis.values.len() as u64));
+    if runs > MAX_RUNS {
+        let what = format!("the sweep has {runs} runs");
+        return Err(InputError::new(name, None, "sweep", what, format!("at most {MAX_RUNS}: fewer values or seeds")));
+    }
+    let mut points = vec![Vec::new()];
+    for axis in axes {
+        let longer = |point: &Vec<Node>| {
+            let with = |value: &Node| point.iter().chain([value]).cloned().collect();
+            axis.values.iter().map(with).collect::<Vec<Vec<Node>>>()
+        };
+        points = points.iter().flat_map(longer).collect();
+    }
+    Ok(points)
+}
+
+/// The experiment with its thresholds found and its schemes checked against the network.
+fn settled(read: Read, root: &Table) -> Result<(Experiment, Vec<String>), InputError> {
+    let Read { mut experiment, schemes } = read;
+    let topology = ports::network(&experiment, root)?;
+    let fabric = ports::fabric(&experiment, &topology);
+    let mut warnings = Vec::new();
+    for named in schemes {
+        let mut scheme = named.scheme.clone();
+        resolve::thresholds(&mut scheme, &experiment).map_err(|fault| blame(&named, &fault))?;
+        let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
+        warnings.extend(found.into_iter().map(|warning| format!("{}: {warning}", named.name)));
+        experiment.scheme.insert(named.name.clone(), scheme);
+    }
+    Ok((experiment, warnings))
+}
+
+/// The error of a scheme's fault, where the scheme states what is at fault.
+fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
+    let origin = overlay::locate(&named.tree, fault.key).unwrap_or_else(|| named.origin.clone());
+    origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
+}
+
+fn add_runs(experiment: &Experiment, point: &[(String, Json)], runs: &mut Vec<Run>) {
+    for seed in 1..=u64::from(experiment.seeds) {
+        for scheme in &experiment.schemes {
+            let merged = experiment.merged(scheme);
+            runs.push(Run {
+                id: identity::run_id(&merged, &experiment.sources, seed),
+                scheme: scheme.clone(),
+                point: point.to_vec(),
+                seed,
+                experiment: experiment.clone(),
+                merged,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

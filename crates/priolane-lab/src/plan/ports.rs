@@ -1,0 +1,153 @@
+//! A scheme's ports and transport on a network: from names and units to what the simulator takes.
+
+use std::collections::BTreeSet;
+
+use priolane_core::assign::{self, Ladder};
+use priolane_core::host::SchedulerKind;
+use priolane_core::ids::{CLASSES, Class};
+use priolane_core::packet::Frame;
+use priolane_core::port::{self, Limit, SortBy};
+use priolane_core::transport::window::{self, ControlEcn};
+use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno};
+use priolane_core::units::Rate;
+use priolane_sim::scenario::{self, PortSpec, Queues};
+use priolane_sim::topology::Topology;
+
+use crate::experiment::{Experiment, overlay};
+use crate::scheme::{
+    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Thresholds,
+    TransportKind,
+};
+use crate::source::{InputError, Origin, Table};
+
+/// The network of `experiment`; `root` is the tree that it was read from, for messages.
+pub(super) fn network(experiment: &Experiment, root: &Table) -> Result<Topology, InputError> {
+    experiment.topology.build(&experiment.sources).map_err(|error| {
+        let origin = overlay::locate(root, "topology").unwrap_or(Origin { file: "".into(), line: None });
+        origin.error("topology", error.to_string(), "see docs/experiments.md for the kinds of topology")
+    })
+}
+
+/// What schemes are checked against.
+pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
+    let rates = |of_hosts: bool| -> Vec<Rate> {
+        let own = topology.links.iter().filter(|l| (l.from.0 < topology.hosts) == of_hosts);
+        own.map(|l| l.rate).collect::<BTreeSet<Rate>>().into_iter().collect()
+    };
+    Fabric {
+        frame: experiment.frame,
+        switch_rates: rates(false),
+        host_rates: rates(true),
+        top_class: experiment.top_class(),
+    }
+}
+
+/// The egress port of each link.
+pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
+    let classes = map(&scheme.map);
+    let queues = match scheme.port.kind {
+        PortKind::Fifo => Queues::Fifo,
+        PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
+        PortKind::Ranked => Queues::Ranked,
+    };
+    let buffer = scheme.port.buffer;
+    let spec = |rate| {
+        let marks = marking(scheme.port.ecn.as_ref(), rate);
+        let buffer = port::Buffer { limit: buffer.limit, limit_scope: scope(buffer.scope), ..marks };
+        PortSpec { queues, buffer }
+    };
+    topology.links.iter().map(|link| spec(link.rate)).collect()
+}
+
+/// What stands between transport and line; host links have one rate, `rate`.
+pub(super) fn nic(scheme: &Scheme, rate: Rate) -> scenario::Nic {
+    let Nic::Queue { queue, limit, ecn } = &scheme.nic else { return scenario::Nic::Pull };
+    let queues = match (queue, &scheme.host) {
+        (NicQueue::Host, Host::Mlfq { levels, .. }) => Queues::Strict { queues: *levels, map: map(&Map::Identity) },
+        (NicQueue::Host, Host::Srpt) => Queues::Ranked,
+        _ => Queues::Fifo,
+    };
+    let buffer = port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
+    scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by: SortBy::HostLevel }
+}
+
+fn marking(ecn: Option<&Ecn>, rate: Rate) -> port::Buffer {
+    let threshold = ecn.and_then(|ecn| ecn.threshold(rate));
+    port::Buffer {
+        mark_above: threshold.unwrap_or(Limit::Unlimited),
+        mark_scope: ecn.map_or(port::Scope::Port, |ecn| scope(ecn.per)),
+        ..port::Buffer::UNLIMITED
+    }
+}
+
+fn scope(scope: Scope) -> port::Scope {
+    match scope {
+        Scope::Port => port::Scope::Port,
+        Scope::Queue => port::Scope::Queue,
+    }
+}
+
+fn map(map: &Map) -> [u8; CLASSES] {
+    std::array::from_fn(|class| map.queue(class as Class).unwrap_or(class as u8))
+}
+
+/// The transport with all its parameters.
+pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transport {
+    let text = &scheme.transport;
+    let mss = u64::from(frame.mss());
+    let bytes = |limit| match limit {
+        Limit::Packets(n) => Some(u64::from(n) * mss),
+        Limit::Bytes(n) => Some(n),
+        Limit::Unlimited => None,
+    };
+    let window = window::Config {
+        handshake: match text.handshake {
+            Handshake::None => window::Handshake::None,
+            Handshake::OneRtt => window::Handshake::OneRtt,
+            Handshake::Reuse => window::Handshake::Reuse,
+        },
+        recovery: match text.recovery {
+            Recovery::Sack => window::LossRecovery::Sack,
+            Recovery::NewReno => window::LossRecovery::NewReno,
+            Recovery::Gbn => window::LossRecovery::GoBackN,
+        },
+        dup_threshold: text.dup_threshold,
+        ack_every: text.ack_every,
+        ack_delay: text.ack_delay,
+        min_rto: text.min_rto,
+        initial_rto: text.initial_rto,
+        max_rto: text.max_rto,
+        max_window: bytes(text.max_window).unwrap_or(u64::MAX),
+        control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
+        class: class_ladder(scheme),
+        host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),
+        ..window::Config::new(frame)
+    };
+    let reno = new_reno::Config { init_window: bytes(text.init_window) };
+    let controller = match text.kind {
+        TransportKind::NewReno => Controller::NewReno(reno),
+        TransportKind::Dctcp { g, alpha_0, min_window } => {
+            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window })
+        }
+    };
+    let scheduler = match scheme.host {
+        Host::RoundRobin | Host::Fifo => SchedulerKind::RoundRobin,
+        Host::Mlfq { .. } => SchedulerKind::Mlfq,
+        Host::Srpt => SchedulerKind::Srpt,
+        Host::Las => SchedulerKind::Las,
+    };
+    core_transport::Transport::Window { window, controller, scheduler }
+}
+
+fn class_ladder(scheme: &Scheme) -> Ladder {
+    let count = match scheme.assign {
+        crate::scheme::Assign::BytesSent { count: Count::BytesSent, .. } => assign::Count::BytesSent,
+        _ => assign::Count::StreamOffset,
+    };
+    ladder(scheme.assign_thresholds(), count)
+}
+
+fn ladder(thresholds: Option<&Thresholds>, count: assign::Count) -> Ladder {
+    let bytes = thresholds.and_then(Thresholds::bytes).unwrap_or_default();
+    Ladder::new(bytes, count).expect("invariant: thresholds were read or found in order, at most 15")
+}

@@ -1,0 +1,85 @@
+//! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
+
+use priolane_core::assign::{byte_share, equal_split, pias_published};
+
+use crate::experiment::{AppText, Experiment, Group, LoadText, Sizes};
+use crate::scheme::{Assign, Fault, Host, Scheme, Solver, ThresholdSource, Thresholds};
+
+/// Finds all thresholds of `scheme` that a solver has to find.
+pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result<(), Fault> {
+    if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
+        solve("assign.thresholds", *levels, thresholds, experiment)?;
+    }
+    if let Host::Mlfq { levels, thresholds } = &mut scheme.host {
+        solve("host.thresholds", *levels, thresholds, experiment)?;
+    }
+    Ok(())
+}
+
+/// What thresholds are found from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Traffic<'a> {
+    sizes: &'a Sizes,
+    load: LoadText,
+}
+
+fn solve(
+    key: &'static str,
+    levels: u8,
+    thresholds: &mut Thresholds,
+    experiment: &Experiment,
+) -> Result<(), Fault> {
+    let Thresholds::Solved { solver, from, bytes: bytes @ None } = thresholds else { return Ok(()) };
+    let traffic = traffic(key, from, experiment)?;
+    *bytes = Some(match solver {
+        Solver::EqualSplit => equal_split(&traffic.sizes.law, levels),
+        Solver::PiasPublished => published(key, traffic)?,
+        Solver::Opt2 => vec![opt2(key, traffic)?],
+    });
+    Ok(())
+}
+
+fn published(key: &'static str, traffic: Traffic) -> Result<Vec<u64>, Fault> {
+    let (name, load) = (&traffic.sizes.csv, traffic.load.value);
+    let table = traffic.sizes.published().and_then(|name| pias_published(name, load));
+    table.map(|t| t.to_vec()).ok_or_else(|| Fault {
+        key,
+        what: format!("nothing is published for sizes {name:?} at load {load}"),
+        fix: "solver = \"equal_split\"; published are web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9"
+            .to_owned(),
+    })
+}
+
+fn opt2(key: &'static str, traffic: Traffic) -> Result<u64, Fault> {
+    let load = traffic.load.value;
+    if load >= 1.0 {
+        let what = format!("opt2 has no optimum at load {load}: the lower level would never be served");
+        return Err(Fault { key, what, fix: "a load below 1, or thresholds in bytes".to_owned() });
+    }
+    Ok(byte_share::opt2(&traffic.sizes.law, load))
+}
+
+/// The sizes and load that `from` stands for.
+fn traffic<'a>(key: &'static str, from: &ThresholdSource, experiment: &'a Experiment) -> Result<Traffic<'a>, Fault> {
+    let fault = |what: String, fix: &str| Fault { key, what, fix: fix.to_owned() };
+    let own = |group: &'a Group| match &group.app {
+        AppText::Poisson { sizes, load, .. } => Some(Traffic { sizes, load: *load }),
+        _ => None,
+    };
+    if let ThresholdSource::Group(name) = from {
+        let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
+        let fix = format!("one of the groups {}", names.join(", "));
+        let group = experiment.group(name).ok_or_else(|| fault(format!("there is no group {name:?}"), &fix))?;
+        return own(group)
+            .ok_or_else(|| fault(format!("group {name:?} states no sizes and load"), "a group whose app is poisson"));
+    }
+    let mut all = experiment.groups.iter().filter_map(own);
+    let Some(first) = all.next() else {
+        return Err(fault("no group states sizes and load".into(), "thresholds in bytes, such as [\"100kB\"]"));
+    };
+    if all.any(|other| other != first) {
+        let what = "the groups differ in sizes or load, so it is not clear whose thresholds to take";
+        return Err(fault(what.into(), "from = \"NAME\", the name of one group"));
+    }
+    Ok(first)
+}

@@ -1,0 +1,311 @@
+//! Quantities as people write them (`"10Gbps"`, `"5us"`, `"1.5MB"`) to exact integers, and back.
+//!
+//! A number is decimal digits with at most one point; its unit follows at once or after blanks. Time, rate
+//! and byte values never pass through a float: a value that is not a whole number of picoseconds, bits per
+//! second or bytes is refused.
+
+use priolane_core::port::Limit;
+use priolane_core::units::{Rate, Span};
+
+/// Why a text is not the quantity asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantityError {
+    /// What is wrong with it.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+/// A kind of quantity with its units; the first unit is the smallest, the one the integer counts.
+struct Dimension {
+    name: &'static str,
+    example: &'static str,
+    units: &'static [(&'static str, u128)],
+}
+
+const TIME: Dimension = Dimension {
+    name: "a time",
+    example: "\"5us\"",
+    units: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)],
+};
+
+const RATE: Dimension = Dimension {
+    name: "a rate",
+    example: "\"10Gbps\"",
+    units: &[
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+};
+
+const BYTES: Dimension = Dimension {
+    name: "a number of bytes",
+    example: "\"64KiB\" or \"1.5MB\"",
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("KiB", 1 << 10),
+        ("MB", 1_000_000),
+        ("MiB", 1 << 20),
+        ("GB", 1_000_000_000),
+        ("GiB", 1 << 30),
+        ("TB", 1_000_000_000_000),
+        ("TiB", 1 << 40),
+    ],
+};
+
+const PACKETS: Dimension =
+    Dimension { name: "a number of packets", example: "\"20pkt\"", units: &[("pkt", 1)] };
+
+/// Reads a time such as `"5us"`; whole picoseconds, zero allowed.
+pub fn span(text: &str) -> Result<Span, QuantityError> {
+    whole(text, &TIME).map(Span)
+}
+
+/// Reads a rate such as `"2.5Gbps"`; whole bits per second above zero.
+pub fn rate(text: &str) -> Result<Rate, QuantityError> {
+    Rate::from_bps(whole(text, &RATE)?).ok_or_else(|| QuantityError {
+        what: "the rate is zero".into(),
+        fix: "a rate above zero, such as \"10Gbps\"".into(),
+    })
+}
+
+/// Reads a number of bytes such as `"1.5MB"` (decimal) or `"64KiB"` (binary).
+pub fn bytes(text: &str) -> Result<u64, QuantityError> {
+    whole(text, &BYTES)
+}
+
+/// Reads a queue limit: packets (`"20pkt"`), bytes (`"64KiB"`) or `"unbounded"`.
+pub fn limit(text: &str) -> Result<Limit, QuantityError> {
+    if text.trim() == "unbounded" {
+        return Ok(Limit::Unlimited);
+    }
+    if text.trim_end().ends_with("pkt") {
+        let packets = whole(text, &PACKETS)?;
+        return u32::try_from(packets).map(Limit::Packets).map_err(|_| QuantityError {
+            what: format!("{packets} packets are more than a queue can count"),
+            fix: "at most 4294967295pkt, or \"unbounded\"".into(),
+        });
+    }
+    whole(text, &BYTES).map(Limit::Bytes).map_err(|mut error| {
+        error.fix = "packets (\"20pkt\"), bytes (\"64KiB\") or \"unbounded\"".into();
+        error
+    })
+}
+
+/// Reads a fraction such as `"1/16"` or a plain decimal such as `"0.0625"`, at least zero.
+pub fn fraction(text: &str) -> Result<f64, QuantityError> {
+    let bad = || QuantityError {
+        what: format!("{text:?} is not a fraction"),
+        fix: "a number such as 0.0625 or a fraction such as \"1/16\"".into(),
+    };
+    let part = |digits: &str| -> Result<f64, QuantityError> {
+        let digits = digits.trim();
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        if plain { digits.parse::<f64>().map_err(|_| bad()) } else { Err(bad()) }
+    };
+    match text.split_once('/') {
+        None => part(text),
+        Some((over, under)) => {
+            let (over, under) = (part(over)?, part(under)?);
+            if under > 0.0 { Ok(over / under) } else { Err(bad()) }
+        }
+    }
+}
+
+/// A time in the largest unit that states it exactly in whole numbers: `"1500us"`, `"2s"`.
+pub fn show_span(span: Span) -> String {
+    show(span.0, &TIME, |_| true)
+}
+
+/// A rate in the largest unit that states it exactly in whole numbers.
+pub fn show_rate(rate: Rate) -> String {
+    show(rate.bps(), &RATE, |_| true)
+}
+
+/// A number of bytes in the largest decimal unit that states it exactly in whole numbers.
+pub fn show_bytes(bytes: u64) -> String {
+    show(bytes, &BYTES, |unit| !unit.contains('i'))
+}
+
+/// A queue limit as it is written in files.
+pub fn show_limit(limit: Limit) -> String {
+    match limit {
+        Limit::Packets(packets) => format!("{packets}pkt"),
+        Limit::Bytes(bytes) => show_bytes(bytes),
+        Limit::Unlimited => "unbounded".into(),
+    }
+}
+
+fn show(value: u64, dimension: &Dimension, allowed: impl Fn(&str) -> bool) -> String {
+    let exact = |&&(unit, factor): &&(&str, u128)| allowed(unit) && u128::from(value).is_multiple_of(factor);
+    let best = if value == 0 { None } else { dimension.units.iter().rev().find(exact) };
+    let (unit, factor) = best.copied().unwrap_or(dimension.units[0]);
+    format!("{}{unit}", u128::from(value) / factor)
+}
+
+/// `text` in units of the dimension's smallest, which it must be a whole number of.
+fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
+    let fail = |what: String| QuantityError {
+        what,
+        fix: format!("{} with its unit, such as {}", dimension.name, dimension.example),
+    };
+    let shown: String = text.chars().take(40).collect();
+    let text = text.trim();
+    if text.starts_with('-') {
+        return Err(fail(format!("{shown:?} is negative")));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = (&text[..end], text[end..].trim_start());
+    if digits.is_empty() {
+        return Err(fail(format!("{shown:?} is not {}", dimension.name)));
+    }
+    if unit.is_empty() {
+        return Err(fail(format!("{shown:?} has no unit")));
+    }
+    let Some(&(_, factor)) = dimension.units.iter().find(|(name, _)| *name == unit) else {
+        return Err(unknown_unit(&shown, unit, dimension));
+    };
+    let (mantissa, scale) =
+        decimal(digits).ok_or_else(|| fail(format!("{shown:?} is not a decimal number with a unit")))?;
+    let product = mantissa.checked_mul(factor).filter(|p| p / scale <= u128::from(u64::MAX));
+    let product = product.ok_or_else(|| fail(format!("{shown:?} is too large")))?;
+    if !product.is_multiple_of(scale) {
+        return Err(fail(format!("{shown:?} is not a whole number of {}", dimension.units[0].0)));
+    }
+    Ok((product / scale) as u64)
+}
+
+fn unknown_unit(shown: &str, unit: &str, dimension: &Dimension) -> QuantityError {
+    let units: Vec<&str> = dimension.units.iter().map(|(name, _)| *name).collect();
+    let near = units.iter().find(|name| name.eq_ignore_ascii_case(unit));
+    let hint = near.map_or(String::new(), |name| format!("{name:?}? "));
+    QuantityError {
+        what: format!("{shown:?} has the unit {unit:?}, which is no unit of {}", &dimension.name[2..]),
+        fix: format!("{hint}one of {}", units.join(", ")),
+    }
+}
+
+/// Digits with at most one point as `mantissa / scale`, at most 18 digits after the point.
+fn decimal(digits: &str) -> Option<(u128, u128)> {
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    let point_is_inside = !before.is_empty() && (after.is_empty() != digits.contains('.'));
+    if !point_is_inside || !all_digits(before) || !all_digits(after) || before.len() > 20 || after.len() > 18
+    {
+        return None;
+    }
+    let mut value: u128 = 0;
+    let mut scale: u128 = 1;
+    for digit in before.bytes().chain(after.bytes()) {
+        value = value.checked_mul(10)?.checked_add(u128::from(digit - b'0'))?;
+    }
+    for _ in 0..after.len() {
+        scale *= 10;
+    }
+    Some((value, scale))
+}
+
+/// Serde forms of core's quantities: the strings of the files.
+pub mod as_text {
+    use priolane_core::port::Limit;
+    use priolane_core::units::{Rate, Span};
+    use serde::Serializer;
+
+    /// A time as text.
+    pub fn span<S: Serializer>(span: &Span, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_span(*span))
+    }
+
+    /// A rate as text.
+    pub fn rate<S: Serializer>(rate: &Rate, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_rate(*rate))
+    }
+
+    /// A number of bytes as text.
+    pub fn bytes<S: Serializer>(bytes: &u64, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_bytes(*bytes))
+    }
+
+    /// A queue limit as text.
+    pub fn limit<S: Serializer>(limit: &Limit, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_limit(*limit))
+    }
+
+    /// A time that may be absent, as text.
+    pub fn optional_span<S: Serializer>(span: &Option<Span>, s: S) -> Result<S::Ok, S::Error> {
+        match span {
+            Some(value) => span_text(*value, s),
+            None => s.serialize_none(),
+        }
+    }
+
+    /// A number of bytes that may be absent, as text.
+    pub fn optional_bytes<S: Serializer>(bytes: &Option<u64>, s: S) -> Result<S::Ok, S::Error> {
+        match bytes {
+            Some(value) => s.serialize_str(&super::show_bytes(*value)),
+            None => s.serialize_none(),
+        }
+    }
+
+    /// Numbers of bytes as texts.
+    pub fn many_bytes<S: Serializer>(bytes: &[u64], s: S) -> Result<S::Ok, S::Error> {
+        s.collect_seq(bytes.iter().map(|&b| super::show_bytes(b)))
+    }
+
+    fn span_text<S: Serializer>(span: Span, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_span(span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_exact_integers() {
+        assert_eq!(span("5us").unwrap(), Span::from_us(5));
+        assert_eq!(span("0.5 ns").unwrap(), Span(500));
+        assert_eq!(rate("2.5Gbps").unwrap().bps(), 2_500_000_000);
+        assert_eq!((bytes("1.5MB").unwrap(), bytes("64KiB").unwrap()), (1_500_000, 65_536));
+        assert_eq!(limit("20pkt").unwrap(), Limit::Packets(20));
+        assert_eq!(limit("240kB").unwrap(), Limit::Bytes(240_000));
+        assert_eq!(limit("unbounded").unwrap(), Limit::Unlimited);
+        assert_eq!(fraction("1/16").unwrap(), 0.0625);
+        assert_eq!(fraction("0.25").unwrap(), 0.25);
+        // 0.1 s is exactly 10^11 ps, which no binary float of seconds is.
+        assert_eq!(span("0.1s").unwrap(), Span(100_000_000_000));
+    }
+
+    #[test]
+    fn each_bad_text_says_what_would_be_right() {
+        let what = |r: Result<Span, QuantityError>| r.unwrap_err().what;
+        assert_eq!(what(span("5")), "\"5\" has no unit");
+        assert_eq!(what(span("-5us")), "\"-5us\" is negative");
+        assert_eq!(what(span("0.5ps")), "\"0.5ps\" is not a whole number of ps");
+        assert_eq!(what(span("30000000s")), "\"30000000s\" is too large");
+        assert!(rate("10gbps").unwrap_err().fix.starts_with("\"Gbps\"?"));
+        assert!(bytes("10KB").unwrap_err().fix.contains("kB"));
+        assert_eq!(rate("0Gbps").unwrap_err().what, "the rate is zero");
+        for text in ["", ".", "1.", ".5us", "1.2.3us", "us", "1e3us", "١us", "9999999999999999999999us"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+        for text in ["1/0", "/", "-1/2", "inf", "nan", "1/2/3"] {
+            assert!(fraction(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_reads_back() {
+        for ps in [0, 1, 999, 1_000, 1_500_000, 5_000_000, u64::MAX] {
+            assert_eq!(span(&show_span(Span(ps))).unwrap(), Span(ps));
+            assert_eq!(bytes(&show_bytes(ps)).unwrap(), ps);
+        }
+        assert_eq!(show_span(Span::from_us(1_500)), "1500us");
+        assert_eq!(show_bytes(1_500_000), "1500kB");
+        assert_eq!(show_rate(Rate::from_gbps(10)), "10Gbps");
+    }
+}

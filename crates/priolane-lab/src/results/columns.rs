@@ -1,0 +1,147 @@
+//! The columns of every table: name, type, unit and meaning. `docs/results.md` says the same in prose.
+
+use arrow_schema::{DataType, Field, Metadata};
+
+use super::rows::Table;
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: DataType,
+    /// Its unit: `ps`, `B`, `1` for plain numbers, empty for names.
+    pub unit: &'static str,
+    /// What it means, and when it is null.
+    pub meaning: &'static str,
+    /// Whether a value can be unknown.
+    pub nulls: Nulls,
+}
+
+/// Whether a column has values that are unknown or do not apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nulls {
+    /// Every row has a value.
+    Never,
+    /// A row may lack one.
+    Possible,
+}
+
+impl Column {
+    /// The Arrow field, with `unit` and `meaning` in its metadata.
+    pub fn field(&self) -> Field {
+        let metadata = Metadata::from([("unit", self.unit), ("meaning", self.meaning)]);
+        Field::new(self.name, self.kind.clone(), self.nulls == Nulls::Possible).with_metadata(metadata)
+    }
+}
+
+/// The columns of `table`, in order.
+pub fn of(table: Table) -> &'static [Column] {
+    match table {
+        Table::Flows => &FLOWS,
+        Table::Ports => &PORTS,
+        Table::Series => &SERIES,
+    }
+}
+
+const fn known(name: &'static str, kind: DataType, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind, unit, meaning, nulls: Nulls::Never }
+}
+
+const fn maybe(name: &'static str, kind: DataType, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind, unit, meaning, nulls: Nulls::Possible }
+}
+
+static FLOWS: [Column; 18] = [
+    known("flow", DataType::UInt32, "1", "the flow's id: its line in the run's flow list, from 0"),
+    maybe(
+        "group",
+        DataType::Utf8,
+        "",
+        "the experiment's group that the flow belongs to; null if it has none",
+    ),
+    known("src", DataType::UInt32, "1", "the sending host"),
+    known("dst", DataType::UInt32, "1", "the receiving host"),
+    maybe("bytes", DataType::UInt64, "B", "payload bytes; null for a flow without end"),
+    known(
+        "start_ps",
+        DataType::UInt64,
+        "ps",
+        "when the application started the flow, since the start of the run",
+    ),
+    maybe(
+        "fct_ps",
+        DataType::UInt64,
+        "ps",
+        "from start_ps to the arrival of the last payload byte at the receiver; null if unfinished",
+    ),
+    maybe(
+        "fct_acked_ps",
+        DataType::UInt64,
+        "ps",
+        "from start_ps to the last acknowledgement at the sender; null if it did not arrive or there is none",
+    ),
+    maybe(
+        "bare_fct_ps",
+        DataType::UInt64,
+        "ps",
+        "fct_ps of the same flow alone in the network at line rate without handshake; null for a flow without end",
+    ),
+    maybe("slowdown", DataType::Float64, "1", "fct_ps / bare_fct_ps, never clamped; null if unfinished"),
+    known("class_asked", DataType::UInt8, "1", "class asked for at the start, 0 is served first"),
+    known("class_first", DataType::UInt8, "1", "class of the first payload packet"),
+    known("class_last", DataType::UInt8, "1", "class of the payload packet sent last"),
+    maybe(
+        "deadline_ps",
+        DataType::UInt64,
+        "ps",
+        "deadline, since the start of the run; null without deadline",
+    ),
+    maybe(
+        "met",
+        DataType::Boolean,
+        "",
+        "whether the last byte arrived by deadline_ps; null without deadline, or unfinished with a deadline after \
+         the end of the run",
+    ),
+    known("retransmits", DataType::UInt32, "1", "packets sent again"),
+    known("timeouts", DataType::UInt32, "1", "retransmission timeouts"),
+    known("measured", DataType::Boolean, "", "whether the flow started inside the measured window"),
+];
+
+static PORTS: [Column; 11] = [
+    known("port", DataType::Utf8, "", "the egress port, named by the nodes its link joins: leaf0->spine1"),
+    known("link", DataType::UInt32, "1", "the link's number in the topology"),
+    known("class", DataType::UInt8, "1", "class on the wire, 0 is served first"),
+    known("queue", DataType::UInt8, "1", "queue of the port that served the class"),
+    known("packets", DataType::UInt64, "1", "packets served"),
+    known("bytes", DataType::UInt64, "B", "bytes served, on the wire"),
+    known("dropped", DataType::UInt64, "1", "packets dropped for want of room"),
+    known("marked", DataType::UInt64, "1", "packets marked with congestion experienced"),
+    known("lost", DataType::UInt64, "1", "packets lost on the link after they were served"),
+    known(
+        "inversions",
+        DataType::UInt64,
+        "1",
+        "packets served while a packet of a better (smaller) class waited in the same port",
+    ),
+    maybe(
+        "waited_mean_ps",
+        DataType::Float64,
+        "ps",
+        "mean time from arrival at the port to start of service; null if no packet was served",
+    ),
+];
+
+static SERIES: [Column; 4] = [
+    known("t_ps", DataType::UInt64, "ps", "instant of the reading, since the start of the run"),
+    known("entity", DataType::Utf8, "", "what was read: a port, named as in ports.parquet"),
+    known(
+        "metric",
+        DataType::Utf8,
+        "",
+        "queued_bytes (B) or queued_packets (1): waiting in the port, the packet on the line not counted",
+    ),
+    known("value", DataType::Float64, "see metric", "the reading"),
+];

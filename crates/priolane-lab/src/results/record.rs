@@ -1,0 +1,222 @@
+//! `run.json`: what a run was, what it counted, and what its flows add up to.
+//!
+//! No clock time and no engine is in it: the same run gives the same bytes anywhere.
+
+use std::collections::BTreeMap;
+
+use priolane_core::ids::{CLASSES, Class};
+use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
+use priolane_sim::scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::metrics::Summary;
+
+/// The name of the file that makes a run whole: it is written last.
+pub const FILE: &str = "run.json";
+
+/// A run as `run.json` tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// The run's id, which is also its directory's name.
+    pub run: String,
+    /// Version of priolane, with a hash of its sources.
+    pub version: String,
+    /// Title of the experiment.
+    pub title: String,
+    /// The scheme that was run.
+    pub scheme: String,
+    /// The sweep point: value by dotted key.
+    pub point: BTreeMap<String, Value>,
+    /// The seed of its random streams.
+    pub seed: u64,
+    /// The merged experiment.
+    pub merged: Value,
+    /// The digest of its tables (see `digest`).
+    pub digest: String,
+    /// When the run stopped, in picoseconds.
+    pub stopped_at_ps: u64,
+    /// Totals over the run.
+    pub counters: Counters,
+    /// Load asked for and offered.
+    pub load: LoadRecord,
+    /// What to check before trusting the run.
+    pub warnings: Vec<String>,
+    /// "Are my priorities honoured?": over all ports, by class and serving queue.
+    pub priorities: Vec<PriorityRow>,
+    /// Packets and bytes by class, from making to end; classes that saw no packet are left out.
+    pub ledger: Vec<LedgerRow>,
+    /// What the measured flows add up to, by size class; `all` always exists.
+    pub summary: BTreeMap<String, Summary>,
+    /// The other files of the run's directory.
+    pub files: Vec<FileRecord>,
+}
+
+/// A file of a run's directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// SHA-256 of its content, as 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Totals over a run. None depends on the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Packets put on a link.
+    pub packet_hops: u64,
+    /// Packets dropped for want of room.
+    pub drops: u64,
+    /// Packets marked with congestion experienced, once per marking port.
+    pub marks: u64,
+    /// Packets lost on links.
+    pub lost: u64,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Flows of the run.
+    pub flows: u64,
+    /// Flows that were delivered whole.
+    pub completed: u64,
+    /// Flows without end.
+    pub endless: u64,
+}
+
+impl Counters {
+    /// The totals of `outcome`.
+    pub fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+        let ports = |value: fn(&PortClassRecord) -> u64| outcome.ports.iter().map(value).sum();
+        let flows = &outcome.flows;
+        Self {
+            packet_hops: outcome.work.packet_hops,
+            drops: outcome.ledger.dropped.iter().map(|t| t.packets).sum(),
+            marks: ports(|p| p.marked),
+            lost: outcome.ledger.lost.iter().map(|t| t.packets).sum(),
+            retransmits: flows.iter().map(|f| u64::from(f.retransmits)).sum(),
+            timeouts: flows.iter().map(|f| u64::from(f.timeouts)).sum(),
+            flows: flows.len() as u64,
+            completed: flows.iter().filter(|f| f.fct.is_some()).count() as u64,
+            endless: scenario.flows.iter().filter(|f| f.size.is_none()).count() as u64,
+        }
+    }
+}
+
+/// Load as a fraction of capacity: asked for by the experiment and offered by the flow list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// Asked for; null where no group asks for a load.
+    pub asked: Option<f64>,
+    /// Offered to the hosts' links.
+    pub offered_host: Option<f64>,
+    /// Offered to the core.
+    pub offered_core: Option<f64>,
+}
+
+impl From<&crate::plan::Load> for LoadRecord {
+    fn from(load: &crate::plan::Load) -> Self {
+        Self { asked: load.asked, offered_host: load.offered_host, offered_core: load.offered_core }
+    }
+}
+
+/// How one queue served one class, over all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PriorityRow {
+    /// The class on the wire, 0 is served first.
+    pub asked: Class,
+    /// The queue that served it.
+    pub served: u8,
+    /// Flows that asked for this class (the same in every row of the class).
+    pub flows: u64,
+    /// Packets served.
+    pub packets: u64,
+    /// Bytes served.
+    pub bytes: u64,
+    /// Packets served while a packet of a better class waited in the same port.
+    pub inversions: u64,
+    /// `inversions / packets`; 0 where no packet was served.
+    pub share: f64,
+}
+
+/// The "are my priorities honoured?" table, by class, then queue.
+pub fn priorities(outcome: &Outcome) -> Vec<PriorityRow> {
+    let mut flows = [0_u64; CLASSES];
+    for flow in &outcome.flows {
+        flows[usize::from(flow.class.asked) % CLASSES] += 1;
+    }
+    let mut rows: BTreeMap<(Class, u8), PriorityRow> = BTreeMap::new();
+    for port in &outcome.ports {
+        let flows = flows[usize::from(port.class) % CLASSES];
+        let (asked, served) = (port.class, port.queue);
+        let fresh = PriorityRow { asked, served, flows, packets: 0, bytes: 0, inversions: 0, share: 0.0 };
+        let row = rows.entry((asked, served)).or_insert(fresh);
+        row.packets += port.packets;
+        row.bytes += port.bytes;
+        row.inversions += port.inversions;
+    }
+    let mut rows: Vec<PriorityRow> = rows.into_values().collect();
+    for row in rows.iter_mut().filter(|row| row.packets > 0) {
+        row.share = row.inversions as f64 / row.packets as f64;
+    }
+    rows
+}
+
+/// Packets and bytes of one class. `made` is the sum of the others, or the run would have failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerRow {
+    /// The class on the wire.
+    pub class: Class,
+    /// Given to the network by transports.
+    pub made: Count,
+    /// Taken by transports.
+    pub delivered: Count,
+    /// Dropped at ports.
+    pub dropped: Count,
+    /// Lost on links.
+    pub lost: Count,
+    /// In queues or on links at the end.
+    pub resident: Count,
+}
+
+/// A number of packets and their bytes on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl From<Tally> for Count {
+    fn from(tally: Tally) -> Self {
+        Self { packets: tally.packets, bytes: tally.bytes }
+    }
+}
+
+impl LedgerRow {
+    /// Whether what was made is what was delivered, dropped, lost and left.
+    pub fn conserved(&self) -> bool {
+        let ends = [self.delivered, self.dropped, self.lost, self.resident];
+        let sum = |value: fn(&Count) -> u64| ends.iter().map(|c| u128::from(value(c))).sum::<u128>();
+        sum(|c| c.packets) == u128::from(self.made.packets) && sum(|c| c.bytes) == u128::from(self.made.bytes)
+    }
+}
+
+/// The ledger by class, classes that saw no packet left out.
+pub fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
+    let row = |class: usize| LedgerRow {
+        class: class as Class,
+        made: ledger.made[class].into(),
+        delivered: ledger.delivered[class].into(),
+        dropped: ledger.dropped[class].into(),
+        lost: ledger.lost[class].into(),
+        resident: ledger.resident[class].into(),
+    };
+    let used = |row: &LedgerRow| {
+        [row.made, row.delivered, row.dropped, row.lost, row.resident].iter().any(|&c| c != Count::default())
+    };
+    (0..CLASSES).map(row).filter(used).collect()
+}

@@ -1,0 +1,308 @@
+//! The rows of a run's tables, cut into Arrow batches of any size, and the values of single cells.
+//!
+//! One definition serves the files, the digest and the comparison of two engines, so that they cannot
+//! disagree about what a row is. Rows come in canonical order: flows by id, ports by link, class and
+//! queue, samples by instant, link and metric.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use priolane_core::units::Span;
+use priolane_sim::outcome::Outcome;
+use priolane_sim::scenario::Scenario;
+use priolane_sim::topology::Topology;
+
+use super::columns;
+
+/// Rows per Arrow batch where a whole table is read or written.
+pub const BATCH: usize = 1 << 16;
+
+/// One of a run's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// One row per flow.
+    Flows,
+    /// One row per egress port, class and queue that saw a packet.
+    Ports,
+    /// One row per instant, entity and metric.
+    Series,
+}
+
+impl Table {
+    /// All tables of a run, in the order of the digest.
+    pub const ALL: [Self; 3] = [Self::Flows, Self::Ports, Self::Series];
+
+    /// The table's name, without ending.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flows => "flows",
+            Self::Ports => "ports",
+            Self::Series => "series",
+        }
+    }
+
+    /// The name of the table's file in a run's directory.
+    pub fn file(self) -> String {
+        format!("{}.parquet", self.name())
+    }
+
+    /// Names, types, units and meanings of its columns.
+    pub fn schema(self) -> SchemaRef {
+        let fields: Vec<Field> = columns::of(self).iter().map(columns::Column::field).collect();
+        Arc::new(Schema::new(fields))
+    }
+}
+
+/// What the rows of a run's tables are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What was run.
+    pub scenario: &'a Scenario,
+    /// Names of the groups that `FlowSpec::group` points at.
+    pub groups: &'a [String],
+    /// Per flow: whether it started inside the measured window.
+    pub measured: &'a [bool],
+    /// Per flow: its completion time alone in the network; meaningless for a flow without end.
+    pub bare_fct: &'a [Span],
+}
+
+/// The rows of one run.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    source: Source<'a>,
+    outcome: &'a Outcome,
+    ports: Vec<String>,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of `outcome`, whose records must be in canonical order (see `canonical`).
+    pub fn new(source: Source<'a>, outcome: &'a Outcome) -> Self {
+        Self { source, outcome, ports: port_names(&source.scenario.topology) }
+    }
+
+    /// Number of rows of a table.
+    pub fn len(&self, table: Table) -> usize {
+        match table {
+            Table::Flows => self.source.scenario.flows.len(),
+            Table::Ports => self.outcome.ports.len(),
+            Table::Series => self.outcome.samples.len() * SAMPLED.len(),
+        }
+    }
+
+    /// Whether a table has no row.
+    pub fn is_empty(&self, table: Table) -> bool {
+        self.len(table) == 0
+    }
+
+    /// The rows `range` of a table.
+    pub fn batch(&self, table: Table, range: Range<usize>) -> RecordBatch {
+        let arrays = match table {
+            Table::Flows => self.flows(range),
+            Table::Ports => self.port_rows(range),
+            Table::Series => self.series(range),
+        };
+        RecordBatch::try_new(table.schema(), arrays)
+            .expect("invariant: columns::of and the arrays here agree")
+    }
+
+    /// All rows of a table, in batches of at most `BATCH` rows.
+    pub fn batches(&self, table: Table) -> impl Iterator<Item = RecordBatch> + '_ {
+        let rows = self.len(table);
+        (0..rows).step_by(BATCH).map(move |from| self.batch(table, from..rows.min(from + BATCH)))
+    }
+
+    fn flows(&self, range: Range<usize>) -> Vec<ArrayRef> {
+        let specs = &self.source.scenario.flows[range.clone()];
+        let records = &self.outcome.flows[range.clone()];
+        let bare = || {
+            let spans = self.source.bare_fct[range.clone()].iter().zip(specs);
+            spans.map(|(span, spec)| spec.size.map(|_| span.0))
+        };
+        let group = |g: u16| self.source.groups.get(usize::from(g)).map(String::as_str);
+        let stop = self.outcome.stopped_at;
+        vec![
+            u32s(specs.iter().map(|s| Some(s.id.0))),
+            texts(specs.iter().map(|s| group(s.group))),
+            u32s(specs.iter().map(|s| Some(u32::from(s.src.0)))),
+            u32s(specs.iter().map(|s| Some(u32::from(s.dst.0)))),
+            u64s(specs.iter().map(|s| s.size)),
+            u64s(specs.iter().map(|s| Some(s.start.0))),
+            u64s(records.iter().map(|r| r.fct.map(|f| f.0))),
+            u64s(records.iter().map(|r| r.fct_acked.map(|f| f.0))),
+            u64s(bare()),
+            f64s(records.iter().zip(bare()).map(|(r, b)| crate::metrics::slowdown(r.fct, b.map(Span)))),
+            u8s(records.iter().map(|r| Some(r.class.asked))),
+            u8s(records.iter().map(|r| Some(r.class.first))),
+            u8s(records.iter().map(|r| Some(r.class.last))),
+            u64s(specs.iter().map(|s| s.deadline.map(|d| d.0))),
+            bools(specs.iter().zip(records).map(|(s, r)| crate::metrics::met(s, r, stop))),
+            u32s(records.iter().map(|r| Some(r.retransmits))),
+            u32s(records.iter().map(|r| Some(r.timeouts))),
+            bools(self.source.measured[range.clone()].iter().map(|&m| Some(m))),
+        ]
+    }
+
+    fn port_rows(&self, range: Range<usize>) -> Vec<ArrayRef> {
+        let rows = &self.outcome.ports[range];
+        let mean = |sum: u128, n: u64| if n == 0 { None } else { Some(sum as f64 / n as f64) };
+        vec![
+            texts(rows.iter().map(|r| Some(self.ports[r.link.index()].as_str()))),
+            u32s(rows.iter().map(|r| Some(r.link.0))),
+            u8s(rows.iter().map(|r| Some(r.class))),
+            u8s(rows.iter().map(|r| Some(r.queue))),
+            u64s(rows.iter().map(|r| Some(r.packets))),
+            u64s(rows.iter().map(|r| Some(r.bytes))),
+            u64s(rows.iter().map(|r| Some(r.dropped))),
+            u64s(rows.iter().map(|r| Some(r.marked))),
+            u64s(rows.iter().map(|r| Some(r.lost))),
+            u64s(rows.iter().map(|r| Some(r.inversions))),
+            f64s(rows.iter().map(|r| mean(r.waited, r.packets))),
+        ]
+    }
+
+    fn series(&self, range: Range<usize>) -> Vec<ArrayRef> {
+        let per = SAMPLED.len();
+        let at = |row: usize| (&self.outcome.samples[row / per], row % per);
+        vec![
+            u64s(range.clone().map(|row| Some(at(row).0.at.0))),
+            texts(range.clone().map(|row| Some(self.ports[at(row).0.link.index()].as_str()))),
+            texts(range.clone().map(|row| Some(SAMPLED[at(row).1]))),
+            f64s(range.map(|row| {
+                let (sample, metric) = at(row);
+                Some(if metric == 0 { sample.queued_bytes as f64 } else { f64::from(sample.queued_packets) })
+            })),
+        ]
+    }
+}
+
+/// The metrics of a sample, in the order of their rows.
+const SAMPLED: [&str; 2] = ["queued_bytes", "queued_packets"];
+
+/// Puts an outcome's records in the canonical order of rows.
+pub fn canonical(outcome: &mut Outcome) {
+    outcome.ports.sort_by_key(|p| (p.link, p.class, p.queue));
+    outcome.samples.sort_by_key(|s| (s.at, s.link));
+}
+
+/// The name of every egress port, by link: `leaf0->spine1`; a second link between the same nodes is
+/// `leaf0->spine1#2`.
+pub fn port_names(topology: &Topology) -> Vec<String> {
+    let mut seen: BTreeMap<_, u32> = BTreeMap::new();
+    let name = |node: u32| topology.names.get(node as usize).cloned().unwrap_or_else(|| format!("n{node}"));
+    let named = |link: &priolane_sim::topology::Link| {
+        let count = seen.entry((link.from, link.to)).or_default();
+        *count += 1;
+        let plain = format!("{}->{}", name(link.from.0), name(link.to.0));
+        if *count == 1 { plain } else { format!("{plain}#{count}") }
+    };
+    topology.links.iter().map(named).collect()
+}
+
+/// One value of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// Unknown, or does not apply.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(u64),
+    /// A real number.
+    Real(f64),
+    /// A name.
+    Text(&'a str),
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Int(n) => write!(f, "{n}"),
+            Self::Real(x) => write!(f, "{x}"),
+            Self::Text(t) => f.write_str(t),
+        }
+    }
+}
+
+/// One column of a batch, its type known.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a> {
+    /// Yes or no.
+    Bool(&'a BooleanArray),
+    /// Small whole numbers.
+    U8(&'a UInt8Array),
+    /// Whole numbers.
+    U32(&'a UInt32Array),
+    /// Large whole numbers.
+    U64(&'a UInt64Array),
+    /// Real numbers.
+    F64(&'a Float64Array),
+    /// Names.
+    Text(&'a StringArray),
+}
+
+impl<'a> View<'a> {
+    /// The typed view of an array; `None` for a type that no table of priolane has.
+    pub fn of(array: &'a dyn Array) -> Option<Self> {
+        let any = array.as_any();
+        match array.data_type() {
+            DataType::Boolean => any.downcast_ref().map(Self::Bool),
+            DataType::UInt8 => any.downcast_ref().map(Self::U8),
+            DataType::UInt32 => any.downcast_ref().map(Self::U32),
+            DataType::UInt64 => any.downcast_ref().map(Self::U64),
+            DataType::Float64 => any.downcast_ref().map(Self::F64),
+            DataType::Utf8 => any.downcast_ref().map(Self::Text),
+            _ => None,
+        }
+    }
+
+    /// Views of all columns of a batch; `None` if one has a type that no table of priolane has.
+    pub fn all(batch: &'a RecordBatch) -> Option<Vec<Self>> {
+        batch.columns().iter().map(|c| Self::of(c.as_ref())).collect()
+    }
+
+    /// The value in `row`.
+    pub fn cell(&self, row: usize) -> Cell<'a> {
+        match *self {
+            Self::Bool(a) if a.is_valid(row) => Cell::Bool(a.value(row)),
+            Self::U8(a) if a.is_valid(row) => Cell::Int(u64::from(a.value(row))),
+            Self::U32(a) if a.is_valid(row) => Cell::Int(u64::from(a.value(row))),
+            Self::U64(a) if a.is_valid(row) => Cell::Int(a.value(row)),
+            Self::F64(a) if a.is_valid(row) => Cell::Real(a.value(row)),
+            Self::Text(a) if a.is_valid(row) => Cell::Text(a.value(row)),
+            _ => Cell::Null,
+        }
+    }
+}
+
+fn u8s(values: impl Iterator<Item = Option<u8>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt8Array>())
+}
+
+fn u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt32Array>())
+}
+
+fn u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt64Array>())
+}
+
+fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+    Arc::new(values.collect::<Float64Array>())
+}
+
+fn bools(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
+    Arc::new(values.collect::<BooleanArray>())
+}
+
+fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    Arc::new(values.collect::<StringArray>())
+}

@@ -1,0 +1,95 @@
+//! Tables as Parquet files: written in batches while their hash is taken, read back by column.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use sha2::{Digest as _, Sha256};
+
+use super::digest::hex;
+use super::record::FileRecord;
+use super::rows::{BATCH, Rows, Table};
+
+/// A writer that hashes and counts what passes through it.
+#[derive(Debug)]
+struct Hashed<W> {
+    inner: W,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Hashed<W> {
+    pub(super) fn new(inner: W) -> Self {
+        Self { inner, hash: Sha256::new(), bytes: 0 }
+    }
+
+    pub(super) fn finish(self, name: &str) -> (W, FileRecord) {
+        let sha256 = hex(&self.hash.finalize());
+        (self.inner, FileRecord { name: name.to_owned(), bytes: self.bytes, sha256 })
+    }
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(data)?;
+        self.hash.update(&data[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Writes a table to `file` and brings it to the disk.
+pub(super) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by("priolane".to_owned())
+        .set_max_row_group_row_count(Some(BATCH * 16))
+        .build();
+    let mut writer =
+        ArrowWriter::try_new(Hashed::new(file), table.schema(), Some(properties)).map_err(plain)?;
+    for batch in rows.batches(table) {
+        writer.write(&batch).map_err(plain)?;
+    }
+    let (file, record) = writer.into_inner().map_err(plain)?.finish(&table.file());
+    file.sync_all()?;
+    Ok(record)
+}
+
+/// The batches of a table's file in a run's directory, with the named columns only, in the table's order.
+pub fn read(
+    directory: &Path,
+    table: Table,
+    names: &[&str],
+) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>>> {
+    let reader = open(directory, table, names)?;
+    Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
+}
+
+fn open(directory: &Path, table: Table, names: &[&str]) -> io::Result<ParquetRecordBatchReader> {
+    let file = File::open(directory.join(table.file()))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
+    let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
+    builder.with_projection(mask).with_batch_size(BATCH).build().map_err(plain)
+}
+
+/// The I/O error inside a Parquet error, so that a full disk is told as such.
+fn plain(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(io) => *io,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::new(io::ErrorKind::InvalidData, other),
+    }
+}

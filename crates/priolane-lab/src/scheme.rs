@@ -1,0 +1,73 @@
+//! A scheme: one choice in each row, with its parameters, as a scheme file states it.
+
+mod check;
+mod parts;
+mod read;
+mod shipped;
+mod thresholds;
+mod transport;
+
+use serde::Serialize;
+
+pub use check::{Fabric, Fault, check};
+pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
+pub use read::read;
+pub use shipped::{SHIPPED, shipped};
+pub use thresholds::{Solver, ThresholdSource, Thresholds};
+pub use transport::{Handshake, Recovery, Transport, TransportKind};
+
+/// A whole scheme; serialized, it is a scheme file again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scheme {
+    /// The paper it stands for, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// How fast a flow may send.
+    pub transport: Transport,
+    /// Who deserves which priority.
+    pub assign: Assign,
+    /// In what order a host sends.
+    pub host: Host,
+    /// Who is admitted at which priority.
+    pub admit: Admit,
+    /// What stands between transport and line.
+    pub nic: Nic,
+    /// What a switch port does.
+    pub port: Port,
+    /// Which queue of a port a class goes to.
+    pub map: Map,
+}
+
+/// Admission policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Admit {
+    /// Every flow is admitted at the class it asked for.
+    None,
+}
+
+impl Scheme {
+    /// The number of classes packets of a flow of class 0 can carry, at least 1.
+    pub fn levels(&self) -> u8 {
+        match &self.assign {
+            Assign::None => 1,
+            Assign::BytesSent { levels, .. } => *levels,
+        }
+    }
+
+    /// The thresholds of the assign row, to resolve or read.
+    pub fn assign_thresholds(&self) -> Option<&Thresholds> {
+        match &self.assign {
+            Assign::None => None,
+            Assign::BytesSent { thresholds, .. } => Some(thresholds),
+        }
+    }
+
+    /// The thresholds of the host row, to resolve or read.
+    pub fn host_thresholds(&self) -> Option<&Thresholds> {
+        match &self.host {
+            Host::Mlfq { thresholds, .. } => Some(thresholds),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Whether the rows of a scheme fit each other, the packets and the links.
+
+use priolane_core::packet::Frame;
+use priolane_core::port::Limit;
+use priolane_core::scheme::{Choice, Row, find, unmet};
+use priolane_core::units::Rate;
+
+use super::parts::{Host, Map, Nic, PortKind};
+use super::{Assign, Scheme};
+use crate::quantity::{show_limit, show_rate};
+
+/// What a scheme runs on.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// Packet sizes.
+    pub frame: Frame,
+    /// Rates of the links that leave switches, each once, in order.
+    pub switch_rates: Vec<Rate>,
+    /// Rates of the links that leave hosts, each once, in order.
+    pub host_rates: Vec<Rate>,
+    /// The largest class a flow asks for.
+    pub top_class: u8,
+}
+
+/// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The key.
+    pub key: &'static str,
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+impl Fault {
+    fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
+        Self { key, what, fix: fix.into() }
+    }
+}
+
+/// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
+pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
+    rows(scheme)?;
+    room(scheme, fabric)?;
+    marking(scheme, fabric)?;
+    queues(scheme, fabric)?;
+    Ok(warnings(scheme))
+}
+
+/// Compares what each row requires with what the others provide.
+fn rows(scheme: &Scheme) -> Result<(), Fault> {
+    let assign = match scheme.assign {
+        Assign::None => "none",
+        Assign::BytesSent { .. } => "bytes_sent",
+    };
+    let port_set = if scheme.port.ecn.is_some() { vec!["buffer", "ecn"] } else { vec!["buffer"] };
+    let chosen = [
+        (Row::Transport, scheme.transport.kind.name(), vec![]),
+        (Row::Assign, assign, vec![]),
+        (Row::Admit, "none", vec![]),
+        (Row::Host, scheme.host.name(), vec![]),
+        (Row::Nic, scheme.nic.name(), vec![]),
+        (Row::Port, scheme.port.kind.name(), port_set),
+    ];
+    let choices: Vec<Choice> = chosen
+        .into_iter()
+        .filter_map(|(row, name, set)| find(row, name).map(|entry| Choice { entry, set }))
+        .collect();
+    let Some((entry, capability, givers)) = unmet(&choices) else { return Ok(()) };
+    let what = format!(
+        "{} `{}` requires {}, which nothing in this scheme provides",
+        entry.row.key(),
+        entry.name,
+        capability.clause()
+    );
+    let way = |giver: &&'static priolane_core::scheme::Entry| {
+        let p = giver.provides.iter().find(|p| p.capability == capability);
+        let with = p.and_then(|p| p.if_set).map_or(String::new(), |key| format!(" with `{key}`"));
+        format!("{} `{}`{with}", giver.row.key(), giver.name)
+    };
+    let ways: Vec<String> = givers.iter().map(way).collect();
+    let fix = if ways.is_empty() {
+        format!("choose another {}: nothing in this version provides it", entry.row.key())
+    } else {
+        format!("use {}", ways.join(" or "))
+    };
+    Err(Fault { key: entry.row.key(), what, fix })
+}
+
+/// A buffer must hold at least one packet of the largest size.
+fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let largest = u64::from(fabric.frame.max_wire());
+    let too_small = |limit: Limit| limit.exceeded(1, largest);
+    let fix = format!("at least 1pkt or {largest}B: the largest packet on the wire");
+    if too_small(scheme.port.buffer.limit) {
+        let what = format!("a buffer of {} cannot hold one packet", show_limit(scheme.port.buffer.limit));
+        return Err(Fault::new("port.buffer", what, fix));
+    }
+    match &scheme.nic {
+        Nic::Queue { limit, .. } if too_small(*limit) => {
+            let what = format!("a transmit queue of {} cannot hold one packet", show_limit(*limit));
+            Err(Fault::new("nic.limit", what, fix))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Every rate of a marking port must have a threshold.
+fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let missing = |ecn: &super::Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
+    let fault = |key, rate| {
+        let what = format!("no threshold for links of {}, which this topology has", show_rate(rate));
+        Fault::new(key, what, format!("an entry such as {:?} = \"65pkt\"", show_rate(rate)))
+    };
+    if let Some(rate) = scheme.port.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.switch_rates)) {
+        return Err(fault("port.ecn.at", rate));
+    }
+    match &scheme.nic {
+        Nic::Queue { ecn: Some(ecn), .. } => match missing(ecn, &fabric.host_rates) {
+            Some(rate) => Err(fault("nic.ecn.at", rate)),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Classes must have queues, and the map must name queues that exist.
+fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let queues = scheme.port.kind.queues();
+    let classes = (u32::from(fabric.top_class) + u32::from(scheme.levels())).min(16) as u8;
+    if let Map::List(list) = &scheme.map {
+        if let Some(queue) = list.iter().find(|&&q| q >= queues) {
+            let what = format!("there is no queue {queue}: the port has {queues}");
+            return Err(Fault::new("map.class", what, format!("queues from 0 to {}", queues - 1)));
+        }
+        if list.len() < usize::from(classes) {
+            let what = format!("{} classes are mapped, but packets carry {classes}", list.len());
+            return Err(Fault::new("map.class", what, format!("a list of {classes} queues, one per class")));
+        }
+        return Ok(());
+    }
+    if scheme.port.kind == PortKind::Ranked || classes <= queues {
+        return Ok(());
+    }
+    let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");
+    let fold: Vec<String> = (0..classes).map(|c| c.min(queues - 1).to_string()).collect();
+    let fix = format!("port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}", fold.join(", "));
+    Err(Fault::new("map", what, fix))
+}
+
+fn warnings(scheme: &Scheme) -> Vec<String> {
+    let mut all = Vec::new();
+    if scheme.port.buffer.limit == Limit::Unlimited && scheme.port.ecn.is_none() {
+        all.push("switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned());
+    }
+    if matches!(scheme.host, Host::Srpt) {
+        all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());
+    }
+    all
+}

@@ -1,0 +1,250 @@
+//! The rows other than the transport: assign, host, nic, port and map.
+
+use priolane_core::port::Limit;
+use priolane_core::units::Rate;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::thresholds::Thresholds;
+use crate::quantity::{show_limit, show_rate};
+
+/// Who deserves which priority.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Assign {
+    /// Packets keep the class their flow asked for.
+    None,
+    /// A flow is demoted as it sends.
+    BytesSent {
+        /// Number of levels, 1 to 16.
+        levels: u8,
+        /// What "sent" counts.
+        count: Count,
+        /// Where one level ends and the next begins.
+        thresholds: Thresholds,
+    },
+}
+
+/// What "bytes sent" counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Count {
+    /// The packet's offset in the stream.
+    StreamOffset,
+    /// Every payload byte sent, retransmissions included.
+    BytesSent,
+}
+
+/// In what order a host sends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Host {
+    /// Flows take turns.
+    RoundRobin,
+    /// Strict levels by bytes sent.
+    Mlfq {
+        /// Number of levels, 1 to 16.
+        levels: u8,
+        /// Where one level ends and the next begins.
+        thresholds: Thresholds,
+    },
+    /// Fewest bytes left first.
+    Srpt,
+    /// Fewest bytes sent first.
+    Las,
+    /// The order of the transmit queue.
+    Fifo,
+}
+
+impl Host {
+    /// The name in scheme files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round_robin",
+            Self::Mlfq { .. } => "mlfq",
+            Self::Srpt => "srpt",
+            Self::Las => "las",
+            Self::Fifo => "fifo",
+        }
+    }
+}
+
+/// What stands between a host's transport and its line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nic {
+    /// Nothing: the line asks the host's scheduler.
+    Pull,
+    /// A transmit queue.
+    Queue {
+        /// Its discipline.
+        queue: NicQueue,
+        /// Its room.
+        limit: Limit,
+        /// Its marking, if any.
+        ecn: Option<Ecn>,
+    },
+}
+
+/// The discipline of a transmit queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicQueue {
+    /// One queue.
+    Fifo,
+    /// That of the host row.
+    Host,
+}
+
+impl Nic {
+    /// The name in core's list of entries.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pull => "pull",
+            Self::Queue { queue: NicQueue::Fifo, .. } => "fifo",
+            Self::Queue { queue: NicQueue::Host, .. } => "host",
+        }
+    }
+}
+
+impl Serialize for Nic {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let Self::Queue { limit, ecn, .. } = self else { return s.serialize_str("pull") };
+        let mut map = s.serialize_map(Some(3))?;
+        map.serialize_entry("queue", self.name())?;
+        map.serialize_entry("limit", &show_limit(*limit))?;
+        match ecn {
+            Some(ecn) => map.serialize_entry("ecn", ecn)?,
+            None => map.serialize_entry("ecn", &false)?,
+        }
+        map.end()
+    }
+}
+
+/// What a switch port does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Port {
+    /// Its queues.
+    #[serde(flatten)]
+    pub kind: PortKind,
+    /// Its room.
+    pub buffer: Buffer,
+    /// Its marking, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Ecn>,
+}
+
+/// The queues of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PortKind {
+    /// One queue.
+    Fifo,
+    /// Strict priority.
+    Strict {
+        /// Number of queues, 1 to 16.
+        queues: u8,
+    },
+    /// Sorted by rank.
+    Ranked,
+}
+
+impl PortKind {
+    /// The name in scheme files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fifo => "fifo",
+            Self::Strict { .. } => "strict",
+            Self::Ranked => "ranked",
+        }
+    }
+
+    /// How many queues classes can be told apart by.
+    pub fn queues(self) -> u8 {
+        match self {
+            Self::Fifo | Self::Ranked => 1,
+            Self::Strict { queues } => queues,
+        }
+    }
+}
+
+/// Whether a limit counts one queue or the whole port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// All queues of the port together.
+    Port,
+    /// Each queue by itself.
+    Queue,
+}
+
+/// The room of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// How much.
+    pub limit: Limit,
+    /// Of what.
+    pub scope: Scope,
+}
+
+impl Serialize for Buffer {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let key = match (self.limit, self.scope) {
+            (Limit::Unlimited, _) => return s.serialize_str("unbounded"),
+            (_, Scope::Port) => "shared",
+            (_, Scope::Queue) => "per_queue",
+        };
+        let mut map = s.serialize_map(Some(1))?;
+        map.serialize_entry(key, &show_limit(self.limit))?;
+        map.end()
+    }
+}
+
+/// Marking thresholds by link rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ecn {
+    /// What the threshold counts.
+    pub per: Scope,
+    /// The threshold of each link rate, in order of rates.
+    #[serde(serialize_with = "by_rate")]
+    pub at: Vec<(Rate, Limit)>,
+}
+
+impl Ecn {
+    /// The threshold at links of `rate`.
+    pub fn threshold(&self, rate: Rate) -> Option<Limit> {
+        self.at.iter().find(|(r, _)| *r == rate).map(|(_, limit)| *limit)
+    }
+}
+
+fn by_rate<S: Serializer>(at: &[(Rate, Limit)], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(at.iter().map(|(rate, limit)| (show_rate(*rate), show_limit(*limit))))
+}
+
+/// Which queue of a port a class goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// Class `c` to queue `c`.
+    Identity,
+    /// Class `c` to the `c`-th queue of the list.
+    List(Vec<u8>),
+}
+
+impl Map {
+    /// The queue of `class`; `None` if the map says nothing of it.
+    pub fn queue(&self, class: u8) -> Option<u8> {
+        match self {
+            Self::Identity => Some(class),
+            Self::List(queues) => queues.get(usize::from(class)).copied(),
+        }
+    }
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let mut map = s.serialize_map(Some(1))?;
+        match self {
+            Self::Identity => map.serialize_entry("class", "queue")?,
+            Self::List(queues) => map.serialize_entry("class", queues)?,
+        }
+        map.end()
+    }
+}

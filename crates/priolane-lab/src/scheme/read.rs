@@ -1,0 +1,194 @@
+//! Scheme files to [`Scheme`].
+
+use priolane_core::ids::CLASSES;
+use priolane_core::port::Limit;
+
+use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
+use super::{Admit, Scheme, thresholds, transport};
+use crate::source::{Field, InputError, Origin, Reader, Table};
+
+const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
+const SCOPES: [(&str, Scope); 2] = [("port", Scope::Port), ("queue", Scope::Queue)];
+const PORT_FIX: &str = "port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }";
+
+/// Reads the scheme in `table`, which stands at `origin` under the dotted key `path`.
+pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputError> {
+    let mut keys = Reader::new(table, path, origin);
+    let paper = keys.take("paper").map(|f| f.text().map(str::to_owned)).transpose()?;
+    if let Some(price) = keys.take("price") {
+        return Err(price.error("prices are not supported in this version", "leave the key out"));
+    }
+    let scheme = Scheme {
+        paper,
+        transport: transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?,
+        assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
+        host: keys.take("host").map_or(Ok(Host::RoundRobin), |f| host(&f))?,
+        admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit(&f))?,
+        nic: keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f))?,
+        port: port(&keys.need("port", PORT_FIX)?)?,
+        map: keys.take("map").map_or(Ok(Map::Identity), |f| map(&f))?,
+    };
+    keys.finish()?;
+    Ok(scheme)
+}
+
+fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
+    let mut keys = field.table()?;
+    if keys.need("kind", "kind = \"bytes_sent\"")?.choice(&["none", "bytes_sent"])? == 0 {
+        keys.finish()?;
+        return Ok(Assign::None);
+    }
+    if let Some(controller) = keys.take("controller") {
+        let what = "a controller that moves thresholds in mid-run is not supported in this version";
+        return Err(controller.error(what, "leave the key out: thresholds are then static"));
+    }
+    let levels = levels(&mut keys)?;
+    let count = transport::word(keys.take("count"), &COUNTS, Count::StreamOffset)?;
+    let thresholds = ladder(&mut keys, levels)?;
+    keys.finish()?;
+    Ok(Assign::BytesSent { levels, count, thresholds })
+}
+
+fn host(field: &Field<'_>) -> Result<Host, InputError> {
+    let mut keys = field.table()?;
+    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo"];
+    let host = match keys.need("kind", "kind = \"round_robin\"")?.choice(&kinds)? {
+        0 => Host::RoundRobin,
+        1 => {
+            let levels = levels(&mut keys)?;
+            Host::Mlfq { levels, thresholds: ladder(&mut keys, levels)? }
+        }
+        2 => Host::Srpt,
+        3 => Host::Las,
+        _ => Host::Fifo,
+    };
+    keys.finish()?;
+    Ok(host)
+}
+
+fn levels(keys: &mut Reader<'_>) -> Result<u8, InputError> {
+    Ok(keys.need("levels", "levels = 8")?.integer(1, CLASSES as u64)? as u8)
+}
+
+fn ladder(keys: &mut Reader<'_>, levels: u8) -> Result<thresholds::Thresholds, InputError> {
+    let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or a list such as [\"100kB\"]";
+    thresholds::read(&keys.need("thresholds", fix)?, levels)
+}
+
+fn admit(field: &Field<'_>) -> Result<Admit, InputError> {
+    let mut keys = field.table()?;
+    let kind = keys.need("kind", "kind = \"none\"")?;
+    if kind.text()? != "none" {
+        let what = "admission policies other than none are not supported in this version";
+        return Err(kind.error(what, "admit = { kind = \"none\" }"));
+    }
+    keys.finish()?;
+    Ok(Admit::None)
+}
+
+fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
+    let Ok(mut keys) = field.table() else {
+        return match field.text() {
+            Ok("pull") => Ok(Nic::Pull),
+            _ => Err(field.error("this is no NIC", "nic = \"pull\", or nic = { queue = \"fifo\" | \"host\", ... }")),
+        };
+    };
+    let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host"])? {
+        0 => NicQueue::Fifo,
+        _ => NicQueue::Host,
+    };
+    let limit = keys.take("limit").map_or(Ok(Limit::Unlimited), |f| f.limit())?;
+    let ecn = match keys.take("ecn") {
+        None => None,
+        Some(field) => match field.truth() {
+            Ok(false) => None,
+            Ok(true) => {
+                return Err(field.error("no threshold is stated", "false, or { per = \"port\", at = { ... } }"));
+            }
+            Err(_) => Some(ecn(&field)?),
+        },
+    };
+    if let Some(per_flow) = keys.take("per_flow_limit") {
+        let what = "limits per flow in the transmit queue are not supported in this version";
+        return Err(per_flow.error(what, "leave the key out"));
+    }
+    keys.finish()?;
+    Ok(Nic::Queue { queue, limit, ecn })
+}
+
+fn port(field: &Field<'_>) -> Result<Port, InputError> {
+    let mut keys = field.table()?;
+    let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&["fifo", "strict", "ranked"])? {
+        0 => PortKind::Fifo,
+        1 => PortKind::Strict { queues: keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8 },
+        _ => PortKind::Ranked,
+    };
+    let buffer = buffer(&keys.need("buffer", "buffer = { shared = \"240pkt\" }")?)?;
+    let ecn = keys.take("ecn").map(|f| ecn(&f)).transpose()?;
+    if let Some(tiers) = keys.take("tiers") {
+        let what = "ports that differ by tier are not supported in this version";
+        return Err(tiers.error(what, "one port for all switches"));
+    }
+    keys.finish()?;
+    Ok(Port { kind, buffer, ecn })
+}
+
+fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
+    let Ok(mut keys) = field.table() else {
+        return match field.text() {
+            Ok("unbounded") => Ok(Buffer { limit: Limit::Unlimited, scope: Scope::Port }),
+            _ => {
+                let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" } or \"unbounded\"";
+                Err(field.error("this is no buffer", fix))
+            }
+        };
+    };
+    let (shared, per_queue) = (keys.take("shared"), keys.take("per_queue"));
+    let buffer = match (&shared, &per_queue) {
+        (Some(_), Some(_)) => {
+            return Err(field.error("both shared and per_queue are stated", "one of them"));
+        }
+        (None, Some(limit)) => Buffer { limit: limit.limit()?, scope: Scope::Queue },
+        (Some(limit), None) => Buffer { limit: limit.limit()?, scope: Scope::Port },
+        (None, None) => Buffer { limit: keys.need("shared", "shared = \"240pkt\"")?.limit()?, scope: Scope::Port },
+    };
+    keys.finish()?;
+    Ok(buffer)
+}
+
+fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {
+    let mut keys = field.table()?;
+    let per = transport::word(keys.take("per"), &SCOPES, Scope::Port)?;
+    let at_field = keys.need("at", "at = { \"10Gbps\" = \"65pkt\" }")?;
+    let mut at = Vec::new();
+    for (key, value) in at_field.entries()? {
+        let rate = crate::quantity::rate(key).map_err(|e| value.error(e.what, e.fix))?;
+        if at.iter().any(|(r, _)| *r == rate) {
+            return Err(value.error("this rate is stated twice", "one threshold per rate"));
+        }
+        at.push((rate, value.limit()?));
+    }
+    if at.is_empty() {
+        return Err(at_field.error("no threshold is stated", "at = { \"10Gbps\" = \"65pkt\" }"));
+    }
+    at.sort_by_key(|(rate, _)| *rate);
+    keys.finish()?;
+    Ok(Ecn { per, at })
+}
+
+fn map(field: &Field<'_>) -> Result<Map, InputError> {
+    let mut keys = field.table()?;
+    let class = keys.need("class", "class = \"queue\"")?;
+    keys.finish()?;
+    match class.text() {
+        Ok("queue") => return Ok(Map::Identity),
+        Ok(text) => return Err(class.no_such(text, &["queue"])),
+        Err(_) => {}
+    }
+    let items = class.filled_list()?;
+    if items.len() > CLASSES {
+        return Err(class.error(format!("{} classes", items.len()), format!("at most {CLASSES}")));
+    }
+    let queues = items.iter().map(|item| Ok(item.integer(0, CLASSES as u64 - 1)? as u8));
+    queues.collect::<Result<_, InputError>>().map(Map::List)
+}

@@ -1,0 +1,127 @@
+//! Demotion thresholds: stated in bytes, or left to a solver that knows sizes and load.
+
+use serde::Serialize;
+
+use super::transport::word;
+use crate::quantity::as_text;
+use crate::source::{Field, InputError};
+
+/// Thresholds of a ladder of levels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Thresholds {
+    /// Stated in bytes.
+    Given(#[serde(serialize_with = "as_text::many_bytes")] Vec<u64>),
+    /// To be found from sizes and load when the experiment is planned.
+    Solved {
+        /// How.
+        solver: Solver,
+        /// From whose sizes and load.
+        from: ThresholdSource,
+        /// What the solver gave; `None` before planning.
+        #[serde(serialize_with = "some_bytes", skip_serializing_if = "Option::is_none")]
+        bytes: Option<Vec<u64>>,
+    },
+}
+
+/// How thresholds are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// As many flows in each level (NOS2's ES-N).
+    EqualSplit,
+    /// The seven thresholds the PIAS authors published for two workloads at five loads.
+    PiasPublished,
+    /// The one threshold that minimises the two-level model of NOS2 §III.
+    Opt2,
+}
+
+/// Whose sizes and load thresholds are found from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThresholdSource {
+    /// All groups together; they must agree.
+    Global,
+    /// Each host's own estimate: with stationary sizes, that of the groups, which must agree.
+    Local,
+    /// The group of this name.
+    Group(String),
+}
+
+impl Serialize for ThresholdSource {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(match self {
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Group(name) => name,
+        })
+    }
+}
+
+impl Solver {
+    /// The name in scheme files.
+    pub fn name(self) -> &'static str {
+        SOLVERS.iter().find(|(_, solver)| *solver == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Thresholds {
+    /// The thresholds in bytes; `None` if they are not resolved.
+    pub fn bytes(&self) -> Option<&[u64]> {
+        match self {
+            Self::Given(bytes) => Some(bytes),
+            Self::Solved { bytes, .. } => bytes.as_deref(),
+        }
+    }
+}
+
+const SOLVERS: [(&str, Solver); 3] =
+    [("equal_split", Solver::EqualSplit), ("pias_published", Solver::PiasPublished), ("opt2", Solver::Opt2)];
+
+fn some_bytes<S: serde::Serializer>(bytes: &Option<Vec<u64>>, s: S) -> Result<S::Ok, S::Error> {
+    as_text::many_bytes(bytes.as_deref().unwrap_or_default(), s)
+}
+
+/// Reads the thresholds of a ladder of `levels` levels.
+pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputError> {
+    let Ok(mut keys) = field.table() else {
+        return given(field, levels).map(Thresholds::Given);
+    };
+    keys.need("solver", "solver = \"equal_split\"")?;
+    let solver_field = keys.take("solver");
+    let solver = word(solver_field.clone(), &SOLVERS, Solver::EqualSplit)?;
+    let wants = match solver {
+        Solver::EqualSplit => None,
+        Solver::PiasPublished => Some(8),
+        Solver::Opt2 => Some(2),
+    };
+    if let (Some(wants), Some(field)) = (wants.filter(|&w| w != levels), solver_field) {
+        let what = format!("{} gives thresholds for {wants} levels, not {levels}", solver.name());
+        return Err(field.error(what, format!("levels = {wants}, or another solver such as \"equal_split\"")));
+    }
+    let from = match keys.need("from", "from = \"global\"")?.text()? {
+        "global" => ThresholdSource::Global,
+        "local" => ThresholdSource::Local,
+        name => ThresholdSource::Group(name.to_owned()),
+    };
+    let bytes = keys.take("bytes").map(|f| given(&f, levels)).transpose()?;
+    keys.finish()?;
+    Ok(Thresholds::Solved { solver, from, bytes })
+}
+
+fn given(field: &Field<'_>, levels: u8) -> Result<Vec<u64>, InputError> {
+    let items = field.list()?;
+    let wanted = usize::from(levels) - 1;
+    if items.len() != wanted {
+        let what = format!("{} thresholds for {levels} levels", items.len());
+        return Err(field.error(what, format!("{wanted} thresholds: one fewer than levels")));
+    }
+    let mut bytes = Vec::with_capacity(wanted);
+    for item in items {
+        let value = item.bytes()?;
+        if bytes.last().is_some_and(|&last| value < last) {
+            return Err(item.error("thresholds decrease", "thresholds in increasing order"));
+        }
+        bytes.push(value);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,180 @@
+//! The transport row: which transport, and its parameters.
+
+use priolane_core::port::Limit;
+use priolane_core::units::Span;
+use serde::Serialize;
+
+use crate::quantity::{as_text, bytes as read_bytes};
+use crate::source::{Field, InputError, Reader};
+
+/// A transport with its parameters (core's `scheme` list says what each means).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Transport {
+    /// Which transport.
+    #[serde(flatten)]
+    pub kind: TransportKind,
+    /// Window of a new flow, in packets or bytes.
+    #[serde(serialize_with = "as_text::limit")]
+    pub init_window: Limit,
+    /// What happens before the first payload packet.
+    pub handshake: Handshake,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Duplicate ACKs that mean loss.
+    pub dup_threshold: u32,
+    /// Acknowledge every n-th packet.
+    pub ack_every: u8,
+    /// How long an ACK may be held back.
+    #[serde(serialize_with = "as_text::span")]
+    pub ack_delay: Span,
+    /// Floor of the retransmission timeout.
+    #[serde(serialize_with = "as_text::span")]
+    pub min_rto: Span,
+    /// Timeout before the first sample.
+    #[serde(serialize_with = "as_text::span")]
+    pub initial_rto: Span,
+    /// Ceiling of the timeout.
+    #[serde(serialize_with = "as_text::span")]
+    pub max_rto: Span,
+    /// Most bytes in flight.
+    #[serde(serialize_with = "as_text::limit")]
+    pub max_window: Limit,
+    /// Whether control packets are ECN-capable.
+    pub ecn_control: bool,
+}
+
+/// The transports, each with the parameters only it has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum TransportKind {
+    /// TCP NewReno.
+    NewReno,
+    /// Data Center TCP.
+    Dctcp {
+        /// Weight of a new estimate of the marked fraction.
+        g: f64,
+        /// The estimate before the first window.
+        alpha_0: f64,
+        /// Floor of the window after a cut, in packets.
+        min_window: u32,
+    },
+}
+
+/// What happens before a flow's first payload packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Handshake {
+    /// Payload at once.
+    #[serde(rename = "none")]
+    None,
+    /// One round trip per flow.
+    #[serde(rename = "1rtt")]
+    OneRtt,
+    /// One round trip for the first flow of a pair of hosts.
+    #[serde(rename = "reuse")]
+    Reuse,
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Selective acknowledgements.
+    Sack,
+    /// Partial ACKs.
+    NewReno,
+    /// Everything after the hole again.
+    Gbn,
+}
+
+impl TransportKind {
+    /// The name in scheme files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NewReno => "newreno",
+            Self::Dctcp { .. } => "dctcp",
+        }
+    }
+}
+
+const KINDS: [&str; 2] = ["newreno", "dctcp"];
+const HANDSHAKES: [(&str, Handshake); 3] =
+    [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
+const RECOVERIES: [(&str, Recovery); 3] =
+    [("sack", Recovery::Sack), ("newreno", Recovery::NewReno), ("gbn", Recovery::Gbn)];
+
+/// Reads `transport = { kind = ..., ... }`.
+pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
+    let mut keys = field.table()?;
+    let kind = match keys.need("kind", "kind = \"dctcp\"")?.choice(&KINDS)? {
+        0 => TransportKind::NewReno,
+        _ => dctcp(&mut keys)?,
+    };
+    let span = |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
+    let transport = Transport {
+        kind,
+        init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
+        handshake: word(keys.take("handshake"), &HANDSHAKES, Handshake::OneRtt)?,
+        recovery: word(keys.take("recovery"), &RECOVERIES, Recovery::Sack)?,
+        dup_threshold: keys.take("dup_threshold").map_or(Ok(3), |f| f.integer(1, 1_000_000_000))? as u32,
+        ack_every: keys.take("ack_every").map_or(Ok(1), |f| f.integer(1, 255))? as u8,
+        ack_delay: span(&mut keys, "ack_delay", Span::from_ms(1))?,
+        min_rto: span(&mut keys, "min_rto", Span::from_ms(10))?,
+        initial_rto: span(&mut keys, "initial_rto", Span::from_ms(10))?,
+        max_rto: span(&mut keys, "max_rto", Span::from_ms(4_000))?,
+        max_window: keys.take("max_window").map_or(Ok(Limit::Unlimited), |f| max_window(&f))?,
+        ecn_control: keys.take("ecn_control").map_or(Ok(false), |f| f.truth())?,
+    };
+    let shortest = transport.min_rto.max(transport.initial_rto);
+    if transport.max_rto < shortest {
+        return Err(keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both"));
+    }
+    keys.finish()?;
+    Ok(transport)
+}
+
+fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
+    let g = match keys.take("g") {
+        None => 0.0625,
+        Some(field) => match field.number(0.0, 1.0)? {
+            0.0 => return Err(field.error("g is zero, so alpha never moves", "above 0 and at most 1, such as \"1/16\"")),
+            g => g,
+        },
+    };
+    Ok(TransportKind::Dctcp {
+        g,
+        alpha_0: keys.take("alpha_0").map_or(Ok(1.0), |f| f.number(0.0, 1.0))?,
+        min_window: keys.take("min_window").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
+    })
+}
+
+/// A window in packets or bytes, above zero and finite.
+fn finite_window(field: &Field<'_>) -> Result<Limit, InputError> {
+    match field.limit()? {
+        Limit::Packets(0) | Limit::Bytes(0) => Err(field.error("the window is zero", "at least \"1pkt\"")),
+        Limit::Unlimited => Err(field.error("a new flow's window must be finite", "such as \"10pkt\"")),
+        limit => Ok(limit),
+    }
+}
+
+/// A number of bytes above zero, or `"unbounded"`.
+fn max_window(field: &Field<'_>) -> Result<Limit, InputError> {
+    let text = field.text()?;
+    if text == "unbounded" {
+        return Ok(Limit::Unlimited);
+    }
+    match read_bytes(text) {
+        Ok(0) => Err(field.error("the window is zero", "bytes such as \"2MB\", or \"unbounded\"")),
+        Ok(bytes) => Ok(Limit::Bytes(bytes)),
+        Err(error) => Err(field.error(error.what, "bytes such as \"2MB\", or \"unbounded\"")),
+    }
+}
+
+/// One of the named words, or the default if the key is absent.
+pub(super) fn word<T: Copy>(
+    field: Option<Field<'_>>,
+    words: &[(&'static str, T)],
+    default: T,
+) -> Result<T, InputError> {
+    let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
+    field.map_or(Ok(default), |f| Ok(words[f.choice(&names)?].1))
+}

@@ -1,0 +1,348 @@
+//! Typed, strict reading of a table: every key is consumed by name, and what is left over is refused.
+
+use priolane_core::port::Limit;
+use priolane_core::units::{Rate, Span};
+
+use super::{InputError, Node, Origin, Table, Value};
+use crate::quantity::{self, QuantityError};
+
+/// Reads one table key by key.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    path: String,
+    origin: Origin,
+    table: &'a Table,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `table`, which stands at `origin` under the dotted key `path` (empty for the root).
+    pub fn new(table: &'a Table, path: &str, origin: &Origin) -> Self {
+        Self { path: path.to_owned(), origin: origin.clone(), table, known: Vec::new() }
+    }
+
+    /// The value of `key`, if it is there.
+    pub fn take(&mut self, key: &'static str) -> Option<Field<'a>> {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+        self.table.get(key).map(|node| Field { key: self.full(key), node })
+    }
+
+    /// The value of `key`, which must be there; `fix` shows how it would be written.
+    pub fn need(&mut self, key: &'static str, fix: &str) -> Result<Field<'a>, InputError> {
+        match self.take(key) {
+            Some(field) => Ok(field),
+            None => Err(self.misspelt(key).unwrap_or_else(|| {
+                self.origin.error(&self.full(key), "this key is missing", format!("write {fix}"))
+            })),
+        }
+    }
+
+    /// Refuses the keys that nobody took.
+    pub fn finish(self) -> Result<(), InputError> {
+        match self.left_over().next() {
+            None => Ok(()),
+            Some((key, node)) => Err(self.unknown(key, node)),
+        }
+    }
+
+    /// An error about the table itself.
+    pub fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+        self.origin.error(&self.path, what, fix)
+    }
+
+    /// Where the table stands.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Whether the table has `key`; this does not consume it.
+    pub fn has(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn left_over(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
+        let entries = self.table.entries().iter();
+        entries.filter(|(key, _)| !self.known.contains(&key.as_str())).map(|(key, node)| (key.as_str(), node))
+    }
+
+    fn unknown(&self, key: &str, node: &Node) -> InputError {
+        let fix = match nearest(key, self.known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of {}", quoted(&self.known)),
+        };
+        node.origin.error(&self.full(&shown(key)), "there is no such key here", fix)
+    }
+
+    /// If the missing `key` seems to stand there misspelt: the error that says so.
+    fn misspelt(&self, key: &str) -> Option<InputError> {
+        let (typed, node) =
+            self.left_over().find(|(typed, _)| nearest(typed, [key].into_iter()).is_some())?;
+        let fix = format!("did you mean `{key}`?");
+        Some(node.origin.error(&self.full(&shown(typed)), "there is no such key here", fix))
+    }
+}
+
+/// A value with its dotted key.
+#[derive(Clone, Debug)]
+pub struct Field<'a> {
+    key: String,
+    node: &'a Node,
+}
+
+impl<'a> Field<'a> {
+    /// A value that stands under the dotted `key`.
+    pub fn new(key: String, node: &'a Node) -> Self {
+        Self { key, node }
+    }
+
+    /// The value itself.
+    pub fn value(&self) -> &'a Value {
+        &self.node.value
+    }
+
+    /// The node itself.
+    pub fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The dotted key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Where it stands.
+    pub fn origin(&self) -> &'a Origin {
+        &self.node.origin
+    }
+
+    /// An error about this value.
+    pub fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+        self.node.origin.error(&self.key, what, fix)
+    }
+
+    /// A string.
+    pub fn text(&self) -> Result<&'a str, InputError> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text),
+            other => Err(self.error(format!("this is {}", other.kind()), "a string in quotes")),
+        }
+    }
+
+    /// True or false.
+    pub fn truth(&self) -> Result<bool, InputError> {
+        match &self.node.value {
+            Value::Bool(b) => Ok(*b),
+            other => Err(self.error(format!("this is {}", other.kind()), "true or false")),
+        }
+    }
+
+    /// A whole number from `low` to `high`.
+    pub fn integer(&self, low: u64, high: u64) -> Result<u64, InputError> {
+        let fix = || {
+            if high >= i64::MAX as u64 {
+                format!("a whole number, at least {low}")
+            } else {
+                format!("a whole number from {low} to {high}")
+            }
+        };
+        match &self.node.value {
+            Value::Integer(n) => match u64::try_from(*n) {
+                Ok(n) if (low..=high).contains(&n) => Ok(n),
+                _ => Err(self.error(format!("{n} is out of range"), fix())),
+            },
+            other => Err(self.error(format!("this is {}", other.kind()), fix())),
+        }
+    }
+
+    /// A number, or a fraction in a string (`"1/16"`), from `low` to `high`.
+    pub fn number(&self, low: f64, high: f64) -> Result<f64, InputError> {
+        let value = match &self.node.value {
+            Value::Integer(n) => *n as f64,
+            Value::Float(x) => *x,
+            Value::Text(text) => self.quantity(quantity::fraction(text))?,
+            other => return Err(self.error(format!("this is {}", other.kind()), "a number")),
+        };
+        if (low..=high).contains(&value) {
+            return Ok(value);
+        }
+        let fix = if high == f64::MAX {
+            format!("a number of at least {low}")
+        } else {
+            format!("a number from {low} to {high}")
+        };
+        Err(self.error(format!("{value} is out of range"), fix))
+    }
+
+    /// Any finite number.
+    pub fn any_number(&self) -> Result<f64, InputError> {
+        self.number(f64::MIN, f64::MAX)
+    }
+
+    /// A time with its unit, zero allowed.
+    pub fn span(&self) -> Result<Span, InputError> {
+        let text = self.with_unit("5us")?;
+        self.quantity(quantity::span(text))
+    }
+
+    /// A time with its unit, above zero.
+    pub fn positive_span(&self) -> Result<Span, InputError> {
+        let span = self.span()?;
+        if span == Span::ZERO {
+            Err(self.error("this is zero", "a time above zero, such as \"5us\""))
+        } else {
+            Ok(span)
+        }
+    }
+
+    /// A rate with its unit.
+    pub fn rate(&self) -> Result<Rate, InputError> {
+        let text = self.with_unit("10Gbps")?;
+        self.quantity(quantity::rate(text))
+    }
+
+    /// A number of bytes with its unit.
+    pub fn bytes(&self) -> Result<u64, InputError> {
+        let text = self.with_unit("1.5MB")?;
+        self.quantity(quantity::bytes(text))
+    }
+
+    /// A queue limit with its unit.
+    pub fn limit(&self) -> Result<Limit, InputError> {
+        let text = self.with_unit("20pkt")?;
+        self.quantity(quantity::limit(text))
+    }
+
+    /// A word out of `choices`; its index.
+    pub fn choice(&self, choices: &[&'static str]) -> Result<usize, InputError> {
+        let text = self.text()?;
+        choices.iter().position(|c| *c == text).ok_or_else(|| self.no_such(text, choices))
+    }
+
+    /// The items of a list, each with its index in its key.
+    pub fn list(&self) -> Result<Vec<Field<'a>>, InputError> {
+        match &self.node.value {
+            Value::List(items) => {
+                let field = |(i, node)| Field { key: format!("{}[{i}]", self.key), node };
+                Ok(items.iter().enumerate().map(field).collect())
+            }
+            other => Err(self.error(format!("this is {}", other.kind()), "a list in brackets")),
+        }
+    }
+
+    /// The items of a list that must have at least one.
+    pub fn filled_list(&self) -> Result<Vec<Field<'a>>, InputError> {
+        let items = self.list()?;
+        if items.is_empty() { Err(self.error("the list is empty", "at least one item")) } else { Ok(items) }
+    }
+
+    /// A table.
+    pub fn table(&self) -> Result<Reader<'a>, InputError> {
+        match &self.node.value {
+            Value::Table(table) => Ok(Reader::new(table, &self.key, &self.node.origin)),
+            other => Err(self.error(format!("this is {}", other.kind()), "a table such as { key = value }")),
+        }
+    }
+
+    /// The keys and values of a table whose keys are the user's own.
+    pub fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, InputError> {
+        let entries = self.table()?.table.entries();
+        let field = |(key, node): &'a (String, Node)| {
+            (key.as_str(), Field { key: format!("{}.{}", self.key, shown(key)), node })
+        };
+        Ok(entries.iter().map(field).collect())
+    }
+
+    /// The error that `text` is not among `choices`.
+    pub fn no_such(&self, text: &str, choices: &[&str]) -> InputError {
+        let fix = match nearest(text, choices.iter().copied()) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("one of {}", quoted(choices)),
+        };
+        self.error(format!("there is no {:?} here", shown(text)), fix)
+    }
+
+    fn with_unit(&self, example: &str) -> Result<&'a str, InputError> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text),
+            Value::Integer(_) | Value::Float(_) => {
+                let what = "this bare number has no unit";
+                Err(self.error(what, format!("a string with its unit, such as {example:?}")))
+            }
+            other => {
+                Err(self.error(format!("this is {}", other.kind()), format!("a string such as {example:?}")))
+            }
+        }
+    }
+
+    fn quantity<T>(&self, read: Result<T, QuantityError>) -> Result<T, InputError> {
+        read.map_err(|error| self.error(error.what, error.fix))
+    }
+}
+
+/// At most 60 characters of what a user wrote, for a message.
+fn shown(text: &str) -> String {
+    text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The name closest to `typed`, if it is at most two edits (one, for short names) away.
+fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let allowed = if typed.chars().count() <= 4 { 1 } else { 2 };
+    let close = names.map(|name| (edits(typed, name), name)).filter(|(d, _)| *d <= allowed);
+    close.min_by_key(|(d, _)| *d).map(|(_, name)| name)
+}
+
+/// Edit distance of the two names (insertion, deletion, substitution); large for long texts.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(41).collect(), b.chars().collect());
+    if a.len() > 40 || a.len().abs_diff(b.len()) > 2 {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::parse;
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line() {
+        let table = parse("f.toml", "rate = \"1Gbps\"\ndeley = \"5us\"\n").unwrap();
+        let origin = Origin { file: "f.toml".into(), line: Some(1) };
+        let mut reader = Reader::new(&table, "link", &origin);
+        assert_eq!(reader.need("rate", "").unwrap().rate().unwrap(), Rate::from_gbps(1));
+        let error = reader.need("delay", "").unwrap_err();
+        assert_eq!((error.line, error.key.as_str()), (Some(2), "link.deley"));
+        assert_eq!(error.fix, "did you mean `delay`?");
+        assert_eq!(reader.finish().unwrap_err().fix, "did you mean `delay`?");
+    }
+
+    #[test]
+    fn bare_numbers_are_refused_where_a_unit_is_meant() {
+        let table = parse("f", "delay = 5").unwrap();
+        let origin = Origin { file: "f".into(), line: Some(1) };
+        let error = Reader::new(&table, "", &origin).take("delay").unwrap().span().unwrap_err();
+        assert_eq!(error.what, "this bare number has no unit");
+        assert!(error.fix.contains("5us"));
+    }
+}

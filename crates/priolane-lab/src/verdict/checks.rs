@@ -1,0 +1,165 @@
+//! What a reader should know of the runs before trusting what is made of them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::grid::Grid;
+use crate::metrics::ALL;
+use crate::results::record::{LedgerRow, RunRecord};
+
+/// One line of the self-check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What is checked.
+    pub name: &'static str,
+    /// How it stands.
+    pub state: State,
+    /// In words, with numbers.
+    pub says: String,
+}
+
+/// How a check stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nothing to see.
+    Ok,
+    /// Check this before you trust the results.
+    Warn,
+    /// The results are wrong or not whole.
+    Fail,
+}
+
+/// Largest relative deviation of the offered load from the asked one that is passed without a warning:
+/// ours, docs/assumptions.md#load-check.
+const LOAD_SLACK: f64 = 0.05;
+
+/// All checks, over the runs that are there.
+pub(super) fn all(grid: &Grid) -> Vec<Check> {
+    let records: Vec<&RunRecord> = grid.records.iter().flatten().collect();
+    let mut checks = vec![completeness(grid, records.len())];
+    if !records.is_empty() {
+        checks.push(conservation(&records));
+        checks.push(engines(grid, &records));
+        checks.push(unfinished(&records));
+        checks.extend(load(&records));
+        checks.push(priorities(&records));
+    }
+    checks
+}
+
+fn completeness(grid: &Grid, there: usize) -> Check {
+    let runs = grid.plan.runs.len();
+    let state = if there == runs { State::Ok } else { State::Fail };
+    Check { name: "runs", state, says: format!("{there} of {runs} runs are there and whole") }
+}
+
+fn conservation(records: &[&RunRecord]) -> Check {
+    let leaks: Vec<&str> = records
+        .iter()
+        .filter(|record| !record.ledger.iter().all(LedgerRow::conserved))
+        .map(|record| record.run.as_str())
+        .collect();
+    let (state, says) = if leaks.is_empty() {
+        let says =
+            "packets and bytes made = delivered + dropped + lost + resident, for every class of every run";
+        (State::Ok, says.to_owned())
+    } else {
+        (State::Fail, format!("packets or bytes are not conserved in {}", leaks.join(", ")))
+    };
+    Check { name: "conservation", state, says }
+}
+
+fn engines(grid: &Grid, records: &[&RunRecord]) -> Check {
+    let verified = records.iter().filter(|record| grid.is_verified(record)).count();
+    let says =
+        format!("{verified} of {} runs were run on both engines, which agreed in every row", records.len());
+    Check { name: "engines", state: State::Ok, says }
+}
+
+fn unfinished(records: &[&RunRecord]) -> Check {
+    let mut by_scheme: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for record in records {
+        let Some(all) = record.summary.get(ALL) else { continue };
+        let counts = by_scheme.entry(&record.scheme).or_default();
+        counts.0 += all.unfinished;
+        counts.1 += all.flows;
+    }
+    let left: Vec<String> = by_scheme
+        .iter()
+        .filter(|(_, (unfinished, _))| *unfinished > 0)
+        .map(|(scheme, (unfinished, flows))| format!("{scheme} {unfinished} of {flows}"))
+        .collect();
+    let (state, says) = if left.is_empty() {
+        (State::Ok, "all measured flows finished".to_owned())
+    } else {
+        (State::Warn, format!("measured flows unfinished, and in no mean: {}", left.join(", ")))
+    };
+    Check { name: "unfinished", state, says }
+}
+
+/// Asked and offered load, one line per asked load.
+fn load(records: &[&RunRecord]) -> Vec<Check> {
+    let mut by_asked: BTreeMap<u64, Vec<&RunRecord>> = BTreeMap::new();
+    for record in records {
+        if let Some(asked) = record.load.asked {
+            by_asked.entry(asked.to_bits()).or_default().push(record);
+        }
+    }
+    let line = |(asked, records): (u64, Vec<&RunRecord>)| {
+        let asked = f64::from_bits(asked);
+        let host = range(records.iter().filter_map(|r| r.load.offered_host));
+        let core = range(records.iter().filter_map(|r| r.load.offered_core));
+        let near = |x: f64| (x - asked).abs() <= LOAD_SLACK * asked;
+        let near = |range: Option<(f64, f64)>| range.is_some_and(|(low, high)| near(low) && near(high));
+        let state = if near(host) || near(core) { State::Ok } else { State::Warn };
+        let says = format!("asked {asked:.3}, offered to hosts {}, to the core {}", show(host), show(core));
+        Check { name: "load", state, says }
+    };
+    by_asked.into_iter().map(line).collect()
+}
+
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |range, x| match range {
+        None => Some((x, x)),
+        Some((low, high)) => Some((low.min(x), high.max(x))),
+    })
+}
+
+fn show(range: Option<(f64, f64)>) -> String {
+    match range {
+        None => "unknown".to_owned(),
+        Some((low, high)) if high - low < 5e-4 => format!("{low:.3}"),
+        Some((low, high)) => format!("{low:.3} to {high:.3}"),
+    }
+}
+
+/// "Are my priorities honoured?", by scheme.
+fn priorities(records: &[&RunRecord]) -> Check {
+    let mut by_scheme: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for record in records {
+        let counts = by_scheme.entry(&record.scheme).or_default();
+        for row in &record.priorities {
+            counts.0 += row.inversions;
+            counts.1 += row.packets;
+        }
+    }
+    let broken: Vec<String> = by_scheme
+        .iter()
+        .filter(|(_, (inversions, _))| *inversions > 0)
+        .map(|(scheme, (inversions, packets))| {
+            let percent = *inversions as f64 / *packets as f64 * 100.0;
+            format!("{scheme} {percent:.2} % of packets")
+        })
+        .collect();
+    let (state, says) = if broken.is_empty() {
+        (
+            State::Ok,
+            "no packet was served while a packet of a better class waited in the same port".to_owned(),
+        )
+    } else {
+        (State::Warn, format!("served while a packet of a better class waited: {}", broken.join(", ")))
+    };
+    Check { name: "priorities", state, says }
+}

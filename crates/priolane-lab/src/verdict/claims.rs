@@ -1,0 +1,274 @@
+//! Claims judged point by point.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::grid::{Gap, Grid, Point, same, show, value_of};
+use super::path::{MetricPath, Quantity};
+use super::rules::{self, BySeed, Contrast, Published, Scale, Verdict};
+use super::spec::{Claim, ClaimKind};
+use crate::metrics::interval::Interval;
+
+/// A claim and what the runs say of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimReport {
+    /// Where it stands.
+    pub section: String,
+    /// What it says, in words.
+    pub says: String,
+    /// `order`, `equal`, `bound`, `ratio` or `trend`.
+    pub kind: &'static str,
+    /// The paper's number, where it gives one.
+    pub paper: Option<f64>,
+    /// What the runs say, point by point (for a trend: line by line).
+    pub points: Vec<PointReport>,
+    /// The worst of the points' verdicts.
+    pub verdict: Verdict,
+}
+
+/// A claim at one sweep point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PointReport {
+    /// The point; for a trend, the keys that stay fixed.
+    pub point: serde_json::Map<String, Value>,
+    /// The claim's metrics.
+    pub measured: Vec<Measured>,
+    /// What the verdict hangs on: ratios, differences or slopes between metrics.
+    pub contrasts: Vec<ContrastReport>,
+    /// The verdict here.
+    pub verdict: Option<Verdict>,
+}
+
+/// A metric with its interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// The metric path; for a trend followed by ` at ` and x.
+    pub metric: String,
+    /// Mean and interval over seeds.
+    #[serde(flatten)]
+    pub value: Interval,
+}
+
+/// A comparison, paired by seed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContrastReport {
+    /// What is compared: `a / b`, `a - b`, or `slope of a`.
+    pub of: String,
+    /// Mean (of ratios: geometric) and interval over seeds.
+    #[serde(flatten)]
+    pub value: Interval,
+    /// What this comparison alone says.
+    pub verdict: Verdict,
+}
+
+/// The reports of all claims, and what to check before trusting them.
+pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
+    let mut warnings = Vec::new();
+    let claims = grid.spec.claims.iter().map(|claim| judge(grid, claim, &mut warnings)).collect();
+    (claims, warnings)
+}
+
+fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
+    let paper = match claim.kind {
+        ClaimKind::Ratio { paper, .. } => Some(paper),
+        _ => None,
+    };
+    let points = match parse_all(&claim.kind) {
+        Ok(paths) => {
+            let mut court = Court { grid, claim, warnings };
+            court.points(&paths)
+        }
+        Err(what) => {
+            warnings.push(format!("claim \"{}\": {what}", claim.says));
+            Vec::new()
+        }
+    };
+    let verdict = points.iter().filter_map(|p| p.verdict).max().unwrap_or(Verdict::Incomplete);
+    ClaimReport {
+        section: claim.section.clone(),
+        says: claim.says.clone(),
+        kind: claim.kind.name(),
+        paper,
+        points,
+        verdict,
+    }
+}
+
+fn parse_all(kind: &ClaimKind) -> Result<Vec<MetricPath>, String> {
+    kind.metrics().into_iter().map(MetricPath::parse).collect()
+}
+
+/// A metric at a point: its path and its values by seed.
+type Evidence<'a> = (&'a MetricPath, BySeed);
+
+struct Court<'a> {
+    grid: &'a Grid<'a>,
+    claim: &'a Claim,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Court<'_> {
+    fn points(&mut self, paths: &[MetricPath]) -> Vec<PointReport> {
+        let points = self.grid.points_at(&self.claim.at);
+        if points.is_empty() {
+            self.warn("no point of the sweep matches its `at`");
+        }
+        match &self.claim.kind {
+            ClaimKind::Trend { along, .. } => lines(self.grid, &points, along)
+                .iter()
+                .map(|line| self.line(&paths[0], along, line))
+                .collect(),
+            _ => points.into_iter().map(|point| self.point(paths, point)).collect(),
+        }
+    }
+
+    fn point(&mut self, paths: &[MetricPath], point: usize) -> PointReport {
+        let mut report = PointReport { point: as_map(&self.grid.points[point]), ..PointReport::default() };
+        let mut complete = true;
+        let mut evidence: Vec<Evidence> = Vec::new();
+        for path in paths {
+            let values = self.evidence(path, point, &mut complete);
+            report
+                .measured
+                .push(Measured { metric: path.to_string(), value: Interval::of(&rules::values(&values)) });
+            evidence.push((path, values));
+        }
+        report.contrasts = self.contrasts(&evidence);
+        let worst = report.contrasts.iter().map(|c| c.verdict).max();
+        report.verdict = if complete { worst } else { None }.or(Some(Verdict::Incomplete));
+        report
+    }
+
+    /// What the claim's verdict hangs on at a point.
+    fn contrasts(&mut self, evidence: &[Evidence]) -> Vec<ContrastReport> {
+        match &self.claim.kind {
+            ClaimKind::Order(_) => {
+                evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::ordered)).collect()
+            }
+            ClaimKind::Equal { within, .. } => {
+                let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
+                pairs
+                    .map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within)))
+                    .collect()
+            }
+            ClaimKind::Bound { range, .. } => {
+                let (path, values) = &evidence[0];
+                let value = Interval::of(&rules::values(values));
+                vec![ContrastReport { of: path.to_string(), value, verdict: rules::bounded(&value, *range) }]
+            }
+            ClaimKind::Ratio { paper, within, over, .. } => {
+                let relative = over.is_some() || evidence[0].0.measure.quantity == Quantity::Gain;
+                let scale = if relative { Scale::Relative } else { Scale::Absolute };
+                vec![self.ratio(evidence, Published { value: *paper, within: *within, scale })]
+            }
+            ClaimKind::Trend { .. } => Vec::new(),
+        }
+    }
+
+    fn ratio(&mut self, evidence: &[Evidence], published: Published) -> ContrastReport {
+        let report = match evidence {
+            [a, b, ..] => compare(a, b, |c| match c {
+                Contrast::Ratio(ratio) => published.judge(&ratio),
+                Contrast::Difference(_) => Verdict::NotReproduced,
+            }),
+            _ => {
+                let (path, values) = &evidence[0];
+                let value = Interval::of(&rules::values(values));
+                ContrastReport { of: path.to_string(), value, verdict: published.judge(&value) }
+            }
+        };
+        if report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value) {
+            self.warn("its interval is more than twice as wide as the band: run more seeds");
+        }
+        report
+    }
+
+    /// A trend along the points of one line.
+    fn line(&mut self, path: &MetricPath, along: &str, line: &Line) -> PointReport {
+        let mut report = PointReport { point: as_map(&line.fixed), ..PointReport::default() };
+        let mut complete = true;
+        let mut values = Vec::new();
+        for &(x, point) in &line.points {
+            let at = self.evidence(path, point, &mut complete);
+            let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
+            let metric = format!("{path} at {label}");
+            report.measured.push(Measured { metric, value: Interval::of(&rules::values(&at)) });
+            values.push((x, at));
+        }
+        let ClaimKind::Trend { goes, .. } = self.claim.kind else { return report };
+        if line.points.len() < 2 {
+            self.warn(&format!("fewer than two values of `{along}` in the sweep"));
+            complete = false;
+        }
+        let (value, verdict) = rules::trend(&values, goes);
+        report.contrasts = vec![ContrastReport { of: format!("slope of {path}"), value, verdict }];
+        report.verdict = Some(if complete { verdict } else { Verdict::Incomplete });
+        report
+    }
+
+    fn evidence(&mut self, path: &MetricPath, point: usize, complete: &mut bool) -> BySeed {
+        let (values, gaps) = self.grid.by_seed(path, point);
+        for gap in &gaps {
+            *complete = false;
+            if let Gap::Value(what) = gap {
+                self.warn(what);
+            }
+        }
+        values
+    }
+
+    fn warn(&mut self, what: &str) {
+        let warning = format!("claim \"{}\": {what}", self.claim.says);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> ContrastReport {
+    let contrast = rules::contrast(&a.1, &b.1);
+    let (sign, value) = match contrast {
+        Contrast::Ratio(ratio) => ("/", ratio),
+        Contrast::Difference(difference) => ("-", difference),
+    };
+    ContrastReport { of: format!("{} {sign} {}", a.0, b.0), value, verdict: judge(contrast) }
+}
+
+/// Points that differ in one sweep key only, in increasing order of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    /// The other keys.
+    pub fixed: Point,
+    /// Position along the key (its value if numeric at all points, else its place in the sweep), and point.
+    pub points: Vec<(f64, usize)>,
+}
+
+/// The lines along a sweep key through `points`.
+pub(super) fn lines(grid: &Grid, points: &[usize], along: &str) -> Vec<Line> {
+    let values: Vec<Option<&Value>> = points.iter().map(|&p| value_of(&grid.points[p], along)).collect();
+    let numeric = values.iter().all(|v| v.is_some_and(Value::is_number));
+    let mut distinct: Vec<&Value> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    for (&point, value) in points.iter().zip(&values) {
+        let Some(value) = value else { continue };
+        let place = distinct.iter().position(|v| same(v, value)).unwrap_or_else(|| {
+            distinct.push(value);
+            distinct.len() - 1
+        });
+        let x = value.as_f64().filter(|_| numeric).unwrap_or(place as f64);
+        let fixed: Point = grid.points[point].iter().filter(|(key, _)| key != along).cloned().collect();
+        match lines.iter_mut().find(|line| show(&line.fixed) == show(&fixed)) {
+            Some(line) => line.points.push((x, point)),
+            None => lines.push(Line { fixed, points: vec![(x, point)] }),
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    lines
+}
+
+/// A point as a JSON object.
+pub(super) fn as_map(point: &Point) -> serde_json::Map<String, Value> {
+    point.iter().cloned().collect()
+}

@@ -1,0 +1,188 @@
+//! The runs of a plan that are there, by sweep point, scheme and seed, and metric values in them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use priolane_core::units::Span;
+use serde_json::Value;
+
+use super::path::{Measure, MetricPath, Quantity, single_flow};
+use super::rules::BySeed;
+use super::spec::Spec;
+use crate::metrics::{Summary, summarize_flow};
+use crate::plan::{Plan, Run};
+use crate::results::record::RunRecord;
+use crate::results::rows::{Cell, Table, View};
+use crate::results::store::{RunId, Store};
+use crate::results::tables;
+
+/// A sweep point: value by dotted key, in the order of the sweep.
+pub(super) type Point = Vec<(String, Value)>;
+
+/// A plan and the records of those of its runs that are whole.
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What is evaluated.
+    pub spec: &'a Spec,
+    /// Sweep points, in the order of the plan.
+    pub points: Vec<Point>,
+    /// Seeds, in the order of the plan.
+    pub seeds: Vec<u64>,
+    /// Schemes, in the order of the plan.
+    pub schemes: Vec<String>,
+    /// Per run of the plan: its record.
+    pub records: Vec<Option<RunRecord>>,
+    store: Store,
+    places: BTreeMap<(usize, String, u64), usize>,
+}
+
+/// Why a metric has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// A run is not there.
+    Run(String),
+    /// The run is there, but no flow gives a value, or the metric does not apply.
+    Value(String),
+}
+
+impl<'a> Grid<'a> {
+    /// Loads the runs of `plan` that are whole in `dir`.
+    pub(super) fn load(plan: &'a Plan, spec: &'a Spec, dir: &Path) -> Self {
+        let store = Store::at(dir);
+        let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
+        let records = plan.runs.iter().map(record).collect();
+        let (mut points, mut seeds, mut schemes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut places = BTreeMap::new();
+        for (place, run) in plan.runs.iter().enumerate() {
+            let point = index_of(&mut points, &run.point);
+            index_of(&mut seeds, &run.seed);
+            index_of(&mut schemes, &run.scheme);
+            places.insert((point, run.scheme.clone(), run.seed), place);
+        }
+        Self { plan, spec, points, seeds, schemes, records, store, places }
+    }
+
+    /// The points at which all keys of `at` have the given values.
+    pub(super) fn points_at(&self, at: &[(String, Value)]) -> Vec<usize> {
+        let matches = |point: &Point| {
+            at.iter().all(|(key, value)| value_of(point, key).is_some_and(|v| same(v, value)))
+        };
+        (0..self.points.len()).filter(|&i| matches(&self.points[i])).collect()
+    }
+
+    /// The record of a run; the gap says which run is missing.
+    pub(super) fn record(&self, point: usize, scheme: &str, seed: u64) -> Result<&RunRecord, Gap> {
+        let place = self.places.get(&(point, scheme.to_owned(), seed));
+        let missing = || Gap::Run(format!("{scheme}, seed {seed}, {}", show(&self.points[point])));
+        place.and_then(|&place| self.records[place].as_ref()).ok_or_else(missing)
+    }
+
+    /// A metric at a point by seed, and why some seeds have no value.
+    pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<Gap>) {
+        let mut values = BySeed::new();
+        let mut gaps = Vec::new();
+        for &seed in &self.seeds {
+            match self.value(path, point, seed) {
+                Ok(value) => drop(values.insert(seed, value)),
+                Err(gap) => gaps.push(gap),
+            }
+        }
+        (values, gaps)
+    }
+
+    fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
+        let Measure { quantity, class } = &path.measure;
+        let own = self.summary(self.record(point, &path.scheme, seed)?, class)?;
+        let baseline = match (quantity, &self.spec.baseline) {
+            (Quantity::Gain, Some(scheme)) => Some(self.summary(self.record(point, scheme, seed)?, class)?),
+            (Quantity::Gain, None) => {
+                return Err(Gap::Value(format!("{path}: the experiment has no baseline")));
+            }
+            _ => None,
+        };
+        let none =
+            || Gap::Value(format!("{path}: no finished flow, seed {seed}, {}", show(&self.points[point])));
+        quantity.of(&own, baseline.as_ref()).ok_or_else(none)
+    }
+
+    fn summary(&self, record: &RunRecord, class: &str) -> Result<Summary, Gap> {
+        if let Some(summary) = record.summary.get(class) {
+            return Ok(*summary);
+        }
+        let unknown =
+            || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
+        let flow = single_flow(class).ok_or_else(unknown)? as usize;
+        let flows = self.flows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
+        flows.get(flow).map(|f| summarize_flow(f.fct, f.bare)).ok_or_else(unknown)
+    }
+
+    /// The flows of a stored run, by id.
+    pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
+        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+        let names = ["bytes", "fct_ps", "bare_fct_ps", "measured"];
+        let mut flows = Vec::new();
+        for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
+            let batch = batch?;
+            let columns = View::all(&batch).filter(|c| c.len() == names.len());
+            let columns = columns.ok_or(std::io::ErrorKind::InvalidData)?;
+            let whole = |column: usize, row: usize| match columns[column].cell(row) {
+                Cell::Int(n) => Some(n),
+                _ => None,
+            };
+            flows.extend((0..batch.num_rows()).map(|row| StoredFlow {
+                bytes: whole(0, row),
+                fct: whole(1, row).map(Span),
+                bare: whole(2, row).map(Span),
+                measured: columns[3].cell(row) == Cell::Bool(true),
+            }));
+        }
+        Ok(flows)
+    }
+
+    /// Whether both engines agreed on a stored run.
+    pub(super) fn is_verified(&self, record: &RunRecord) -> bool {
+        RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id, &record.digest))
+    }
+}
+
+/// What a stored table says of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StoredFlow {
+    /// Payload bytes; `None` without end.
+    pub bytes: Option<u64>,
+    /// Completion time; `None` if unfinished.
+    pub fct: Option<Span>,
+    /// Completion time alone in the network.
+    pub bare: Option<Span>,
+    /// Whether it started inside the measured window.
+    pub measured: bool,
+}
+
+/// The value of a sweep key at a point.
+pub(super) fn value_of<'a>(point: &'a Point, key: &str) -> Option<&'a Value> {
+    point.iter().find(|(k, _)| k == key).map(|(_, value)| value)
+}
+
+/// Whether two values of a sweep key are the same, numbers compared as numbers.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(x), Some(y)) => x == y,
+        _ => a == b,
+    }
+}
+
+/// A point for people: `group.all.load.value = 0.8`.
+pub(super) fn show(point: &Point) -> String {
+    let pairs: Vec<String> = point.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    if pairs.is_empty() { "the only point".to_owned() } else { pairs.join(", ") }
+}
+
+/// The place of `item`, appended if it is new.
+fn index_of<T: PartialEq + Clone>(items: &mut Vec<T>, item: &T) -> usize {
+    items.iter().position(|i| i == item).unwrap_or_else(|| {
+        items.push(item.clone());
+        items.len() - 1
+    })
+}

@@ -1,0 +1,161 @@
+//! From the runs of a plan to a report: claims with verdicts, figures' data, checks and warnings.
+
+mod checks;
+mod claims;
+mod grid;
+mod panels;
+pub mod path;
+pub mod rules;
+pub mod spec;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+pub use self::checks::{Check, State};
+pub use self::claims::{ClaimReport, ContrastReport, Measured, PointReport};
+use self::grid::Grid;
+pub use self::panels::{Mark, PanelReport, Series};
+pub use self::rules::Verdict;
+use self::spec::Spec;
+use crate::plan::{Plan, Run};
+use crate::results::digest::hex;
+use crate::results::record::{LoadRecord, RunRecord};
+use crate::results::store::{RunId, Store};
+
+/// What the runs of a plan say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Title of the experiment.
+    pub title: String,
+    /// The paper it reproduces.
+    pub paper: Option<String>,
+    /// The figure or table of the paper.
+    pub figure: Option<String>,
+    /// The claims, judged.
+    pub claims: Vec<ClaimReport>,
+    /// The figures' data.
+    pub panels: Vec<PanelReport>,
+    /// What to know before trusting it.
+    pub checks: Vec<Check>,
+    /// What else to check before trusting it: of the plan, of runs (with how many runs say so), of claims.
+    pub warnings: Vec<String>,
+    /// Seeds of the plan.
+    pub seeds: Vec<u64>,
+    /// The runs that are there.
+    pub runs: Vec<RunLine>,
+    /// SHA-256 over the runs that are there: scheme, point, seed and digest of each, in the plan's order.
+    pub digest: String,
+    /// The runs that are not.
+    pub missing: Vec<MissingRun>,
+}
+
+/// A run that is there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunLine {
+    /// Its id.
+    pub id: String,
+    /// Its scheme.
+    pub scheme: String,
+    /// Its sweep point.
+    pub point: serde_json::Map<String, Value>,
+    /// Its seed.
+    pub seed: u64,
+    /// Its digest.
+    pub digest: String,
+    /// Asked and offered load.
+    pub load: LoadRecord,
+}
+
+/// A run that is not there, or not whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MissingRun {
+    /// Its id.
+    pub id: String,
+    /// Its scheme.
+    pub scheme: String,
+    /// Its sweep point.
+    pub point: serde_json::Map<String, Value>,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// The record of `run` if it is whole in `dir`.
+pub fn load_summary(dir: &Path, run: &Run) -> Option<RunRecord> {
+    Store::at(dir).accept(&RunId::new(&run.id)?)
+}
+
+/// What the runs of `plan` that are whole in `dir` say. Reads only.
+pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
+    let spec = Spec::of(&plan.experiment);
+    let grid = Grid::load(plan, &spec, dir);
+    let (claims, claim_warnings) = claims::judge_all(&grid);
+    let (panels, panel_warnings) = panels::draw_all(&grid);
+    let mut warnings = plan.warnings.clone();
+    warnings.extend(run_warnings(&grid));
+    warnings.extend(claim_warnings);
+    warnings.extend(panel_warnings);
+    Report {
+        claims,
+        panels,
+        checks: checks::all(&grid),
+        warnings,
+        seeds: grid.seeds.clone(),
+        runs: present(&grid).map(|(run, record)| run_line(run, record)).collect(),
+        digest: digest(&grid),
+        missing: missing(&grid),
+        title: spec.title.clone(),
+        paper: spec.paper.clone(),
+        figure: spec.figure.clone(),
+    }
+}
+
+fn present<'a>(grid: &'a Grid) -> impl Iterator<Item = (&'a Run, &'a RunRecord)> {
+    grid.plan.runs.iter().zip(&grid.records).filter_map(|(run, record)| Some((run, record.as_ref()?)))
+}
+
+fn run_line(run: &Run, record: &RunRecord) -> RunLine {
+    RunLine {
+        id: run.id.clone(),
+        scheme: run.scheme.clone(),
+        point: claims::as_map(&run.point),
+        seed: run.seed,
+        digest: record.digest.clone(),
+        load: record.load,
+    }
+}
+
+fn missing(grid: &Grid) -> Vec<MissingRun> {
+    let absent = grid.plan.runs.iter().zip(&grid.records).filter(|(_, record)| record.is_none());
+    let line = |run: &Run| MissingRun {
+        id: run.id.clone(),
+        scheme: run.scheme.clone(),
+        point: claims::as_map(&run.point),
+        seed: run.seed,
+    };
+    absent.map(|(run, _)| line(run)).collect()
+}
+
+/// Each warning of a run once, with the number of runs that say it.
+fn run_warnings(grid: &Grid) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, record) in present(grid) {
+        for warning in &record.warnings {
+            *counts.entry(warning).or_default() += 1;
+        }
+    }
+    let runs = present(grid).count();
+    counts.into_iter().map(|(warning, n)| format!("{warning} ({n} of {runs} runs)")).collect()
+}
+
+fn digest(grid: &Grid) -> String {
+    let mut hash = Sha256::new();
+    for (run, record) in present(grid) {
+        let line = format!("{}\n{}\n{}\n{}\n", run.scheme, grid::show(&run.point), run.seed, record.digest);
+        hash.update(line.as_bytes());
+    }
+    hex(&hash.finalize())
+}

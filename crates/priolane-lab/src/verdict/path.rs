@@ -1,0 +1,154 @@
+//! Metric paths: `quantity.class.scheme`, for example `gain.mice.nos2` or `fct.flow2.dctcp`.
+
+use std::fmt;
+
+use crate::metrics::Summary;
+
+/// What is measured of a class of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Mean completion time of the baseline over that of the scheme, same point and seed (NOS2 §V).
+    Gain,
+    /// Mean completion time, in seconds.
+    Fct,
+    /// A percentile of completion times, in seconds.
+    FctPercentile(Tail),
+    /// Standard deviation of completion times over their mean.
+    Cv,
+    /// Mean slowdown.
+    Slowdown,
+    /// A percentile of slowdowns.
+    SlowdownPercentile(Tail),
+    /// Missed deadlines over all that were met or missed.
+    DeadlineMissRate,
+    /// Met deadlines over all that were met or missed.
+    DeadlineMeetRatio,
+}
+
+/// A percentile that summaries hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Median.
+    P50,
+    /// 95th.
+    P95,
+    /// 99th.
+    P99,
+    /// 99.9th.
+    P999,
+}
+
+const QUANTITIES: [(&str, Quantity); 14] = [
+    ("gain", Quantity::Gain),
+    ("fct", Quantity::Fct),
+    ("fct_p50", Quantity::FctPercentile(Tail::P50)),
+    ("fct_p95", Quantity::FctPercentile(Tail::P95)),
+    ("fct_p99", Quantity::FctPercentile(Tail::P99)),
+    ("fct_p999", Quantity::FctPercentile(Tail::P999)),
+    ("cv", Quantity::Cv),
+    ("slowdown", Quantity::Slowdown),
+    ("slowdown_p50", Quantity::SlowdownPercentile(Tail::P50)),
+    ("slowdown_p95", Quantity::SlowdownPercentile(Tail::P95)),
+    ("slowdown_p99", Quantity::SlowdownPercentile(Tail::P99)),
+    ("slowdown_p999", Quantity::SlowdownPercentile(Tail::P999)),
+    ("deadline_miss_rate", Quantity::DeadlineMissRate),
+    ("deadline_meet_ratio", Quantity::DeadlineMeetRatio),
+];
+
+impl Quantity {
+    /// The quantity of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        QUANTITIES.iter().find(|(n, _)| *n == name).map(|&(_, quantity)| quantity)
+    }
+
+    /// Names of all quantities, for messages.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        QUANTITIES.iter().map(|&(name, _)| name)
+    }
+
+    /// The quantity's name.
+    pub fn name(self) -> &'static str {
+        QUANTITIES.iter().find(|&&(_, q)| q == self).map_or("", |&(name, _)| name)
+    }
+
+    /// Its value in a scheme's summary; `baseline` is the baseline's for the same point, seed and class,
+    /// which only `Gain` needs.
+    pub fn of(self, summary: &Summary, baseline: Option<&Summary>) -> Option<f64> {
+        match self {
+            Self::Gain => {
+                let own = summary.mean_fct_s.filter(|&fct| fct > 0.0)?;
+                Some(baseline?.mean_fct_s? / own)
+            }
+            Self::Fct => summary.mean_fct_s,
+            Self::FctPercentile(Tail::P50) => summary.p50_fct_s,
+            Self::FctPercentile(Tail::P95) => summary.p95_fct_s,
+            Self::FctPercentile(Tail::P99) => summary.p99_fct_s,
+            Self::FctPercentile(Tail::P999) => summary.p999_fct_s,
+            Self::Cv => summary.cv,
+            Self::Slowdown => summary.mean_slowdown,
+            Self::SlowdownPercentile(Tail::P50) => summary.p50_slowdown,
+            Self::SlowdownPercentile(Tail::P95) => summary.p95_slowdown,
+            Self::SlowdownPercentile(Tail::P99) => summary.p99_slowdown,
+            Self::SlowdownPercentile(Tail::P999) => summary.p999_slowdown,
+            Self::DeadlineMissRate => summary.deadline_miss_rate,
+            Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
+        }
+    }
+}
+
+/// A quantity of a class under every scheme: `gain.mice`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// What is measured.
+    pub quantity: Quantity,
+    /// Of which flows: a size class, `all`, or `flowN`.
+    pub class: String,
+}
+
+impl Measure {
+    /// Reads `quantity.class`; an error says what is wrong and what would be right.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (quantity, class) = text
+            .split_once('.')
+            .filter(|(_, class)| !class.is_empty())
+            .ok_or_else(|| format!("metric `{text}` is not of the form quantity.class"))?;
+        let quantity = Quantity::named(quantity).ok_or_else(|| {
+            let known: Vec<&str> = Quantity::names().collect();
+            format!("metric `{text}`: no quantity `{quantity}`; there are {}", known.join(", "))
+        })?;
+        Ok(Self { quantity, class: class.to_owned() })
+    }
+}
+
+/// A quantity of a class under one scheme: `gain.mice.nos2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricPath {
+    /// What is measured, of which flows.
+    pub measure: Measure,
+    /// Under which scheme.
+    pub scheme: String,
+}
+
+impl MetricPath {
+    /// Reads `quantity.class.scheme`; the scheme may contain dots. An error says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("metric `{text}` is not of the form quantity.class.scheme");
+        let mut parts = text.splitn(3, '.');
+        let (quantity, class) = parts.next().zip(parts.next()).ok_or_else(wrong)?;
+        let scheme = parts.next().filter(|s| !s.is_empty()).ok_or_else(wrong)?;
+        let measure = Measure::parse(&format!("{quantity}.{class}"))?;
+        Ok(Self { measure, scheme: scheme.to_owned() })
+    }
+}
+
+impl fmt::Display for MetricPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.measure.quantity.name(), self.measure.class, self.scheme)
+    }
+}
+
+/// The flow that a class `flowN` names.
+pub(super) fn single_flow(class: &str) -> Option<u32> {
+    let digits = class.strip_prefix("flow")?;
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
+}

@@ -1,0 +1,55 @@
+//! Whom a host may send to: all hosts of a list but itself, or but those of its rack.
+
+use priolane_core::ids::HostId;
+use priolane_core::rng::Stream;
+
+use super::poisson::Reach;
+use super::{AppError, Site, distinct};
+
+/// The hosts sent to, those of a rack side by side, so that any source's choice is the list but one run.
+pub(super) struct Destinations {
+    hosts: Vec<HostId>,
+}
+
+/// What one source may choose from: all but `count` hosts from `first` on.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    first: usize,
+    count: usize,
+    /// How many of those it may choose are in other racks.
+    pub(super) other_racks: usize,
+    /// How many it may choose from.
+    pub(super) all: usize,
+}
+
+impl Destinations {
+    pub(super) fn new(site: &Site) -> Self {
+        let mut hosts = distinct(site.to);
+        hosts.sort_by_key(|host| site.rack[host.index()]);
+        Self { hosts }
+    }
+
+    /// What `source` may choose from.
+    pub(super) fn choice(&self, site: &Site, source: HostId, reach: Reach) -> Result<Choice, AppError> {
+        let rack = |host: HostId| site.rack[host.index()];
+        let first = self.hosts.partition_point(|&host| rack(host) < rack(source));
+        let end = self.hosts.partition_point(|&host| rack(host) <= rack(source));
+        let other_racks = self.hosts.len() - (end - first);
+        let (first, count) = match (reach, self.hosts[first..end].binary_search(&source)) {
+            (Reach::OtherRacks, _) => (first, end - first),
+            (Reach::AnyHost, Ok(place)) => (first + place, 1),
+            (Reach::AnyHost, Err(_)) => (0, 0),
+        };
+        let all = self.hosts.len() - count;
+        if all == 0 {
+            return Err(AppError::NoDestination(source));
+        }
+        Ok(Choice { first, count, other_racks, all })
+    }
+
+    /// One of them, evenly.
+    pub(super) fn draw(&self, choice: Choice, stream: &mut Stream) -> HostId {
+        let drawn = stream.below(choice.all as u64) as usize;
+        self.hosts[if drawn < choice.first { drawn } else { drawn + choice.count }]
+    }
+}

@@ -1,0 +1,228 @@
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns]`, one flow a row.
+//!
+//! Columns may stand in any order. Times are nanoseconds with up to three decimals, so that picoseconds are
+//! exact; `deadline_ns` is an instant on the same clock as `start_ns`, not a span
+//! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
+//! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted. `coflow` and
+//! `after`, which the format also knows, are refused as not supported yet.
+
+use std::io::{BufRead, Write};
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{CLASSES, Class, FlowId, HostId};
+use priolane_core::sizes::MAX_BYTES;
+use priolane_core::units::Time;
+
+use super::table::{Columns, Header, Lines, shown};
+use super::{LATEST_START, MAX_FLOWS};
+use crate::source::InputError;
+
+const COLUMNS: Columns =
+    Columns { names: &["start_ns", "src", "dst", "bytes", "class", "deadline_ns"], required: 4 };
+
+/// Reads a flow list row by row, in the order of the file, without holding it.
+///
+/// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
+/// the first error the list ends.
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: Lines<R>,
+    header: Option<Header>,
+    line: String,
+    hosts: u32,
+    rows: u32,
+    limit: u32,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// A reader of the list called `file` in messages, for a network of `hosts` hosts.
+    ///
+    /// # Errors
+    /// If the header is missing or not one of a flow list.
+    pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
+        let mut lines = Lines::new(reader, file);
+        let header = Some(Header::read(&mut lines, COLUMNS, &refused)?);
+        Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
+    }
+
+    fn row(&mut self) -> Result<Option<FlowSpec>, InputError> {
+        let Some(header) = &self.header else { return Ok(None) };
+        if !self.lines.next(&mut self.line)? {
+            return match self.rows {
+                0 => Err(self.lines.whole("the list has no flows", "give at least one row")),
+                _ => Ok(None),
+            };
+        }
+        if self.rows == self.limit {
+            let what = format!("the list has more than {} flows", self.limit);
+            return Err(self.lines.error("", what, "split the list"));
+        }
+        let cells = header.row(&self.lines, &self.line)?;
+        let cells = Cells { lines: &self.lines, hosts: self.hosts, cells: &cells };
+        let flow = cells.flow(FlowId(self.rows))?;
+        self.rows += 1;
+        Ok(Some(flow))
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<FlowSpec, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.row().transpose();
+        if !matches!(row, Some(Ok(_))) {
+            self.header = None;
+        }
+        row
+    }
+}
+
+/// The flows of a list, in the order of the file.
+///
+/// # Errors
+/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, `coflow` or
+/// `after`, a row cut short, a cell that is not its column's kind of value, a host that does not exist, `src`
+/// equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a line
+/// above 64 KiB, bytes that are not text.
+pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec>, InputError> {
+    Reader::new(reader, file, hosts)?.collect()
+}
+
+/// Writes a flow list that [`read`] gives back: all but `id`, `group` and `entropy`, which are the run's.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
+    writeln!(out, "{}", COLUMNS.names.join(","))?;
+    for flow in flows {
+        write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
+        match flow.size {
+            Some(bytes) => write!(out, "{bytes}")?,
+            None => write!(out, "endless")?,
+        }
+        write!(out, ",{},", flow.class)?;
+        match flow.deadline {
+            Some(deadline) => writeln!(out, "{}", Nanoseconds(deadline))?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+fn refused(name: &str) -> Option<&'static str> {
+    match name {
+        "coflow" => Some("coflows in flow lists are not supported yet"),
+        "after" => Some("flows that wait for other flows are not supported yet"),
+        _ => None,
+    }
+}
+
+/// The cells of a row, in the order of `COLUMNS`.
+struct Cells<'a, R> {
+    lines: &'a Lines<R>,
+    hosts: u32,
+    cells: &'a [&'a str],
+}
+
+impl<R: BufRead> Cells<'_, R> {
+    fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
+        let start = self.time(0)?;
+        let (src, dst) = (self.host(1)?, self.host(2)?);
+        if src == dst {
+            return Err(self.error(2, "the flow goes from a host to itself", "give two different hosts"));
+        }
+        let deadline = if self.cells[5].is_empty() { None } else { Some(self.time(5)?) };
+        if deadline.is_some_and(|deadline| deadline <= start) {
+            let fix = "deadline_ns is an instant on the clock of start_ns, later than it";
+            return Err(self.error(5, "the deadline is not after the start", fix));
+        }
+        let (size, class) = (self.size()?, self.class()?);
+        Ok(FlowSpec { id, src, dst, size, start, class, deadline, group: 0, entropy: 0 })
+    }
+
+    fn time(&self, column: usize) -> Result<Time, InputError> {
+        let cell = self.cells[column];
+        let time = picoseconds(cell).ok_or_else(|| {
+            let what = format!("{} is not a time", shown(cell));
+            self.error(column, what, "write nanoseconds, at most three decimals, such as 1500 or 0.125")
+        })?;
+        if time > LATEST_START {
+            return Err(self.error(column, "the time is above 53 days", "give nanoseconds"));
+        }
+        Ok(time)
+    }
+
+    fn host(&self, column: usize) -> Result<HostId, InputError> {
+        let number = self.whole(column)?;
+        let known = u16::try_from(number).ok().filter(|&host| u32::from(host) < self.hosts);
+        known.map(HostId).ok_or_else(|| {
+            let fix = format!("the network has {} hosts, numbered from 0", self.hosts);
+            self.error(column, format!("there is no host {number}"), fix)
+        })
+    }
+
+    fn size(&self) -> Result<Option<u64>, InputError> {
+        if self.cells[3] == "endless" {
+            return Ok(None);
+        }
+        match self.whole(3)? {
+            0 => Err(self.error(3, "the flow has no bytes", "give at least 1, or endless")),
+            bytes if bytes > MAX_BYTES as u64 => {
+                Err(self.error(3, "the flow is above 2^47 bytes", "give endless for a flow without end"))
+            }
+            bytes => Ok(Some(bytes)),
+        }
+    }
+
+    fn class(&self) -> Result<Class, InputError> {
+        if self.cells[4].is_empty() {
+            return Ok(0);
+        }
+        let number = self.whole(4)?;
+        if number >= CLASSES as u64 {
+            return Err(self.error(4, format!("there is no class {number}"), "classes are 0 to 15, 0 first"));
+        }
+        Ok(number as Class)
+    }
+
+    fn whole(&self, column: usize) -> Result<u64, InputError> {
+        let cell = self.cells[column];
+        digits(cell).ok_or_else(|| {
+            self.error(column, format!("{} is not a whole number", shown(cell)), "write digits only")
+        })
+    }
+
+    fn error(&self, column: usize, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+        self.lines.error(COLUMNS.names[column], what, fix)
+    }
+}
+
+/// A number of digits only; `None` if it is not one or above `u64::MAX`.
+fn digits(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+/// Nanoseconds with at most three decimals, exactly.
+fn picoseconds(text: &str) -> Option<Time> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    if part.len() > 3 {
+        return None;
+    }
+    let scale = [1000, 100, 10, 1][part.len()];
+    let part = digits(part)? * scale;
+    Some(Time(digits(whole)?.checked_mul(1000)?.checked_add(part)?))
+}
+
+/// An instant as lists write it.
+struct Nanoseconds(Time);
+
+impl std::fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (whole, part) = (self.0.0 / 1000, self.0.0 % 1000);
+        if part == 0 { write!(f, "{whole}") } else { write!(f, "{whole}.{part:03}") }
+    }
+}
+
+#[cfg(test)]
+mod tests;

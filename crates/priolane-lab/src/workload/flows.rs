@@ -1,0 +1,33 @@
+//! A list of flows as an app, usually read from a file ([`super::flow_list`]).
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::FlowId;
+
+use super::{AppError, Maker, Site, known, not_too_late, size_ok};
+
+/// Listed flows: source, destination, size, start, class and deadline are the list's; group and entropy are
+/// the run's. Hosts need not be of the group; `until` of the site does not matter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flows {
+    /// The flows.
+    pub list: Vec<FlowSpec>,
+}
+
+impl Flows {
+    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+        if self.list.is_empty() {
+            return Err(AppError::Empty);
+        }
+        let mut maker = Maker::new(site);
+        let flow = |flow: &FlowSpec| {
+            if known(site, flow.src)? == known(site, flow.dst)? {
+                return Err(AppError::ToItself(flow.src));
+            }
+            size_ok(flow.size)?;
+            not_too_late(flow.start.0)?;
+            let entropy = maker.next_entropy(flow.src);
+            Ok(FlowSpec { id: FlowId(0), group: site.group, entropy, ..*flow })
+        };
+        self.list.iter().map(flow).collect()
+    }
+}

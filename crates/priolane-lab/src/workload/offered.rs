@@ -1,0 +1,128 @@
+//! Offered load as measured from a flow list: what was asked of hosts and of the core, whatever came of it.
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::HostId;
+use priolane_core::packet::Frame;
+use priolane_core::units::{PS_PER_S, Rate, Span, Time};
+
+use super::load::Counts;
+
+/// The network that a list is offered to.
+#[derive(Clone, Copy, Debug)]
+pub struct Fabric<'a> {
+    /// The rack of each host.
+    pub rack: &'a [u32],
+    /// The rate of a host's link.
+    pub host_rate: Rate,
+    /// The rate of all links from racks up into the fabric, in bits per second; 0 if there are none.
+    pub core_rate_bps: u64,
+    /// Sizes of packets on the wire.
+    pub frame: Frame,
+}
+
+/// The part of a run whose flows count: those that start in `[from, until)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its first instant.
+    pub from: Time,
+    /// The first instant after it.
+    pub until: Time,
+}
+
+/// Bytes of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Volume {
+    /// Payload.
+    pub payload: u128,
+    /// Payload packets on the wire: headers, padding and gaps included, ACKs and retransmissions not.
+    pub wire: u128,
+}
+
+/// What a list offers in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// What each host sends.
+    pub sent: Vec<Volume>,
+    /// What each host receives.
+    pub received: Vec<Volume>,
+    /// What goes from one rack to another.
+    pub core: Volume,
+    /// Flows that count.
+    pub flows: u64,
+    /// Flows without end among those that start before the window's end; no byte of them is counted.
+    pub endless: u64,
+    span: Span,
+    host_rate: Rate,
+    core_rate_bps: u64,
+}
+
+/// Measures what `flows` offer to `fabric` in `window`. Hosts that the fabric does not have are left out.
+pub fn offered(flows: &[FlowSpec], fabric: &Fabric, window: Window) -> Offered {
+    let hosts = fabric.rack.len();
+    let mut offered = Offered {
+        sent: vec![Volume::default(); hosts],
+        received: vec![Volume::default(); hosts],
+        core: Volume::default(),
+        flows: 0,
+        endless: 0,
+        span: window.until.since(window.from),
+        host_rate: fabric.host_rate,
+        core_rate_bps: fabric.core_rate_bps,
+    };
+    for flow in flows {
+        match flow.size {
+            None if flow.start < window.until => offered.endless += 1,
+            Some(bytes) if (window.from..window.until).contains(&flow.start) => {
+                offered.add(flow, bytes, fabric);
+            }
+            _ => {}
+        }
+    }
+    offered
+}
+
+impl Offered {
+    /// The mean load of the links of `hosts` by what they send; `None` without hosts or time.
+    pub fn host_load(&self, hosts: &[HostId], counts: Counts) -> Option<f64> {
+        let sent: u128 =
+            hosts.iter().filter_map(|host| self.sent.get(host.index())).map(|v| v.of(counts)).sum();
+        self.share(sent, self.host_rate.bps() as f64 * hosts.len() as f64)
+    }
+
+    /// The load of the links up into the fabric, all together; `None` without such links or time.
+    pub fn core_load(&self, counts: Counts) -> Option<f64> {
+        self.share(self.core.of(counts), self.core_rate_bps as f64)
+    }
+
+    fn share(&self, bytes: u128, bps: f64) -> Option<f64> {
+        let capacity = bps / 8.0 * (self.span.0 as f64 / PS_PER_S as f64);
+        if capacity > 0.0 { Some(bytes as f64 / capacity) } else { None }
+    }
+
+    fn add(&mut self, flow: &FlowSpec, bytes: u64, fabric: &Fabric) {
+        let (src, dst) = (flow.src.index(), flow.dst.index());
+        let (Some(from), Some(to)) = (fabric.rack.get(src), fabric.rack.get(dst)) else { return };
+        self.flows += 1;
+        let volume = Volume { payload: bytes.into(), wire: fabric.frame.stream_wire(bytes).into() };
+        self.sent[src].add(volume);
+        self.received[dst].add(volume);
+        if from != to {
+            self.core.add(volume);
+        }
+    }
+}
+
+impl Volume {
+    /// The bytes that `counts`.
+    pub fn of(&self, counts: Counts) -> u128 {
+        match counts {
+            Counts::Payload => self.payload,
+            Counts::Wire => self.wire,
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.payload += more.payload;
+        self.wire += more.wire;
+    }
+}

@@ -1,0 +1,132 @@
+//! Open loop: every host starts flows after exponential gaps, of sizes of one law, to hosts at random.
+//!
+//! Each host has streams of its own for gaps, sizes and destinations: its flows do not hang on which other
+//! hosts the group has, except that a load of the core is shared among them and destinations are drawn from
+//! those there are.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::HostId;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::sizes::SizeDistribution;
+use priolane_core::units::{PS_PER_S, Span, Time};
+
+use super::destinations::{Choice, Destinations};
+use super::load::{Load, LoadOf, mean_bytes};
+use super::{AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Until, distinct, host_stream};
+
+/// Whom a host sends to, of the hosts it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// Any but itself.
+    #[default]
+    AnyHost,
+    /// Those of other racks.
+    OtherRacks,
+}
+
+/// Poisson arrivals (NOS2 §V-A, PIAS, pFabric and most others).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Poisson {
+    /// The law of flow sizes.
+    pub sizes: SizeDistribution,
+    /// The offered load.
+    pub load: Load,
+    /// Whom a host sends to.
+    pub reach: Reach,
+}
+
+/// A sending host: when its next flow starts, and its streams.
+struct Source {
+    host: HostId,
+    choice: Choice,
+    gaps: Stream,
+    sizes: Stream,
+    pairs: Stream,
+}
+
+impl Poisson {
+    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+        self.load.check()?;
+        let destinations = Destinations::new(site);
+        let mut sources = self.sources(site, &destinations)?;
+        let rate = self.rate(site, &sources)?;
+        let wanted = wanted(site.until, rate * sources.len() as f64)?;
+        let mean_gap = 1.0 / rate;
+        let mut next = BinaryHeap::with_capacity(sources.len());
+        for (index, source) in sources.iter_mut().enumerate() {
+            next.push(Reverse((Time::ZERO + gap(&mut source.gaps, mean_gap), index)));
+        }
+        let mut maker = Maker::new(site);
+        let mut flows = Vec::new();
+        while let Some(Reverse((start, index))) = next.pop() {
+            if wanted.is_enough(&flows, start) {
+                break;
+            }
+            if start > LATEST_START {
+                return Err(AppError::TooLate);
+            }
+            if flows.len() == MAX_FLOWS as usize {
+                return Err(AppError::TooMany);
+            }
+            let source = &mut sources[index];
+            let dst = destinations.draw(source.choice, &mut source.pairs);
+            let size = self.sizes.sample(&mut source.sizes);
+            flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
+            next.push(Reverse((start + gap(&mut source.gaps, mean_gap), index)));
+        }
+        Ok(flows)
+    }
+
+    fn sources(&self, site: &Site, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
+        let source = |host| {
+            let stream = |purpose| host_stream(site, purpose, host);
+            let choice = destinations.choice(site, host, self.reach)?;
+            let (gaps, sizes) = (stream(Purpose::Arrivals), stream(Purpose::Sizes));
+            Ok(Source { host, choice, gaps, sizes, pairs: stream(Purpose::Pairs) })
+        };
+        distinct(site.hosts).into_iter().map(source).collect()
+    }
+
+    /// Flows per second of each source.
+    fn rate(&self, site: &Site, sources: &[Source]) -> Result<f64, AppError> {
+        let bits = 8.0 * mean_bytes(&self.sizes, self.load.counts, &site.frame);
+        match self.load.of {
+            LoadOf::Host => Ok(self.load.value * site.host_rate.bps() as f64 / bits),
+            LoadOf::Core => {
+                let crossing: f64 =
+                    sources.iter().map(|s| s.choice.other_racks as f64 / s.choice.all as f64).sum();
+                if crossing == 0.0 || site.core_rate_bps == 0 {
+                    return Err(AppError::NoCore);
+                }
+                Ok(self.load.value * site.core_rate_bps as f64 / (bits * crossing))
+            }
+        }
+    }
+}
+
+impl Until {
+    fn is_enough(self, flows: &[FlowSpec], next: Time) -> bool {
+        match self {
+            Self::Time(end) => next >= end,
+            Self::Flows(count) => flows.len() as u64 >= count,
+        }
+    }
+}
+
+/// `until`, if so many flows as are to be expected are not too many.
+fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> {
+    let expected = match until {
+        Until::Time(end) => flows_per_s * end.as_secs_f64(),
+        Until::Flows(count) => count as f64,
+    };
+    if expected > f64::from(MAX_FLOWS) { Err(AppError::TooMany) } else { Ok(until) }
+}
+
+/// An exponential gap in whole picoseconds, short enough to be added to any legal start.
+fn gap(stream: &mut Stream, mean_s: f64) -> Span {
+    let ps = (stream.exponential(mean_s) * PS_PER_S as f64).round() as u64;
+    Span(ps.min(LATEST_START.0 + 1))
+}

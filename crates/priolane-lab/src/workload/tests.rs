@@ -1,0 +1,44 @@
+use super::*;
+
+mod apps;
+mod mutations;
+mod open_loop;
+
+/// Four racks of four hosts at 1 Gbps, 2 Gbps up from each rack.
+pub(super) struct Network {
+    pub(super) hosts: Vec<HostId>,
+    pub(super) rack: Vec<u32>,
+}
+
+impl Network {
+    pub(super) fn new() -> Self {
+        Self::of(16)
+    }
+
+    pub(super) fn of(hosts: u16) -> Self {
+        Self {
+            hosts: (0..hosts).map(HostId).collect(),
+            rack: (0..u32::from(hosts)).map(|host| host / 4).collect(),
+        }
+    }
+
+    pub(super) fn site(&self) -> Site<'_> {
+        Site {
+            hosts: &self.hosts,
+            to: &self.hosts,
+            rack: &self.rack,
+            host_rate: Rate::from_gbps(1),
+            core_rate_bps: 8_000_000_000,
+            frame: Frame::ETHERNET,
+            seed: 1,
+            group: 0,
+            until: Until::Time(Time(Span::from_ms(1000).0)),
+        }
+    }
+}
+
+/// A flow of a hand-made list.
+pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpec {
+    let (src, dst, start) = (HostId(src), HostId(dst), Time(start));
+    FlowSpec { id: FlowId(0), src, dst, size, start, class: 0, deadline: None, group: 0, entropy: 0 }
+}

@@ -1,0 +1,73 @@
+//! Readers against a million damaged inputs each: an answer or an error, never a panic.
+
+use super::*;
+use priolane_core::sizes::Interpolation;
+
+const ROUNDS: u32 = 1_000_000;
+
+/// Bytes that are likelier than others to matter.
+const TELLING: &[u8] = b"0123456789.,-+eE#\"\n\r\0 \xff\xefnaif";
+
+/// Changes, drops, doubles or inserts a few bytes.
+fn damage(text: &mut Vec<u8>, random: &mut Stream) {
+    for _ in 0..=random.below(4) {
+        let place = random.below(text.len() as u64 + 1) as usize;
+        let byte = match random.below(4) {
+            0 => random.bits() as u8,
+            _ => TELLING[random.below(TELLING.len() as u64) as usize],
+        };
+        match random.below(5) {
+            0 => text.insert(place, byte),
+            1 => text.truncate(place),
+            2 => text.extend_from_within(place..),
+            _ => match text.get_mut(place) {
+                Some(old) => *old = byte,
+                None => text.push(byte),
+            },
+        }
+        text.truncate(1000);
+    }
+}
+
+/// How many of the damaged versions of `text` are still accepted.
+fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u32 {
+    assert!(accepts(text.as_bytes()));
+    let mut random = Stream::new(1, Purpose::Endpoint, 0);
+    let mut damaged = Vec::new();
+    let mut accepted = 0;
+    for _ in 0..ROUNDS {
+        damaged.clear();
+        damaged.extend_from_slice(text.as_bytes());
+        damage(&mut damaged, &mut random);
+        accepted += u32::from(accepts(&damaged));
+    }
+    accepted
+}
+
+#[test]
+fn damaged_size_tables_are_read_or_refused() {
+    let accepted = survivors(size_csv::shipped("data_mining").unwrap(), &|text| {
+        let Ok(sizes) = size_csv::parse("t", text, Interpolation::Linear) else { return false };
+        // What is accepted is a law: its mean is that of the truncation at its largest size.
+        let (mean, max) = (sizes.mean(), sizes.max());
+        assert!(mean >= 0.0 && mean <= max && sizes.truncated_mean(max) <= mean * (1.0 + 1e-9));
+        assert!((1..=1 << 47).contains(&sizes.sample(&mut Stream::new(1, Purpose::Sizes, 0))));
+        true
+    });
+    assert!((ROUNDS / 50..ROUNDS * 9 / 10).contains(&accepted), "{accepted}");
+}
+
+#[test]
+fn damaged_flow_lists_are_read_or_refused() {
+    let list =
+        "# two hosts\nstart_ns,src,dst,bytes,class,deadline_ns\n0,0,1,1460,0,\n12.125,1,0,endless,3,99\n";
+    let accepted = survivors(list, &|text| {
+        let Ok(flows) = flow_list::read(text, "t", 2) else { return false };
+        assert!(flows.iter().all(|f| f.src != f.dst && f.src.0 < 2 && f.dst.0 < 2 && f.size != Some(0)));
+        let mut written = Vec::new();
+        flow_list::write(&mut written, &flows).unwrap();
+        assert_eq!(flow_list::read(written.as_slice(), "t", 2).as_ref(), Ok(&flows));
+        true
+    });
+    assert!((ROUNDS / 50..ROUNDS * 9 / 10).contains(&accepted), "{accepted}");
+}

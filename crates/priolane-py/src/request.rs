@@ -1,0 +1,92 @@
+//! The JSON that Python sends, and the JSON of plans and finished runs.
+
+use priolane_lab::execute::{Done, Settings};
+use priolane_lab::plan::{Options, Plan, Size};
+use priolane_sim::scenario::Engine;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// What the user asked to change about an experiment file.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct OptionsRequest {
+    /// Dotted key and TOML text of its value.
+    sets: Vec<(String, String)>,
+    /// Number of seeds in place of the file's.
+    seeds: Option<u32>,
+    /// Schemes in place of the file's.
+    schemes: Option<Vec<String>>,
+    /// Which overlay of the file applies.
+    size: SizeRequest,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SizeRequest {
+    Quick,
+    #[default]
+    Default,
+    Full,
+}
+
+impl OptionsRequest {
+    pub(crate) fn into_options(self) -> Options {
+        let size = match self.size {
+            SizeRequest::Quick => Size::Quick,
+            SizeRequest::Default => Size::Default,
+            SizeRequest::Full => Size::Full,
+        };
+        Options { sets: self.sets, seeds: self.seeds, schemes: self.schemes, size }
+    }
+}
+
+/// How a run is carried out; none of it reaches results.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SettingsRequest {
+    engine: EngineRequest,
+    verify: bool,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EngineRequest {
+    #[default]
+    Auto,
+    Window,
+    Wheel,
+}
+
+impl SettingsRequest {
+    pub(crate) fn into_settings(self) -> Settings {
+        let engine = match self.engine {
+            EngineRequest::Auto => Engine::Auto,
+            EngineRequest::Window => Engine::Window,
+            EngineRequest::Wheel => Engine::Wheel,
+        };
+        Settings { engine, verify: self.verify }
+    }
+}
+
+/// The plan as Python sees it: ids, sweep points, seeds and warnings.
+pub(crate) fn plan_to_json(plan: &Plan) -> Value {
+    let runs: Vec<Value> = plan
+        .runs
+        .iter()
+        .map(|run| {
+            let point: Map<String, Value> = run.point.iter().cloned().collect();
+            json!({ "id": run.id, "scheme": run.scheme, "point": point, "seed": run.seed })
+        })
+        .collect();
+    let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
+    json!({ "source": plan.source, "title": title, "warnings": plan.warnings, "runs": runs })
+}
+
+/// A finished run: whether it was simulated now, and its summary.
+pub(crate) fn done_to_json(done: &Done) -> Value {
+    let (ran, summary) = match done {
+        Done::Ran(summary) => (true, summary),
+        Done::AlreadyThere(summary) => (false, summary),
+    };
+    json!({ "ran": ran, "run": summary })
+}

@@ -1,0 +1,48 @@
+"""The command `priolane`. Exit codes: 0 done, 2 bad input (nothing written), 130 interrupted, 1 anything else."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
+
+from priolane import __version__
+from priolane._core import InputError, RunFailed, Stopped
+from priolane.cli import bench, check, compare, list_, report, reproduce, run
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, one subcommand per module of this package."""
+    top = argparse.ArgumentParser(
+        prog="priolane", description="Packet-level simulation of datacenter priority scheduling."
+    )
+    top.add_argument("--version", action="version", version=f"priolane {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in (run, check, reproduce, report, compare, list_, bench):
+        module.add(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; bad input gives one line on standard error."""
+    chosen = parser().parse_args(arguments)
+    try:
+        code: int = chosen.carry_out(chosen)
+        sys.stdout.flush()
+    except InputError as error:
+        return _say(f"error: {error}", BAD_INPUT)
+    except (KeyboardInterrupt, Stopped):
+        return _say("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (RunFailed, OSError, BrokenExecutor) as error:
+        return _say(f"failed: {error}", FAILED)
+    return code
+
+
+def _say(line: str, code: int) -> int:
+    print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+    return code

@@ -1,0 +1,64 @@
+"""Arguments that several commands share, and what they mean."""
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+from priolane.experiment import Options, Size
+
+Commands = argparse._SubParsersAction
+
+_KEY = re.compile(r"[^=\s]+")
+
+
+def add_grid(command: argparse.ArgumentParser) -> None:
+    """The arguments of commands that run a grid."""
+    command.add_argument("-o", "--out", type=Path, metavar="DIR", help="where results go (default: below runs/)")
+    command.add_argument(
+        "--jobs",
+        type=_count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="runs side by side (default: all cores)",
+    )
+    command.add_argument("--verify", action="store_true", help="run every run on both engines and compare them")
+    add_options(command)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The arguments that change an experiment."""
+    command.add_argument("--seeds", type=_count, metavar="K", help="number of seeds in place of the file's")
+    command.add_argument(
+        "--set",
+        dest="sets",
+        type=_assignment,
+        action="append",
+        default=[],
+        metavar="a.b=VALUE",
+        help="set a key of the experiment, VALUE as in TOML: --set 'time.measure=\"2s\"' (repeatable)",
+    )
+    size = command.add_mutually_exclusive_group()
+    size.add_argument("--quick", dest="size", action="store_const", const="quick", help="the file's [quick] values")
+    size.add_argument("--full", dest="size", action="store_const", const="full", help="the file's [full] values")
+    command.set_defaults(size="default")
+
+
+def options(chosen: argparse.Namespace) -> Options:
+    """The options that were given."""
+    size: Size = chosen.size
+    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, size=size)
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if not 1 <= number <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000000")
+    return number
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not _KEY.fullmatch(key.strip()) or not value.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key.strip(), value.strip()

@@ -1,0 +1,35 @@
+"""`priolane check`: is the experiment right, what would run, and what would it cost?"""
+
+import argparse
+import json
+from pathlib import Path
+
+from priolane.cli import arguments, show
+from priolane.experiment import check
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser(
+        "check", help="validate an experiment; print it merged, its grid and its predicted cost"
+    )
+    command.add_argument("file", type=Path, metavar="FILE.toml")
+    command.add_argument("--json", action="store_true", help="everything as JSON")
+    arguments.add_options(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints the merged experiment, then one line per number, then the warnings."""
+    found = check(chosen.file, arguments.options(chosen))
+    if chosen.json:
+        show.line(json.dumps(found, indent=2, ensure_ascii=False))
+        return 0
+    show.line(json.dumps(found.pop("merged", {}), indent=2, ensure_ascii=False))
+    warnings = found.pop("warnings", [])
+    for key, value in found.items():
+        if not isinstance(value, list | dict):
+            show.line(f"{key}: {show.number(value)}")
+    for warning in warnings:
+        show.line(f"warning: {warning}")
+    return 0

@@ -1,0 +1,21 @@
+"""`priolane report`: weigh a finished grid again and draw its page."""
+
+import argparse
+from pathlib import Path
+
+from priolane.cli import arguments
+from priolane.cli.finish import present
+from priolane.results import load
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("report", help="draw the figures and the page of finished results")
+    command.add_argument("dir", type=Path, metavar="DIR")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Draws from what is in the directory alone: the experiment file may be gone."""
+    present(load(chosen.dir))
+    return 0

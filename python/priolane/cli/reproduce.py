@@ -1,0 +1,74 @@
+"""`priolane reproduce`: a figure of a paper, from its experiment file to its verdicts."""
+
+import argparse
+import shlex
+from pathlib import Path
+
+from priolane import papers
+from priolane._core import InputError
+from priolane.cli import arguments, show
+from priolane.cli.finish import present
+from priolane.cli.progress import Bar
+from priolane.experiment import check
+from priolane.grid import Settings, run_grid
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("reproduce", help="run a paper's figure and compare it with what the paper says")
+    command.add_argument("name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6, or nos2/all")
+    command.add_argument("--list", action="store_true", help="every figure and table, its state and its cost")
+    arguments.add_grid(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Reproduces the named items one after the other."""
+    if chosen.list:
+        return _list()
+    if chosen.name is None:
+        raise InputError("reproduce what? PAPER/FIG such as nos2/fig6; `priolane reproduce --list` shows all")
+    wanted = papers.find(chosen.name)
+    for item in wanted:
+        _reproduce(item, chosen, alone=len(wanted) == 1)
+    return 0
+
+
+def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) -> None:
+    if item.experiment is None:
+        raise InputError(f"{item.key}: {item.state}")
+    base = chosen.out or Path("runs")
+    directory = base if alone and chosen.out else base / f"{item.paper}-{item.id}"
+    options = arguments.options(chosen)
+    with Bar() as bar:
+        results = run_grid(
+            item.experiment,
+            directory,
+            options,
+            Settings(jobs=chosen.jobs, verify=chosen.verify),
+            bar,
+        )
+    rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
+    show.line(f"{item.key}: {item.about}; {len(results.runs)} runs")
+    present(results, rerun)
+
+
+def _list() -> int:
+    rows = []
+    for item in papers.items():
+        cost = _cost(item.experiment) if item.experiment is not None else "-"
+        rows.append([item.key, item.name, item.about, item.state, cost])
+    show.table(["reproduce", "item", "about", "state", "cost"], rows)
+    return 0
+
+
+def _cost(experiment: Path) -> str:
+    """Runs, and what `check` predicts where it does."""
+    found = check(experiment)
+    runs = found.get("runs")
+    parts = [f"{len(runs) if isinstance(runs, list) else runs} runs"]
+    if isinstance(found.get("packets"), int | float):
+        parts.append(f"{found['packets']:.1e} packets")
+    if isinstance(found.get("time_s"), int | float):
+        parts.append(f"{found['time_s'] / 60:.1f} min of one core")
+    return ", ".join(parts)

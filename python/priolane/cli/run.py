@@ -1,0 +1,32 @@
+"""`priolane run`: a whole grid, continuing where it stopped."""
+
+import argparse
+from pathlib import Path
+
+from priolane.cli import arguments, show
+from priolane.cli.finish import present
+from priolane.cli.progress import Bar
+from priolane.grid import Settings, run_grid
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("run", help="run an experiment's whole grid; resumes where it stopped")
+    command.add_argument("file", type=Path, metavar="FILE.toml")
+    arguments.add_grid(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Runs the grid, then writes figures and page."""
+    with Bar() as bar:
+        results = run_grid(
+            chosen.file,
+            chosen.out,
+            arguments.options(chosen),
+            Settings(jobs=chosen.jobs, verify=chosen.verify),
+            bar,
+        )
+    show.line(f"{results.title}: {len(results.runs)} runs in {results.directory}")
+    present(results)
+    return 0

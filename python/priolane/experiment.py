@@ -1,0 +1,110 @@
+"""An experiment file and what is asked of it: options, the plan, the check."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from priolane import _core
+
+Size = Literal["quick", "default", "full"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What changes about an experiment file for this grid.
+
+    `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` and `schemes` replace the
+    file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
+    """
+
+    sets: tuple[tuple[str, str], ...] = ()
+    seeds: int | None = None
+    schemes: tuple[str, ...] | None = None
+    size: Size = "default"
+
+    def to_json(self) -> str:
+        """The options as the compiled module reads them."""
+        return json.dumps(
+            {"sets": self.sets, "seeds": self.seeds, "schemes": self.schemes, "size": self.size},
+            sort_keys=True,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Options":
+        """Reads what `to_json` wrote."""
+        read = json.loads(text)
+        schemes = read["schemes"]
+        return cls(
+            sets=tuple((str(key), str(value)) for key, value in read["sets"]),
+            seeds=read["seeds"],
+            schemes=None if schemes is None else tuple(schemes),
+            size=read["size"],
+        )
+
+    def arguments(self) -> list[str]:
+        """The same options as arguments of `priolane run`, for the line that says how to rerun."""
+        spelled: list[str] = []
+        for key, value in self.sets:
+            spelled += ["--set", f"{key}={value}"]
+        if self.seeds is not None:
+            spelled += ["--seeds", str(self.seeds)]
+        if self.size != "default":
+            spelled.append(f"--{self.size}")
+        return spelled
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a grid: its id, scheme, sweep point and seed."""
+
+    id: str
+    scheme: str
+    seed: int
+    point: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The grid of an experiment: every run, in the order in which they are started."""
+
+    source: Path
+    title: str
+    runs: tuple[PlannedRun, ...]
+    warnings: tuple[str, ...]
+
+
+def toml_text(value: Any) -> str:
+    """A Python value as the TOML text that `sets` carries; raises `TypeError` for what TOML has no word for."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(toml_text(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {toml_text(item)}" for key, item in value.items()) + " }"
+    raise TypeError(f"{value!r} has no TOML form")
+
+
+def plan(path: str | Path, options: Options | None = None) -> Plan:
+    """Reads an experiment file and lists its runs; raises `InputError` if it is not right."""
+    read = json.loads(_core.plan(Path(path), (options or Options()).to_json()))
+    runs = tuple(
+        PlannedRun(id=run["id"], scheme=run["scheme"], seed=run["seed"], point=run["point"]) for run in read["runs"]
+    )
+    return Plan(
+        source=Path(read["source"]),
+        title=read["title"] or Path(path).stem,
+        runs=runs,
+        warnings=tuple(read["warnings"]),
+    )
+
+
+def check(path: str | Path, options: Options | None = None) -> dict[str, Any]:
+    """The merged experiment, its grid and its predicted cost; raises `InputError` if it is not right."""
+    read: dict[str, Any] = json.loads(_core.check(Path(path), (options or Options()).to_json()))
+    return read

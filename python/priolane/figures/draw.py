@@ -1,0 +1,101 @@
+"""Laying out figures: one panel at the width of a column, or all panels at the width of a page."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves, paint_lines
+from priolane.figures.style import INK, applied
+from priolane.report.model import Panel
+
+SINGLE_IN = 3.3
+DOUBLE_IN = 7.0
+_ROW_IN = 2.45
+# Width of a legend's row, in characters, at the width of a column; each entry's symbol takes as much as 8.
+_LEGEND_CHARACTERS = 52
+_SYMBOL_CHARACTERS = 8
+# Longest texts that a panel has room for.
+_TITLE_CHARACTERS = 46
+_TITLE_LINES = 2
+_LABEL_CHARACTERS = 40
+_PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves}
+
+
+def draw_panel(panel: Panel) -> Drawing:
+    """One panel at the width of a column (3.3 in)."""
+    with applied(SINGLE_IN):
+        drawing = Drawing(Figure())
+        axes = drawing.figure.add_subplot()
+        _paint(panel, PanelAxes(axes, drawing, "p0"))
+        handles, labels = _legend_of(axes, panel)
+        if len(labels) > 1:
+            drawing.figure.legend(handles, labels, loc="outside lower center", ncols=_legend_columns(labels))
+    return drawing
+
+
+def draw_all(panels: Sequence[Panel]) -> Drawing:
+    """All panels side by side, two in a row, at the width of a page (7 in)."""
+    rows = (len(panels) + 1) // 2
+    columns = min(len(panels), 2)
+    width = DOUBLE_IN if columns == 2 else SINGLE_IN
+    with applied(width):
+        drawing = Drawing(Figure(figsize=(width, _ROW_IN * rows)))
+        for index, panel in enumerate(panels):
+            axes = drawing.figure.add_subplot(rows, columns, index + 1)
+            _paint(panel, PanelAxes(axes, drawing, f"p{index}"))
+            handles, labels = _legend_of(axes, panel)
+            if len(labels) > 1:
+                below = (0.5, -0.26 if panel.x_label else -0.16)
+                columns_of = _legend_columns(labels)
+                axes.legend(
+                    handles, labels, ncols=columns_of, loc="upper center", bbox_to_anchor=below, borderaxespad=0
+                )
+    return drawing
+
+
+def power_text(value: float, _position: int | None = None) -> str:
+    """A tick of a logarithmic axis: 0.1 to 100 in full, other powers of ten with a raised exponent."""
+    exponent = round(math.log10(value)) if value > 0 else 0
+    if -1 <= exponent <= 2 or not math.isclose(value, 10.0**exponent):
+        return f"{value:g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _paint(panel: Panel, place: PanelAxes) -> None:
+    _PAINTERS[panel.kind](panel, place)
+    axes = place.axes
+    title = textwrap.wrap(panel.title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" …")
+    axes.set_title("\n".join(title), pad=6)
+    axes.set_xlabel(_clipped(panel.x_label))
+    axes.set_ylabel(_clipped(panel.y_label))
+    if panel.log_x:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(power_text))
+    if panel.log_y:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(power_text))
+    if panel.reference is not None:
+        axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
+
+
+def _legend_of(axes: Axes, panel: Panel) -> tuple[list[Artist], list[str]]:
+    """Handles and labels in the order of the series."""
+    handles, keys = axes.get_legend_handles_labels()
+    return list(handles), [_clipped(panel.series[int(key)].label) for key in keys]
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    entry = max(len(label) for label in labels) + _SYMBOL_CHARACTERS
+    return max(1, min(len(labels), _LEGEND_CHARACTERS // entry))
+
+
+def _clipped(text: str) -> str:
+    """One line, not longer than a panel has room for, and never hidden: matplotlib skips labels that start with `_`."""
+    line = " ".join(text.split())
+    short = line if len(line) <= _LABEL_CHARACTERS else line[: _LABEL_CHARACTERS - 1] + "…"
+    return f"\N{ZERO WIDTH SPACE}{short}" if short.startswith("_") else short

@@ -1,0 +1,185 @@
+"""The marks of a panel: lines, grouped bars or CDFs, with 95 % interval bars and a hover text for every mark."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from priolane.figures.style import INK, SOLID, Style, style_of
+from priolane.report.model import Estimate, Mark, Panel, Series
+
+# How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
+_DODGE = 0.035
+_MOST_TICKS = 8
+_MARKS_PER_CURVE = 7
+_NAME_CHARACTERS = 16
+
+
+@dataclass
+class Drawing:
+    """A matplotlib figure and the hover text of each of its marks, by the mark's id."""
+
+    figure: Figure
+    titles: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PanelAxes:
+    """Where a panel is painted; the ids of its marks start with `prefix`."""
+
+    axes: Axes
+    drawing: Drawing
+    prefix: str
+
+    def name(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
+        """Gives an artist an id and a hover text."""
+        whole = f"{self.prefix}-{gid}"
+        set_gid(whole)
+        self.drawing.titles[whole] = title
+
+
+def hover_text(series: Series, panel: Panel, mark: Mark) -> str:
+    """What a reader sees when pointing at a mark: series, x, value with its interval, number of seeds."""
+    where = mark.x if isinstance(mark.x, str) else f"{panel.x_label} {mark.x:.4g}".strip()
+    seeds = f"{mark.estimate.seeds} seed{'' if mark.estimate.seeds == 1 else 's'}"
+    return f"{series.label}, {where}: {mark.estimate}, {seeds}"
+
+
+def paint_lines(panel: Panel, place: PanelAxes) -> None:
+    """A line with marks per series, over numbers or names."""
+    names = _categories(panel)
+    for order, series in enumerate(panel.series):
+        look = style_of(series.scheme)
+        xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
+        _line(place.axes, xs, _means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        for nth, (x, mark) in enumerate(zip(xs, series.marks, strict=True)):
+            _interval(place.axes, x, mark.estimate, look.colour)
+            _mark(place, (order, nth), (x, mark), panel)
+        _legend_entry(place.axes, str(order), series, look)
+    numbers = sorted(_numbers(panel))
+    if names:
+        place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
+    elif not panel.log_x and 0 < len(numbers) <= _MOST_TICKS:
+        place.axes.set_xticks(numbers, [f"{x:g}" for x in numbers])
+
+
+def paint_bars(panel: Panel, place: PanelAxes) -> None:
+    """Bars grouped by x; later series of one scheme are paler."""
+    names = _categories(panel)
+    width = 0.82 / max(len(panel.series), 1)
+    for order, series in enumerate(panel.series):
+        look = style_of(series.scheme)
+        for nth, mark in enumerate(series.marks):
+            x = names.index(_bar_name(mark.x)) + (order - (len(panel.series) - 1) / 2) * width
+            (bar,) = place.axes.bar(
+                [x],
+                [mark.estimate.mean or 0.0],
+                width * 0.94,
+                color=look.colour,
+                hatch=look.hatch,
+                alpha=1.0 if series.variant == 0 else 0.55,
+                label=str(order) if nth == 0 else "_nolegend_",
+                linewidth=0,
+            )
+            place.name(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+            _interval(place.axes, x, mark.estimate, INK)
+    place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
+    place.axes.tick_params(axis="x", length=0)
+
+
+def paint_curves(panel: Panel, place: PanelAxes) -> None:
+    """A cumulative distribution per series, with some marks along it."""
+    for order, series in enumerate(panel.series):
+        look = style_of(series.scheme)
+        xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
+        _line(place.axes, xs, _means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        every = max(1, len(series.marks) // _MARKS_PER_CURVE)
+        for nth in range(every // 2, len(series.marks), every):
+            _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
+        _legend_entry(place.axes, str(order), series, look)
+    place.axes.set_ylim(0, 1.02)
+
+
+def _means(series: Series) -> list[float]:
+    return [mark.estimate.mean for mark in series.marks if mark.estimate.mean is not None]
+
+
+def _offset(panel: Panel, order: int) -> float:
+    """Where a series stands beside the true x of its marks; nowhere else on a logarithmic axis."""
+    if panel.log_x:
+        return 0.0
+    numbers = sorted(_numbers(panel))
+    gap = min((b - a for a, b in itertools.pairwise(numbers)), default=0.0 if numbers else 1.0)
+    return (order - (len(panel.series) - 1) / 2) * _DODGE * gap
+
+
+def _numbers(panel: Panel) -> set[float]:
+    return {mark.x for series in panel.series for mark in series.marks if not isinstance(mark.x, str)}
+
+
+def _categories(panel: Panel) -> list[str]:
+    """The names on the x axis in order of appearance; numbers become names where bars stand on them."""
+    names: dict[str, None] = {}
+    for series in panel.series:
+        for mark in series.marks:
+            if isinstance(mark.x, str) or panel.kind == "bar":
+                names[_bar_name(mark.x)] = None
+    return list(names)
+
+
+def _bar_name(x: float | str) -> str:
+    return x if isinstance(x, str) else f"{x:g}"
+
+
+def _fitted(name: str) -> str:
+    return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
+
+
+def _line(axes: Axes, xs: Sequence[float], ys: Sequence[float], look: Style) -> Line2D:
+    (line,) = axes.plot(xs, ys, color=look.colour)
+    if look.dash != SOLID:
+        line.set_dashes(look.dash)
+    return line
+
+
+def _mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark], panel: Panel) -> None:
+    order, nth = number
+    x, mark = at
+    series = panel.series[order]
+    (dot,) = place.axes.plot([x], [mark.estimate.mean or 0.0], linestyle="none", **_dot(series))
+    place.name(dot.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+
+
+def _dot(series: Series) -> dict[str, Any]:
+    """Filled with a white rim; later series of one scheme are hollow."""
+    look = style_of(series.scheme)
+    filled = series.variant == 0
+    return {
+        "marker": look.marker,
+        "color": look.colour,
+        "markerfacecolor": look.colour if filled else "white",
+        "markeredgecolor": "white" if filled else look.colour,
+        "markeredgewidth": 0.6 if filled else 1.0,
+        "markersize": 5.5,
+        "zorder": 3,
+    }
+
+
+def _interval(axes: Axes, x: float, estimate: Estimate, colour: str) -> None:
+    mean, low, high = estimate.mean, estimate.low, estimate.high
+    if mean is None or low is None or high is None:
+        return
+    spans = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
+    axes.errorbar([x], [mean], yerr=spans, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, capthick=0.9)
+
+
+def _legend_entry(axes: Axes, key: str, series: Series, look: Style) -> None:
+    (entry,) = axes.plot([], [], label=key, **_dot(series))
+    entry.set_linestyle("-")
+    entry.set_linewidth(1.3)
+    if look.dash != SOLID:
+        entry.set_dashes(look.dash)

@@ -1,0 +1,144 @@
+"""How a scheme looks: the same colour, marker, line and hatch in every figure.
+
+Colours are Okabe and Ito's set, which people with any common colour blindness tell apart; marker, line style and
+hatch carry the same distinction in grey.
+"""
+
+import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+
+BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+INK = "#222222"
+RULE = "#c9c9c9"
+
+Dash = tuple[float, ...]
+SOLID: Dash = ()
+DASHED: Dash = (5, 2)
+DOTTED: Dash = (1, 1.5)
+DASH_DOT: Dash = (5, 1.5, 1, 1.5)
+LONG: Dash = (9, 2.5)
+
+
+@dataclass(frozen=True)
+class Style:
+    """The looks of one scheme."""
+
+    colour: str
+    marker: str
+    dash: Dash
+    hatch: str
+
+
+_FIXED = {
+    # NOS2 and its baselines
+    "dctcp": Style(BLACK, "o", DOTTED, ""),
+    "nos2": Style(VERMILION, "s", SOLID, "///"),
+    "pias": Style(BLUE, "^", DASHED, "\\\\\\"),
+    "es8": Style(GREEN, "D", DASH_DOT, "xxx"),
+    # TOP and its baselines
+    "top": Style(VERMILION, "p", SOLID, "|||"),
+    "expresspass": Style(BLUE, "v", DASHED, "..."),
+    "phost": Style(GREEN, "<", DASH_DOT, "---"),
+    "ndp": Style(PURPLE, ">", LONG, "ooo"),
+    "homa": Style(ORANGE, "h", DASHED, "+++"),
+    "hpcc": Style(SKY, "X", DASH_DOT, "oo"),
+    "ideal": Style(BLACK, "*", LONG, "++"),
+    "pfabric": Style(BLACK, "P", DASHED, "**"),
+    # PrioPlus and its baselines
+    "prioplus": Style(VERMILION, "d", SOLID, "//"),
+    "swift": Style(SKY, "H", DASHED, "\\\\"),
+    "ledbat": Style(GREEN, "8", DOTTED, ".."),
+    "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
+    # PACCP, Firapam and their baselines
+    "paccp": Style(VERMILION, "X", SOLID, "xx"),
+    "firapam": Style(VERMILION, "*", SOLID, "||"),
+    "aequitas": Style(BLUE, "P", DASHED, "O"),
+    "newreno": Style(PURPLE, "<", DOTTED, "o"),
+    "fifo": Style(BLACK, "o", DOTTED, ""),
+}
+_COLOURS = (ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
+_DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG)
+_HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
+
+
+def style_of(scheme: str) -> Style:
+    """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes."""
+    fixed = _FIXED.get(scheme.lower().replace("-", "").replace("_", ""))
+    if fixed is not None:
+        return fixed
+    pick = hashlib.sha256(scheme.encode()).digest()
+    return Style(
+        colour=_COLOURS[pick[0] % len(_COLOURS)],
+        marker=_MARKERS[pick[1] % len(_MARKERS)],
+        dash=_DASHES[pick[2] % len(_DASHES)],
+        hatch=_HATCHES[pick[3] % len(_HATCHES)],
+    )
+
+
+@contextmanager
+def applied(width_in: float) -> Iterator[None]:
+    """A context in which matplotlib draws figures of `width_in` inches in priolane's style.
+
+    A character that the font lacks is drawn as a box, without a warning for each.
+    """
+    with mpl.rc_context(_settings(width_in)), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def _settings(width_in: float) -> dict[Any, Any]:
+    return {
+        "figure.figsize": (width_in, width_in * 0.68),
+        "figure.dpi": 100,
+        "figure.constrained_layout.use": True,
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": 8,
+        "axes.titlesize": 8.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": 8,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "axes.linewidth": 0.7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "axes.axisbelow": True,
+        "grid.color": RULE,
+        "grid.linewidth": 0.5,
+        "text.color": INK,
+        "text.parse_math": False,
+        "text.usetex": False,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "xtick.labelsize": 7.5,
+        "ytick.labelsize": 7.5,
+        "legend.fontsize": 7.5,
+        "legend.frameon": False,
+        "legend.handlelength": 2.6,
+        "lines.linewidth": 1.3,
+        "lines.markersize": 5,
+        "hatch.linewidth": 0.7,
+        "hatch.color": "#ffffff",
+        "savefig.dpi": 200,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "priolane",
+        "pdf.fonttype": 42,
+    }

@@ -1,0 +1,32 @@
+"""Writing a report's figures as files: each panel, and all of them together, as PNG and PDF."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from priolane.figures.draw import SINGLE_IN, draw_all, draw_panel
+from priolane.figures.marks import Drawing
+from priolane.figures.style import applied
+from priolane.files import write_whole
+from priolane.report.model import Panel
+
+
+def write_figures(panels: Sequence[Panel], directory: Path) -> list[Path]:
+    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths."""
+    if not panels:
+        return []
+    drawings = {f"panel-{nth}": draw_panel(panel) for nth, panel in enumerate(panels, start=1)}
+    drawings["figure"] = draw_all(panels)
+    return [path for name, drawing in drawings.items() for path in _write(drawing, directory / name)]
+
+
+def _write(drawing: Drawing, stem: Path) -> list[Path]:
+    written = []
+    for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None, "Producer": None})):
+        stream = io.BytesIO()
+        with applied(SINGLE_IN):
+            drawing.figure.savefig(stream, format=ending, metadata=metadata)
+        path = stem.with_name(f"{stem.name}.{ending}")
+        write_whole(path, stream.getvalue())
+        written.append(path)
+    return written

@@ -1,0 +1,173 @@
+"""Carrying out the grid of an experiment: what is there is kept, the rest is run."""
+
+import concurrent.futures
+import contextlib
+import json
+import multiprocessing
+import os
+import queue
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from priolane import worker
+from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
+from priolane.files import write_whole
+from priolane.results import GRID_FILE, Results, load
+
+# How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How runs are carried out. None of it changes a result."""
+
+    jobs: int = 1
+    executor: concurrent.futures.Executor | None = None
+    engine: str = "auto"
+    verify: bool = False
+
+    def to_json(self) -> str:
+        """The settings of one run, as the compiled module reads them."""
+        return json.dumps({"engine": self.engine, "verify": self.verify})
+
+
+class Watcher:
+    """Told how a grid proceeds. The default does nothing; the command line's draws a progress bar."""
+
+    def planned(self, grid: Plan) -> None:
+        """The plan is known and nothing has been run yet."""
+
+    def moved(self, run_id: str, now_s: float, completed: int, opened: int) -> None:
+        """A run has reached `now_s` of simulated time with `completed` of the `opened` flows done."""
+
+    def finished(self, run: PlannedRun, done: worker.Finished) -> None:
+        """A run's results are in place."""
+
+
+def run(
+    path: str | Path,
+    out: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    sets: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    executor: concurrent.futures.Executor | None = None,
+) -> Results:
+    """Runs the whole grid of the experiment file `path` and returns its results.
+
+    Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
+    so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
+    usual `if __name__ == "__main__":` guard. Any `executor` may be given in their place. `sets` maps dotted keys of
+    the experiment to new values.
+
+    Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
+    invariant, `KeyboardInterrupt` on Ctrl-C; complete runs are kept in each case.
+    """
+    options = Options(sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()), seeds=seeds)
+    return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
+
+
+def run_grid(
+    path: str | Path,
+    out: str | Path | None,
+    options: Options,
+    settings: Settings,
+    watcher: Watcher | None = None,
+) -> Results:
+    """`run` with all the choices that the command line has."""
+    grid = plan(path, options)
+    directory = Path(out) if out is not None else Path("runs") / Path(path).stem
+    watch = watcher or Watcher()
+    watch.planned(grid)
+    _write_grid(directory, grid, options)
+    todo = [
+        worker.Job(
+            source=str(path),
+            options=options.to_json(),
+            run_id=planned.id,
+            out=str(directory),
+            settings=settings.to_json(),
+        )
+        for planned in grid.runs
+    ]
+    by_id = {planned.id: planned for planned in grid.runs}
+    for done in _carry_out(todo, settings, watch):
+        watch.finished(by_id[done.run_id], done)
+    results = load(directory)
+    results.judge()
+    return results
+
+
+def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
+    """Notes what the directory is the grid of, so that it can be opened and reported later."""
+    note = {
+        "source": str(grid.source.absolute()),
+        "title": grid.title,
+        "options": json.loads(options.to_json()),
+        "runs": [
+            {"id": planned.id, "scheme": planned.scheme, "point": dict(planned.point), "seed": planned.seed}
+            for planned in grid.runs
+        ],
+        "warnings": list(grid.warnings),
+    }
+    write_whole(directory / GRID_FILE, json.dumps(note, indent=1, ensure_ascii=False) + "\n")
+
+
+def _carry_out(todo: list[worker.Job], settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
+    if settings.executor is not None:
+        yield from _through(settings.executor, todo, lambda: None)
+    elif settings.jobs <= 1 or len(todo) <= 1:
+        yield from _here(todo, watch)
+    else:
+        yield from _in_processes(todo, min(settings.jobs, len(todo)), watch)
+
+
+def _here(todo: list[worker.Job], watch: Watcher) -> Iterator[worker.Finished]:
+    for job in todo:
+
+        def report(now_s: float, completed: int, opened: int, run_id: str = job.run_id) -> bool:
+            watch.moved(run_id, now_s, completed, opened)
+            return True
+
+        yield worker.carry_out(job, report)
+
+
+def _in_processes(todo: list[worker.Job], jobs: int, watch: Watcher) -> Iterator[worker.Finished]:
+    context = multiprocessing.get_context("spawn")
+    stop, outbox = context.Event(), context.Queue()
+
+    def drain() -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                watch.moved(*outbox.get_nowait())
+
+    pool = concurrent.futures.ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=worker.prepare, initargs=(stop, outbox, os.getpid())
+    )
+    try:
+        yield from _through(pool, todo, drain)
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        outbox.close()
+
+
+def _through(
+    executor: concurrent.futures.Executor, todo: list[worker.Job], meanwhile: Callable[[], None]
+) -> Iterator[worker.Finished]:
+    """Submits everything and yields what finishes; an error or Ctrl-C cancels what has not begun."""
+    waiting = {executor.submit(worker.carry_out, job) for job in todo}
+    try:
+        while waiting:
+            done, waiting = concurrent.futures.wait(
+                waiting, timeout=_POLL_S, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            meanwhile()
+            for future in done:
+                yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -1,0 +1,1 @@
+"""What a grid showed: its claims and verdicts, as a table on the terminal and as one page."""

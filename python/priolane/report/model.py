@@ -1,0 +1,240 @@
+"""The report of a grid as the lab writes it: claims, panels, checks, warnings.
+
+This module is the one place that knows the report's JSON. A missing key is a `KeyError`, not a default.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from priolane.files import parse_json
+
+
+class Verdict(StrEnum):
+    """How far a claim of a paper was met."""
+
+    REPRODUCED = "reproduced"
+    DIRECTION_ONLY = "direction only"
+    NOT_REPRODUCED = "not reproduced"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds with its 95 % interval; no interval from fewer than two seeds, no mean from none."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    seeds: int
+
+    @classmethod
+    def read(cls, value: Mapping[str, Any]) -> "Estimate":
+        """Reads `{mean, low, high, n}`."""
+        return cls(mean=value["mean"], low=value["low"], high=value["high"], seeds=value["n"])
+
+    def __str__(self) -> str:
+        """The mean to three digits, and the interval in brackets."""
+        if self.mean is None:
+            return "no value"
+        if self.low is None or self.high is None:
+            return short(self.mean)
+        return f"{short(self.mean)} [{short(self.low)}, {short(self.high)}]"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One quantity, or one comparison of quantities, that a claim is about, at one sweep point."""
+
+    what: str
+    at: Mapping[str, Any]
+    estimate: Estimate
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, what was measured, and the verdict. `contrasts` are what the verdict hangs on."""
+
+    section: str
+    says: str
+    paper: str
+    measured: tuple[Measured, ...]
+    contrasts: tuple[Measured, ...]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One mark of a panel: at `x`, a number or a category's name."""
+
+    x: float | str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Series:
+    """The marks of one scheme. `variant` tells series of one scheme apart, from 0; so does `label`."""
+
+    scheme: str
+    label: str
+    variant: int
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The data of one panel: `kind` is `line`, `bar` or `cdf`."""
+
+    title: str
+    kind: str
+    x_label: str
+    y_label: str
+    log_x: bool
+    log_y: bool
+    reference: float | None
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A self-check of the runs: `state` is `ok`, `warn` or `fail`."""
+
+    name: str
+    state: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything the lab says about a grid. `missing` are the ids of runs that are not there."""
+
+    title: str
+    paper: str | None
+    figure: str | None
+    claims: tuple[Claim, ...]
+    panels: tuple[Panel, ...]
+    checks: tuple[Check, ...]
+    warnings: tuple[str, ...]
+    seeds: tuple[int, ...]
+    digest: str
+    missing: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, text: str) -> "Report":
+        """Reads the lab's JSON."""
+        read = parse_json(text)
+        return cls(
+            title=read["title"],
+            paper=read["paper"],
+            figure=read["figure"],
+            claims=tuple(_claim(value) for value in read["claims"]),
+            panels=tuple(_panel(value) for value in read["panels"]),
+            checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
+            warnings=tuple(read["warnings"]),
+            seeds=tuple(read["seeds"]),
+            digest=read["digest"],
+            missing=tuple(run["id"] for run in read["missing"]),
+        )
+
+
+def short(value: float) -> str:
+    """A number to three significant digits, without an exponent where it reads well without one."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e5 or abs(value) < 1e-3:
+        return f"{value:.2e}"
+    digits = f"{value:#.3g}"
+    return f"{float(digits):.0f}" if "e" in digits else digits.rstrip(".")
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """A sweep point in words: `load.value = 0.8`, with the last two parts of each key."""
+    return ", ".join(f"{_key_text(key)} = {value}" for key, value in point.items())
+
+
+def spread(measured: Sequence[Measured]) -> str:
+    """Many values in a few words: how many, from the smallest mean to the largest."""
+    means = [item.estimate.mean for item in measured if item.estimate.mean is not None]
+    return f"{len(measured)} values, {short(min(means))} to {short(max(means))}" if means else "no value"
+
+
+def _key_text(key: str) -> str:
+    return ".".join(key.split(".")[-2:])
+
+
+_WITHOUT_NUMBER = {"order": "this order", "equal": "equal", "bound": "a bound", "trend": "this trend"}
+
+
+def _claim(value: Mapping[str, Any]) -> Claim:
+    points = value["points"]
+    number = value["paper"]
+    return Claim(
+        section=value["section"],
+        says=value["says"],
+        paper=short(number) if number is not None else _WITHOUT_NUMBER.get(value["kind"], value["kind"]),
+        measured=tuple(
+            Measured(item["metric"], point["point"], Estimate.read(item))
+            for point in points
+            for item in point["measured"]
+        ),
+        contrasts=tuple(
+            Measured(item["of"], point["point"], Estimate.read(item), Verdict(item["verdict"]))
+            for point in points
+            for item in point["contrasts"]
+        ),
+        verdict=Verdict(value["verdict"]),
+    )
+
+
+def _panel(value: Mapping[str, Any]) -> Panel:
+    kind, x_key = value["kind"], value["x"]
+    read = value["series"]
+    prefix = _common_quantity(value["x_values"]) if kind == "bar" and x_key is None else ""
+    series = tuple(_series(item, read, prefix) for item in read)
+    return Panel(
+        title=value["title"],
+        kind=kind,
+        x_label=value["x_label"] or (_key_text(x_key) if x_key else ""),
+        y_label=value["y_label"] or ("fraction of flows" if kind == "cdf" else ""),
+        log_x=kind != "bar" and _spans_decades([mark.x for one in series for mark in one.marks]),
+        log_y=value["log_y"],
+        reference=value["reference"],
+        series=series,
+    )
+
+
+def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], prefix: str) -> Series:
+    same = [other for other in siblings if other["scheme"] == value["scheme"]]
+    parts = [value["scheme"]]
+    if len({other["class"] for other in same}) > 1:
+        parts.append(value["class"])
+    if len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1:
+        parts.append(point_text(value["at"]))
+    marks = (Mark(x=_x(point["x"], prefix), estimate=Estimate.read(point)) for point in value["points"])
+    return Series(
+        scheme=value["scheme"],
+        label=", ".join(parts),
+        variant=next(nth for nth, other in enumerate(same) if other is value),
+        marks=tuple(mark for mark in marks if mark.estimate.mean is not None),
+    )
+
+
+def _x(value: Any, prefix: str) -> float | str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.removeprefix(prefix)
+
+
+def _common_quantity(names: Sequence[Any]) -> str:
+    """`gain.` where all names are of one quantity, as in `gain.mice`, `gain.medium`."""
+    quantities = {str(name).partition(".")[0] for name in names}
+    return f"{quantities.pop()}." if len(quantities) == 1 and len(names) > 1 else ""
+
+
+def _spans_decades(xs: Sequence[float | str]) -> bool:
+    numbers = [x for x in xs if not isinstance(x, str)]
+    return bool(numbers) and len(numbers) == len(xs) and min(numbers) > 0 and max(numbers) >= 100 * min(numbers)

@@ -1,0 +1,73 @@
+"""The plain tables of a report, made from the runs' records: load, priorities, runs."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from priolane.report.model import point_text, short
+from priolane.results import Results
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names and rows of text."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def load_rows(results: Results) -> Table:
+    """Load asked for and load offered to hosts and to the core, means over seeds, per sweep point and scheme."""
+    groups = _grouped(results.records.values(), lambda record: (point_text(record["point"]), record["scheme"]))
+    rows = [
+        [point, scheme, *(_mean(record["load"][key] for record in records) for key in _LOADS)]
+        for (point, scheme), records in groups.items()
+    ]
+    return Table(["sweep point", "scheme", "asked", "offered to hosts", "offered to the core"], rows)
+
+
+_LOADS = ("asked", "offered_host", "offered_core")
+
+
+def priority_rows(results: Results) -> Table:
+    """What each class was served by, summed over ports and over the runs of a scheme, with its inversions."""
+    served = ((record["scheme"], row) for record in results.records.values() for row in record["priorities"])
+    groups = _grouped(served, lambda item: (item[0], item[1]["asked"], item[1]["served"]))
+    rows = []
+    for (scheme, asked, queue), items in sorted(groups.items()):
+        packets, inversions = (sum(row[key] for _, row in items) for key in ("packets", "inversions"))
+        share = f"{100 * inversions / packets:.2f} %" if packets else "–"
+        rows.append([scheme, str(asked), str(queue), f"{packets:,}", f"{inversions:,}", share])
+    return Table(["scheme", "class asked", "queue that served", "packets", "inversions", "share"], rows)
+
+
+def run_rows(results: Results) -> Table:
+    """Every run with its sweep point, seed, size and digest."""
+    rows = [
+        [
+            record["run"],
+            record["scheme"],
+            point_text(record["point"]),
+            str(record["seed"]),
+            f"{record['counters']['packet_hops']:,}",
+            f"{record['counters']['drops']:,}",
+            str(record["digest"])[:16],
+        ]
+        for record in results.records.values()
+    ]
+    return Table(["run", "scheme", "sweep point", "seed", "packet hops", "drops", "digest"], rows)
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def _mean(values: Iterable[Any]) -> str:
+    known = [value for value in values if value is not None]
+    return short(sum(known) / len(known)) if known else "–"

@@ -1,0 +1,171 @@
+"""Opening what a grid left: summaries, tables of flows and ports, the report."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from priolane import _core
+from priolane._core import InputError
+from priolane.experiment import Options, PlannedRun
+from priolane.files import parse_json, write_whole
+from priolane.report.model import Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+GRID_FILE = "grid.json"
+REPORT_FILE = "report.json"
+RUN_FILE = "run.json"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one grid, read from its directory as they are asked for."""
+
+    directory: Path
+    source: Path
+    title: str
+    options: Options
+    runs: tuple[PlannedRun, ...]
+
+    def missing(self) -> list[PlannedRun]:
+        """The runs of the grid that are not there yet."""
+        return [run for run in self.runs if not (self.directory / run.id / RUN_FILE).is_file()]
+
+    @cached_property
+    def records(self) -> dict[str, dict[str, Any]]:
+        """The content of each run's `run.json`, by run id, in the order of the plan."""
+        present = (run for run in self.runs if (self.directory / run.id / RUN_FILE).is_file())
+        return {run.id: parse_json((self.directory / run.id / RUN_FILE).read_text(encoding="utf-8")) for run in present}
+
+    @property
+    def experiment(self) -> dict[str, Any]:
+        """The merged experiment of the first run: defaults, scheme and overrides in place."""
+        first: dict[str, Any] = next(iter(self.records.values()), {}).get("merged", {})
+        return first
+
+    def summary(self) -> "pd.DataFrame":
+        """One row per run and size class: flows, mean and percentile FCT in seconds, slowdowns.
+
+        Sweep keys are columns under their dotted names.
+        """
+        import pandas as pd  # noqa: PLC0415
+
+        rows = [
+            {"run": run.id, "scheme": run.scheme, **run.point, "seed": run.seed, "class": name, **values}
+            for run in self.runs
+            if run.id in self.records
+            for name, values in self.records[run.id]["summary"].items()
+        ]
+        return pd.DataFrame(rows)
+
+    def flows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
+        """The flows of all runs, or of those of one `scheme` and sweep `point`: one row per flow and run.
+
+        The columns `run`, `scheme` and `seed` tell the runs apart; docs/results.md describes the others.
+        `.to_pandas()` gives a data frame.
+        """
+        return self._table("flows.parquet", self.select(scheme, point))
+
+    def ports(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
+        """What each class saw at each egress port, chosen and told apart as in `flows`."""
+        return self._table("ports.parquet", self.select(scheme, point))
+
+    def series(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
+        """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
+        return self._table("series.parquet", self.select(scheme, point))
+
+    def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:
+        """The runs of one scheme, of a sweep point (a part of its keys is enough), or of both."""
+        wanted = dict(point or {})
+        return [
+            run
+            for run in self.runs
+            if (scheme is None or run.scheme == scheme)
+            and all(run.point.get(key) == value for key, value in wanted.items())
+        ]
+
+    def judge(self) -> Report:
+        """Weighs the runs against the experiment's claims, keeps the outcome beside them and returns it."""
+        text = _core.verdicts(self.source, self.options.to_json(), self.directory)
+        report = Report.from_json(text)
+        write_whole(self.directory / REPORT_FILE, text)
+        return report
+
+    @property
+    def report(self) -> Report:
+        """Claims, panels, checks and warnings, as `judge` left them; raises `InputError` before the grid is whole."""
+        path = self.directory / REPORT_FILE
+        missing = self.missing()
+        if missing or not path.is_file():
+            done = len(self.runs) - len(missing)
+            raise InputError(
+                f"{self.directory}: {done} of {len(self.runs)} runs are there and no report yet; "
+                f"`{self.rerun_command()}` does the rest"
+            )
+        try:
+            return Report.from_json(path.read_text(encoding="utf-8"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: not a report of this version ({error!r}); `{self.rerun_command()}`") from error
+
+    def rerun_command(self) -> str:
+        """The command line that makes these results again."""
+        import shlex  # noqa: PLC0415
+
+        return shlex.join(["priolane", "run", str(self.source), *self.options.arguments(), "-o", str(self.directory)])
+
+    def _table(self, name: str, runs: list[PlannedRun]) -> "pa.Table":
+        import pyarrow as pa  # noqa: PLC0415
+
+        tables = list(_tables(self.directory, name, runs))
+        if not tables:
+            raise KeyError(f"no run of {self.directory} has a {name} for that scheme and point")
+        return pa.concat_tables(tables)
+
+
+def _tables(directory: Path, name: str, runs: list[PlannedRun]) -> Iterator["pa.Table"]:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    column: dict[str, Callable[[PlannedRun], str | int]] = {
+        "run": lambda run: run.id,
+        "scheme": lambda run: run.scheme,
+        "seed": lambda run: run.seed,
+    }
+    for run in runs:
+        path = directory / run.id / name
+        if not path.is_file():
+            continue
+        table = pq.read_table(path)
+        for at, (key, value) in enumerate(column.items()):
+            kind = pa.uint64() if key == "seed" else pa.string()
+            table = table.add_column(at, key, pa.repeat(pa.scalar(value(run), kind), table.num_rows))
+        yield table
+
+
+def load(directory: str | Path) -> Results:
+    """Opens the results in `directory`; raises `InputError` if no grid was run there."""
+    root = Path(directory)
+    path = root / GRID_FILE
+    try:
+        note = parse_json(path.read_text(encoding="utf-8"))
+        return Results(
+            directory=root,
+            source=Path(note["source"]),
+            title=note["title"],
+            options=Options.from_json(json.dumps(note["options"])),
+            runs=tuple(
+                PlannedRun(id=run["id"], scheme=run["scheme"], point=run["point"], seed=run["seed"])
+                for run in note["runs"]
+            ),
+        )
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{root}: no results here (no {GRID_FILE}); give a directory that `priolane run` wrote"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not a grid note of priolane ({error!r}); run the experiment again") from error

@@ -1,0 +1,88 @@
+"""What a worker process does: one run, with progress out and a stop request in.
+
+A worker is told where to report through `prepare`, which a pool calls once per process. An executor of the user's that
+does not call it works too: it then reports nothing and is stopped by cancelling what has not begun.
+"""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from priolane import _core
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to carry out, complete in itself so that it can be sent anywhere."""
+
+    source: str
+    options: str
+    run_id: str
+    out: str
+    settings: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a job: `ran` is false where the results were already there."""
+
+    run_id: str
+    ran: bool
+
+
+class _Flag(Protocol):
+    def is_set(self) -> bool: ...
+
+
+class _Outbox(Protocol):
+    def put(self, item: tuple[str, float, int, int]) -> None: ...
+
+
+@dataclass
+class _Link:
+    stop: _Flag | None = None
+    outbox: _Outbox | None = None
+    parent: int | None = None
+
+
+_link = _Link()
+
+
+def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
+    """Connects this worker to its parent. Ctrl-C is the parent's to handle: it sets `stop`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _link.stop, _link.outbox, _link.parent = stop, outbox, parent
+
+
+def carry_out(job: Job, report: Callable[[float, int, int], bool] | None = None) -> Finished:
+    """Runs `job`; `report(simulated seconds, flows done, flows opened)` stops it by returning `False`."""
+    done: dict[str, Any] = json.loads(
+        _core.run_one(
+            Path(job.source),
+            job.options,
+            job.run_id,
+            Path(job.out),
+            job.settings,
+            report or _reporter(job.run_id),
+        )
+    )
+    return Finished(run_id=job.run_id, ran=bool(done["ran"]))
+
+
+def _reporter(run_id: str) -> Callable[[float, int, int], bool]:
+    def report(now: float, completed: int, total: int) -> bool:
+        if _link.outbox is not None:
+            _link.outbox.put((run_id, now, completed, total))
+        return not _told_to_stop()
+
+    return report
+
+
+def _told_to_stop() -> bool:
+    if _link.stop is not None and _link.stop.is_set():
+        return True
+    return _link.parent is not None and os.getppid() != _link.parent

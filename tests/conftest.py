@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import pytest
+
+import core_double
+import made
+from priolane import _core
+from priolane.results import Results, load
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    return load(made.make_results(tmp_path / "grid"))
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> core_double.CoreDouble:
+    """The compiled module replaced by one that answers from hand-made results and records what it is asked."""
+    double = core_double.CoreDouble()
+    for name in ("plan", "run_one", "verdicts", "check", "catalogue", "bench"):
+        monkeypatch.setattr(_core, name, getattr(double, name))
+    return double

@@ -1,0 +1,74 @@
+"""Stands in for the compiled module where a test is about Python's side alone: plan, resume, exit codes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import made
+from priolane._core import InputError, RunFailed, Stopped
+
+
+class CoreDouble:
+    """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.options: list[dict[str, Any]] = []
+        self.failing: set[str] = set()
+
+    def runs(self) -> list[dict[str, Any]]:
+        order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
+        return [
+            {"id": f"{nth:016x}", "scheme": scheme, "point": {made.LOAD: load}, "seed": seed}
+            for nth, (load, seed, scheme) in enumerate(order)
+        ]
+
+    def plan(self, path: Path, options: str) -> str:
+        if not Path(path).is_file():
+            raise InputError(f"{path}: no such file; give the path of an experiment")
+        self.options.append(json.loads(options))
+        return json.dumps({"source": str(path), "title": "made by hand", "warnings": [], "runs": self.runs()})
+
+    def run_one(
+        self,
+        path: Path,
+        options: str,
+        run_id: str,
+        out_dir: Path,
+        settings: str,
+        progress: Callable[[float, int, int], bool] | None = None,
+    ) -> str:
+        assert json.loads(settings).keys() == {"engine", "verify"}
+        assert Path(path).is_file()
+        assert json.loads(options)
+        directory = Path(out_dir) / run_id
+        if directory.exists():
+            return json.dumps({"ran": False, "run": {}})
+        if run_id in self.failing:
+            raise RunFailed(f"run {run_id}: bytes are not conserved")
+        if progress is not None and not progress(0.001, 3, 10):
+            raise Stopped(f"run {run_id} was stopped")
+        run = next(run for run in self.runs() if run["id"] == run_id)
+        made.make_run(directory, run)
+        self.ran.append(run_id)
+        return json.dumps({"ran": True, "run": made.record(run)})
+
+    def verdicts(self, path: Path, options: str, out_dir: Path) -> str:
+        assert Path(path).is_file()
+        assert json.loads(options)
+        assert Path(out_dir).is_dir()
+        return (made.FIXTURES / "report.json").read_text(encoding="utf-8")
+
+    def check(self, path: Path, options: str) -> str:
+        self.plan(path, options)
+        return json.dumps(
+            {"runs": 16, "packets": 1.5e8, "time_s": 90.0, "merged": {"title": "t"}, "warnings": ["small"]}
+        )
+
+    def catalogue(self) -> str:
+        return json.dumps({"schemes": [{"name": "nos2", "paper": "NOS2"}], "transports": []})
+
+    def bench(self, request: str) -> str:
+        assert json.loads(request) == {}
+        return json.dumps({"limit": {"ns_per_hop": 20.0}, "scenarios": [{"name": "web", "ns_per_hop": 61.0}]})

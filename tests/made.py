@@ -1,0 +1,129 @@
+"""A finished grid as the lab leaves it, small and made by hand, for tests of what Python does with one."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FIXTURES = Path(__file__).parent / "fixtures"
+LOAD = "group.all.load.value"
+SCHEMES = ("dctcp", "nos2", "pias", "es8")
+LOADS = (0.5, 0.8)
+SEEDS = (1, 2)
+MEAN_FCT_S = {"dctcp": 0.0040, "nos2": 0.0030, "pias": 0.0032, "es8": 0.0029}
+
+
+def make_results(directory: Path) -> Path:
+    """Writes a whole grid (4 schemes, 2 loads, 2 seeds) and its report below `directory`."""
+    runs = [
+        {"id": f"{nth:016x}", "scheme": scheme, "point": {LOAD: load}, "seed": seed}
+        for nth, (load, seed, scheme) in enumerate(
+            (load, seed, scheme) for load in LOADS for seed in SEEDS for scheme in SCHEMES
+        )
+    ]
+    grid = {
+        "source": str(directory / "fig6.toml"),
+        "title": "NOS2 Fig. 6: Web Search",
+        "options": {"sets": [["time.measure", '"2s"']], "seeds": 2, "schemes": None, "size": "quick"},
+        "runs": runs,
+        "warnings": ["the port buffer of the paper is unknown: see docs/assumptions.md#nos2-buffer"],
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "grid.json").write_text(json.dumps(grid))
+    shutil.copy(FIXTURES / "report.json", directory / "report.json")
+    for run in runs:
+        make_run(directory / str(run["id"]), run)
+    return directory
+
+
+def make_run(directory: Path, run: dict[str, Any]) -> None:
+    """Writes the files of one run."""
+    directory.mkdir()
+    (directory / "run.json").write_text(json.dumps(record(run)))
+    flows = pa.table(
+        {
+            "flow": pa.array([0, 1, 2], pa.uint32()),
+            "bytes": pa.array([1460, 50_000, 2_000_000], pa.uint64()),
+            "fct_ps": pa.array([40_000_000, 900_000_000, None], pa.uint64()),
+            "slowdown": pa.array([1.1, 2.4, None], pa.float64()),
+        }
+    )
+    pq.write_table(flows, directory / "flows.parquet")
+    ports = pa.table({"port": ["leaf0->spine1"], "class": pa.array([0], pa.uint8()), "packets": pa.array([7])})
+    pq.write_table(ports, directory / "ports.parquet")
+
+
+def record(run: dict[str, Any]) -> dict[str, Any]:
+    """The content of one `run.json`."""
+    load = run["point"][LOAD]
+    mean = MEAN_FCT_S[run["scheme"]] * (1 + load) * (1 + run["seed"] / 100)
+    return {
+        "run": run["id"],
+        "version": "0.1.0+0123456789abcdef",
+        "title": "NOS2 Fig. 6: Web Search",
+        "scheme": run["scheme"],
+        "point": run["point"],
+        "seed": run["seed"],
+        "merged": merged(run["scheme"], load),
+        "digest": f"{int(run['id'], 16) + 1:064x}",
+        "stopped_at_ps": 2_050_000_000_000,
+        "counters": {"packet_hops": 1_234_567, "drops": 3, "marks": 4_567, "lost": 0},
+        "load": {"asked": load, "offered_host": load * 0.99, "offered_core": load * 0.74},
+        "warnings": [],
+        "priorities": [
+            priority_row(0, 0, 897, 0),
+            priority_row(1, 1, 100, 2),
+        ],
+        "summary": {
+            "all": {
+                "flows": 1000,
+                "unfinished": 0,
+                "mean_fct_s": mean,
+                "p99_fct_s": 9 * mean,
+                "mean_slowdown": 3.1,
+            },
+            "mice": {
+                "flows": 800,
+                "unfinished": 0,
+                "mean_fct_s": mean / 9,
+                "p99_fct_s": mean,
+                "mean_slowdown": 2.2,
+            },
+        },
+    }
+
+
+def priority_row(asked: int, served: int, packets: int, inversions: int) -> dict[str, Any]:
+    """One row of "are my priorities honoured?"."""
+    return {
+        "asked": asked,
+        "served": served,
+        "flows": 10,
+        "packets": packets,
+        "bytes": 1500 * packets,
+        "inversions": inversions,
+        "share": inversions / packets,
+    }
+
+
+def merged(scheme: str, load: float) -> dict[str, Any]:
+    """A merged experiment, shortened."""
+    return {
+        "title": "NOS2 Fig. 6: Web Search",
+        "paper": "NOS2 (GLOBECOM 2019)",
+        "figure": "Fig. 6",
+        "quote": "mice: ES-8 best, PIAS worst, NOS2 between; the opposite for elephants",
+        "schemes": list(SCHEMES),
+        "scheme": scheme,
+        "seeds": 2,
+        "time": {"warmup": "50ms", "measure": "2s", "drain": True},
+        "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 3, "hosts_per_leaf": 30},
+        "group": [{"name": "all", "app": "poisson", "sizes": "web_search", "load": {"value": load}}],
+        "assumptions": [
+            "docs/assumptions.md#nos2-buffer: the switch buffer is not stated; 240 packets, shared",
+            "docs/assumptions.md#nos2-marking: marking thresholds follow the DCTCP guideline",
+        ],
+    }

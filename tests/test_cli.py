@@ -1,0 +1,141 @@
+from pathlib import Path
+
+import pytest
+
+import made
+from core_double import CoreDouble
+from priolane import papers
+from priolane.cli import main
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    path = tmp_path / "x.toml"
+    path.write_text("")
+    return path
+
+
+def test_run_prints_claims_and_leaves_page_and_figures(
+    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
+    shown, errors = capsys.readouterr()
+    assert "mice: ES-8 > NOS2 > PIAS" in shown
+    assert "direction only" in shown
+    assert "gain.mice.es8 3.20 [3.00, 3.40]" in shown
+    assert "warning: the port buffer of the paper is unknown" in shown
+    assert "check unfinished: measured flows unfinished" in shown
+    assert "\x1b" not in shown
+    assert errors == ""
+    assert (out / "report.html").is_file()
+    assert (out / "figures" / "panel-1.pdf").is_file()
+    assert core.options[0]["sets"] == [["a.b", '"c"']]
+
+
+def test_bad_input_is_one_line_exit_2_and_no_file(
+    core: CoreDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(tmp_path / "none.toml"), "-o", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+    assert core.ran == []
+
+
+def test_a_failed_run_is_exit_1(
+    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core.failing = {core.runs()[0]["id"]}
+    assert main(["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 1
+    assert "bytes are not conserved" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_exit_130(
+    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_path: Path, _options: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("priolane._core.plan", interrupt)
+    assert main(["run", str(experiment), "-o", str(tmp_path / "out")]) == 130
+    assert core.ran == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["trace", "x.toml"],
+        ["thresholds"],
+        ["run"],
+        ["run", "x.toml", "--jobs", "0"],
+        ["run", "x.toml", "--seeds", "many"],
+        ["run", "x.toml", "--set", "no-value"],
+        ["run", "x.toml", "--quick", "--full"],
+        ["list", "everything"],
+    ],
+)
+def test_wrong_arguments_are_exit_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+
+
+def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = made.make_results(tmp_path / "grid")
+    assert main(["report", str(directory)]) == 0
+    assert str(directory / "report.html") in capsys.readouterr().out
+
+
+def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+
+
+def test_compare_says_how_many_runs_are_identical(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (str(made.make_results(tmp_path / name)) for name in "ab")
+    assert main(["compare", first, second]) == 0
+    assert "16 runs in both, 16 of them identical to the bit" in capsys.readouterr().out
+
+
+def test_check_prints_numbers_and_warnings(
+    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(experiment)]) == 0
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "runs: 16",
+        "packets: 1.50e+08",
+        "time_s: 90.0",
+        "warning: small",
+    ]
+    assert core.ran == []
+
+
+def test_list_and_bench_print_tables(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "schemes"]) == 0
+    assert main(["list", "transports"]) == 0
+    assert main(["bench"]) == 0
+    shown = capsys.readouterr().out
+    assert "nos2" in shown
+    assert "no transports yet" in shown
+    assert "limit ns_per_hop: 20.0" in shown
+    assert core.ran == []
+
+
+def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    everything = list(papers.items())
+    assert len(lines) == len(everything)
+    for line, item in zip(lines, everything, strict=True):
+        assert line.startswith(item.key)
+        assert ("reproducible" in line) == (item.experiment is not None)
+        if item.experiment is None:
+            assert line.rstrip().endswith("-")
+        else:
+            assert "16 runs, 1.5e+08 packets, 1.5 min of one core" in line
+    assert core.ran == []
+
+
+@pytest.mark.parametrize("name", ["nos2", "nos2/fig99", "nobody/fig1", "nos2/fig3"])
+def test_what_cannot_be_reproduced_is_bad_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", name]) == 2
+    assert capsys.readouterr().err.startswith(f"priolane: error: `{name}`")

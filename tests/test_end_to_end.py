@@ -1,0 +1,94 @@
+"""The command line as its users have it: real processes, the compiled module, real runs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import first
+import priolane
+
+COMMAND = [sys.executable, "-m", "priolane.cli"]
+
+
+def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False, env=_environment()
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "MPLBACKEND": "agg"}
+
+
+def results_of(directory: Path) -> dict[str, bytes]:
+    """The bytes of all result files, without page and figures."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.name == "run.json" or path.suffix == ".parquet"
+    }
+
+
+def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
+    experiment = first.write_experiment(tmp_path)
+    assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0
+    assert call("run", experiment, "-o", tmp_path / "two", "--jobs", "2").returncode == 0
+    one, two = results_of(tmp_path / "one"), results_of(tmp_path / "two")
+    assert len(one) >= 4 * 2
+    assert one == two
+
+
+def test_a_second_call_repeats_no_run(tmp_path: Path) -> None:
+    experiment = first.write_experiment(tmp_path)
+    call("run", experiment, "-o", tmp_path / "out")
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/run.json")}
+    assert call("run", experiment, "-o", tmp_path / "out").returncode == 0
+    assert len(stamps) == 4
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
+
+
+def test_bad_input_is_one_line_with_file_key_and_fix(tmp_path: Path) -> None:
+    experiment = first.write_experiment(tmp_path)
+    found = call("run", experiment, "-o", tmp_path / "out", "--set", "group.all.load.value=7.5")
+    assert found.returncode == 2
+    assert found.stdout == ""
+    assert found.stderr.count("\n") == 1
+    assert "load" in found.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_ends_within_a_second_and_keeps_whole_runs(tmp_path: Path, jobs: str) -> None:
+    experiment = first.write_experiment(tmp_path, measure="100s")
+    out = tmp_path / "out"
+    child = subprocess.Popen(
+        [*COMMAND, "run", str(experiment), "-o", str(out), "--jobs", jobs],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+        env=_environment(),
+    )
+    wait_for(out / "grid.json")
+    time.sleep(3)
+    assert child.poll() is None
+    asked = time.monotonic()
+    os.killpg(child.pid, signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    took = time.monotonic() - asked
+    assert child.returncode == 130
+    assert took < 1.0
+    assert errors.strip() == "priolane: interrupted: complete runs are kept, the same command continues"
+    assert len(priolane.load(out).missing()) == 4
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.02)

@@ -1,0 +1,87 @@
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from made import FIXTURES
+from priolane.figures.draw import draw_panel, power_text
+from priolane.figures.style import style_of
+from priolane.figures.svg import SVG, page_svg
+from priolane.figures.write import write_figures
+from priolane.report.model import Panel, Report, short
+
+REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
+
+
+def svg_of(panel: Panel) -> ET.Element:
+    return ET.fromstring(page_svg(draw_panel(panel), "f0-", panel.title))  # noqa: S314 - our own drawing
+
+
+def test_every_mark_says_scheme_x_value_interval_and_seeds() -> None:
+    titles = [title.text for title in svg_of(REPORT.panels[0]).iter(f"{{{SVG}}}title")]
+    assert len(titles) == 3 * 4  # schemes x loads
+    assert "nos2, Load 0.8: 1.52 [1.43, 1.61], 2 seeds" in titles
+
+
+def test_bars_are_named_by_class_without_the_common_quantity() -> None:
+    titles = [title.text for title in svg_of(REPORT.panels[2]).iter(f"{{{SVG}}}title")]
+    assert "es8, elephant: 0.710 [0.609, 0.811], 2 seeds" in titles
+
+
+@pytest.mark.parametrize("panel", REPORT.panels, ids=lambda panel: panel.kind)
+def test_svg_needs_no_style_and_no_other_file(panel: Panel) -> None:
+    ids: set[str] = set()
+    for element in svg_of(panel).iter():
+        assert element.tag != f"{{{SVG}}}style"
+        assert "style" not in element.attrib
+        for name, value in element.attrib.items():
+            assert not name.endswith("href") or value.startswith("#f0-")
+        if "id" in element.attrib:
+            assert element.attrib["id"].startswith("f0-")
+            assert element.attrib["id"] not in ids
+            ids.add(element.attrib["id"])
+
+
+def test_svg_keeps_its_colours_as_attributes() -> None:
+    drawn = {element.get("fill") for element in svg_of(REPORT.panels[2]).iter()}
+    assert {style_of(name).colour.lower() for name in ("nos2", "pias", "es8")} <= {str(fill).lower() for fill in drawn}
+
+
+def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
+    first = write_figures(REPORT.panels, tmp_path / "a")
+    second = write_figures(REPORT.panels, tmp_path / "b")
+    assert [path.name for path in first] == [path.name for path in second]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert len(first) == 2 * (4 + 1)  # PNG and PDF of each panel and of all together
+
+
+def test_known_schemes_of_one_paper_differ_in_colour_marker_and_hatch() -> None:
+    looks = [style_of(name) for name in ("dctcp", "nos2", "pias", "es8")]
+    for part in ("colour", "marker", "hatch", "dash"):
+        assert len({getattr(look, part) for look in looks}) == 4
+
+
+def test_an_unknown_scheme_looks_the_same_everywhere() -> None:
+    assert style_of("my-own") == style_of("my-own")
+    assert style_of("NOS2") == style_of("nos2")
+
+
+def test_a_scheme_with_a_leading_underscore_stays_in_the_legend() -> None:
+    panel = REPORT.panels[0]
+    series = (replace(panel.series[0], label="_mine"), *panel.series[1:])
+    texts = [element.text or "" for element in svg_of(replace(panel, series=series)).iter(f"{{{SVG}}}text")]
+    assert any(text.endswith("_mine") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (1.5, "1.50"), (0.71, "0.710"), (12345.0, "12300"), (123.4, "123"), (2.5e-7, "2.50e-07")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert short(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (0.1, "0.1"), (100, "100"), (1e6, "10⁶"), (20, "20")])
+def test_logarithmic_ticks(value: float, text: str) -> None:
+    assert power_text(value) == text

@@ -1,0 +1,138 @@
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import made
+from priolane.report.page import write_page
+from priolane.results import Results, load
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style><script>alert(1)</script>",
+    "</title><svg onload=alert(1)>",
+    "]]><!--<a href=javascript:alert(1)>",
+    "{{ 7 * 7 }}{% raw %}",
+    "&lt;b&gt;&#x3c;i&#x3e;",
+    "a\x00b\x1b[31m\u2028\u202e\x85",
+    "$\\frac{1}{2}$ _under",
+    "x" * 3000,
+)
+# Keys whose values name things of ours, not of the user's: files, kinds, states.
+KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest"}
+
+
+class Structure(HTMLParser):
+    """The elements and attribute names of a page outside its drawings, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self.drawn: set[tuple[str, str]] = set()
+        self.text: list[str] = []
+        self.inside_svg = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.inside_svg += tag == "svg"
+        if self.inside_svg:
+            self.drawn |= {(tag, name) for name, _ in attrs} | {(tag, "")}
+        else:
+            self.elements[(tag, tuple(name for name, _ in attrs))] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside_svg -= tag == "svg"
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def structure(page: str) -> Structure:
+    parser = Structure()
+    parser.feed(page)
+    parser.close()
+    return parser
+
+
+def replaced(value: Any, text: str) -> Any:
+    """`value` with every string that a user could have written replaced by `text`."""
+    if isinstance(value, str):
+        return text
+    if isinstance(value, list):
+        return [replaced(item, text) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key in KEPT else replaced(item, text) for key, item in value.items()}
+    return value
+
+
+def spoil(directory: Path, text: str) -> None:
+    for path in [directory / "grid.json", directory / "report.json", *directory.glob("*/run.json")]:
+        path.write_text(json.dumps(replaced(json.loads(path.read_text(encoding="utf-8")), text)), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def harmless(tmp_path_factory: pytest.TempPathFactory) -> Structure:
+    directory = made.make_results(tmp_path_factory.mktemp("harmless") / "grid")
+    spoil(directory, "name")
+    return structure(write_page(load(directory)).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_string_of_a_file_adds_an_element_or_attribute(tmp_path: Path, text: str, harmless: Structure) -> None:
+    directory = made.make_results(tmp_path / "grid")
+    spoil(directory, text)
+    page = structure(write_page(load(directory), text).read_text(encoding="utf-8"))
+    assert page.elements == harmless.elements
+    assert {tag for tag, _ in page.drawn} <= {tag for tag, _ in harmless.drawn} | {"use"}
+    assert not [name for _, name in page.drawn if name.startswith("on")]
+    if text.isprintable() and len(text) < 100:
+        assert text in "".join(page.text)
+
+
+def test_the_page_is_one_file_without_scripts(results: Results) -> None:
+    page = write_page(results).read_text(encoding="utf-8")
+    tags = {tag for tag, _ in structure(page).elements} | {tag for tag, _ in structure(page).drawn}
+    assert not tags & {"script", "link", "img", "iframe", "object", "image", "foreignobject", "form"}
+    assert "style=" not in page
+    assert not re.findall(r"(?:href|src)=\"(?!#)", page)
+
+
+def test_the_policy_allows_the_pages_own_style_only(results: Results) -> None:
+    page = write_page(results).read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert policy
+    assert style
+    expected = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy[1].startswith(f"default-src 'none'; style-src 'sha256-{expected}'; img-src data:")
+
+
+def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
+    text = " ".join(" ".join(structure(write_page(results).read_text(encoding="utf-8")).text).split())
+    for wanted in (
+        "NOS2 (GLOBECOM 2019) · Fig. 6",
+        "mice: ES-8 best, PIAS worst",
+        "mice: ES-8 > NOS2 > PIAS",
+        "3.20 [3.00, 3.40]",
+        "not reproduced",
+        "docs/assumptions.md#nos2-marking",
+        "offered to the core",
+        "queue that served",
+        "Seeds 1, 2",
+        "0.1.0+0123456789abcdef",
+        "5b" * 32,
+        "--set 'time.measure=\"2s\"' --seeds 2 --quick -o",
+        '"hosts_per_leaf": 30',
+    ):
+        assert wanted in text
+
+
+def test_the_page_is_the_same_each_time(results: Results) -> None:
+    assert write_page(results).read_bytes() == write_page(results).read_bytes()
