@@ -99,7 +99,7 @@ fn catalogue() -> PyResult<String> {
 /// Speed of the engines on the stated scenarios, against what this machine allows.
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
-    let request: serde_json::Value = self::request(request)?;
+    let request = self::request(request)?;
     let result = py.detach(|| priolane_lab::bench::bench(&request));
     response(&result)
 }
