@@ -35,7 +35,9 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
             if path.file_name().is_some_and(|name| name != "tests") {
                 list(&path, files);
             }
-        } else if path.extension().is_some_and(|end| end == "rs") && path.file_name().is_some_and(|n| n != "tests.rs") {
+        } else if path.extension().is_some_and(|end| end == "rs")
+            && path.file_name().is_some_and(|n| n != "tests.rs")
+        {
             files.push(path);
         }
     }

@@ -135,13 +135,14 @@ pub struct Choice {
 
 /// The first requirement that no choice meets: who requires what, and the entries that would give it.
 pub fn unmet(choices: &[Choice]) -> Option<(&'static Entry, Capability, Vec<&'static Entry>)> {
-    let given = |capability: Capability| {
-        choices.iter().any(|choice| {
-            choice.entry.provides.iter().any(|p| {
-                p.capability == capability && p.if_set.is_none_or(|name| choice.set.contains(&name))
+    let given =
+        |capability: Capability| {
+            choices.iter().any(|choice| {
+                choice.entry.provides.iter().any(|p| {
+                    p.capability == capability && p.if_set.is_none_or(|name| choice.set.contains(&name))
+                })
             })
-        })
-    };
+        };
     let needs = choices.iter().flat_map(|c| c.entry.requires.iter().map(|&capability| (c.entry, capability)));
     let (entry, capability) = needs.into_iter().find(|&(_, capability)| !given(capability))?;
     let givers = ENTRIES.iter().filter(|e| e.provides.iter().any(|p| p.capability == capability)).collect();

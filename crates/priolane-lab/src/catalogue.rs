@@ -77,7 +77,10 @@ pub struct Workload {
 }
 
 const APPS: [Named; 5] = [
-    Named { name: "poisson", summary: "open loop: each host starts flows at random instants to random hosts" },
+    Named {
+        name: "poisson",
+        summary: "open loop: each host starts flows at random instants to random hosts",
+    },
     Named { name: "incast", summary: "many hosts send to one at once, over and over" },
     Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },
     Named { name: "long_lived", summary: "flows between stated pairs, sized or without end" },
@@ -124,7 +127,8 @@ fn choice(entry: &Entry) -> Choice {
 }
 
 fn scheme(name: &'static str, text: &str) -> SchemeEntry {
-    let tree = parse(name, text).map(|table| crate::source::Value::Table(table).to_json()).unwrap_or_default();
+    let tree =
+        parse(name, text).map(|table| crate::source::Value::Table(table).to_json()).unwrap_or_default();
     let of = |pointer: &str| tree.pointer(pointer).and_then(|v| v.as_str()).unwrap_or("-").to_owned();
     SchemeEntry { name, paper: of("/paper"), transport: of("/transport/kind"), port: of("/port/kind") }
 }

@@ -84,7 +84,8 @@ fn hops(built: &Built) -> u64 {
     let of_flow = |flow: &priolane_core::endpoint::FlowSpec| {
         let links = scenario.topology.path(flow.src, flow.dst, flow.entropy).len() as u64;
         let endless = || match scenario.stop {
-            priolane_sim::scenario::Stop::At(end) | priolane_sim::scenario::Stop::WhenDone { limit: end, .. } => {
+            priolane_sim::scenario::Stop::At(end)
+            | priolane_sim::scenario::Stop::WhenDone { limit: end, .. } => {
                 scenario.topology.host_capacity(flow.src).bytes_in(end.since(flow.start))
             }
         };

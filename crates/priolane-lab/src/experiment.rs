@@ -24,9 +24,7 @@ use serde_json::{Map, Value as Json};
 pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, PairText, PairsText, RuleKind, RuleText, Start,
 };
-pub use evaluation::{
-    Claim, Direction, Metrics, Panel, PanelKind, QUANTITIES, SizeClass, Slowdown, Test,
-};
+pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, QUANTITIES, SizeClass, Slowdown, Test};
 pub use group::{Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use schemes::{Named, name_of};
@@ -194,7 +192,9 @@ impl Experiment {
     /// The largest class that a flow of the groups asks for; flow lists are not looked through.
     pub fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
-            AppText::Flows { list: ListText::Inline(flows) } => flows.iter().map(|f| f.class).max().unwrap_or(0),
+            AppText::Flows { list: ListText::Inline(flows) } => {
+                flows.iter().map(|f| f.class).max().unwrap_or(0)
+            }
             _ => group.class.unwrap_or(0),
         };
         self.groups.iter().map(of_group).max().unwrap_or(0)
@@ -224,7 +224,9 @@ fn groups(field: &Field<'_>, sources: &mut Sources) -> Result<Vec<Group>, InputE
     for table in tables {
         let group = group::group(&table, sources)?;
         if groups.iter().any(|other| other.name == group.name) {
-            return Err(table.error(format!("a second group is called {:?}", group.name), "a name of its own"));
+            return Err(
+                table.error(format!("a second group is called {:?}", group.name), "a name of its own")
+            );
         }
         groups.push(group);
     }

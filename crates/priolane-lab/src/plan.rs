@@ -128,7 +128,9 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), node.value.to_json())).collect();
         add_runs(&experiment, &point, &mut plan.runs);
     }
-    plan.ok_or_else(|| InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key"))
+    plan.ok_or_else(|| {
+        InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
+    })
 }
 
 /// Lays everything over `root` that does not depend on the point; what is swept.
@@ -166,7 +168,13 @@ fn grid(name: &str, root: &Table, axes: &[Axis]) -> Result<Vec<Vec<Node>>, Input
     let runs = axes.iter().fold(per_point, |n, axis| n.saturating_mul(axis.values.len() as u64));
     if runs > MAX_RUNS {
         let what = format!("the sweep has {runs} runs");
-        return Err(InputError::new(name, None, "sweep", what, format!("at most {MAX_RUNS}: fewer values or seeds")));
+        return Err(InputError::new(
+            name,
+            None,
+            "sweep",
+            what,
+            format!("at most {MAX_RUNS}: fewer values or seeds"),
+        ));
     }
     let mut points = vec![Vec::new()];
     for axis in axes {

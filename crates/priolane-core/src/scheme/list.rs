@@ -16,8 +16,11 @@ const fn always(capability: Capability) -> Provision {
 
 const MARKS_IF_ECN: Provision = Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
 
-const INIT_WINDOW: Parameter =
-    parameter("init_window", "window of a new flow, at least one packet", ["pkt or B", "10pkt", "RFC 6928 §2"]);
+const INIT_WINDOW: Parameter = parameter(
+    "init_window",
+    "window of a new flow, at least one packet",
+    ["pkt or B", "10pkt", "RFC 6928 §2"],
+);
 const HANDSHAKE: Parameter = parameter(
     "handshake",
     "none: payload at once; 1rtt: SYN, SYN/ACK first; reuse: only for the first flow of a pair of hosts",
@@ -33,18 +36,36 @@ const DUP_THRESHOLD: Parameter = parameter(
     "duplicate ACKs, or segments selectively acknowledged above a hole, that mean loss; at least 1",
     ["", "3", "RFC 5681 §3.2"],
 );
-const ACK_EVERY: Parameter =
-    parameter("ack_every", "acknowledge every n-th packet in order, 1 to 255", ["", "1", "docs/assumptions.md#ack-every"]);
-const ACK_DELAY: Parameter =
-    parameter("ack_delay", "how long an ACK may be held back if ack_every > 1", ["time", "1ms", "RFC 9293 §3.8.6.3"]);
-const MIN_RTO: Parameter =
-    parameter("min_rto", "floor of the retransmission timeout", ["time", "10ms", "docs/assumptions.md#min-rto"]);
-const INITIAL_RTO: Parameter =
-    parameter("initial_rto", "timeout before the first round-trip sample", ["time", "10ms", "docs/assumptions.md#min-rto"]);
-const MAX_RTO: Parameter =
-    parameter("max_rto", "ceiling of the backed-off timeout", ["time", "4s", "RFC 6298 §2.5 allows a ceiling"]);
-const MAX_WINDOW: Parameter =
-    parameter("max_window", "most bytes in flight, the receiver's window", ["B", "unbounded", "RFC 9293 §3.8.6"]);
+const ACK_EVERY: Parameter = parameter(
+    "ack_every",
+    "acknowledge every n-th packet in order, 1 to 255",
+    ["", "1", "docs/assumptions.md#ack-every"],
+);
+const ACK_DELAY: Parameter = parameter(
+    "ack_delay",
+    "how long an ACK may be held back if ack_every > 1",
+    ["time", "1ms", "RFC 9293 §3.8.6.3"],
+);
+const MIN_RTO: Parameter = parameter(
+    "min_rto",
+    "floor of the retransmission timeout",
+    ["time", "10ms", "docs/assumptions.md#min-rto"],
+);
+const INITIAL_RTO: Parameter = parameter(
+    "initial_rto",
+    "timeout before the first round-trip sample",
+    ["time", "10ms", "docs/assumptions.md#min-rto"],
+);
+const MAX_RTO: Parameter = parameter(
+    "max_rto",
+    "ceiling of the backed-off timeout",
+    ["time", "4s", "RFC 6298 §2.5 allows a ceiling"],
+);
+const MAX_WINDOW: Parameter = parameter(
+    "max_window",
+    "most bytes in flight, the receiver's window",
+    ["B", "unbounded", "RFC 9293 §3.8.6"],
+);
 const ECN_CONTROL: Parameter = parameter(
     "ecn_control",
     "whether ACKs and handshake packets are ECN-capable too",
@@ -52,16 +73,46 @@ const ECN_CONTROL: Parameter = parameter(
 );
 
 const NEWRENO: &[Parameter] = &[
-    INIT_WINDOW, HANDSHAKE, RECOVERY, DUP_THRESHOLD, ACK_EVERY, ACK_DELAY, MIN_RTO, INITIAL_RTO, MAX_RTO,
-    MAX_WINDOW, ECN_CONTROL,
+    INIT_WINDOW,
+    HANDSHAKE,
+    RECOVERY,
+    DUP_THRESHOLD,
+    ACK_EVERY,
+    ACK_DELAY,
+    MIN_RTO,
+    INITIAL_RTO,
+    MAX_RTO,
+    MAX_WINDOW,
+    ECN_CONTROL,
 ];
 
 const DCTCP: &[Parameter] = &[
-    parameter("g", "weight of a new estimate of the marked fraction, in (0, 1]", ["", "1/16", "RFC 8257 §4.2"]),
-    parameter("alpha_0", "the estimate before the first window, in [0, 1]", ["", "1", "RFC 8257 §3.3; paper presets state 0"]),
-    parameter("min_window", "floor of the window after a cut, at least 1", ["packets", "2", "Linux; docs/assumptions.md#dctcp-floor"]),
-    INIT_WINDOW, HANDSHAKE, RECOVERY, DUP_THRESHOLD, ACK_EVERY, ACK_DELAY, MIN_RTO, INITIAL_RTO, MAX_RTO,
-    MAX_WINDOW, ECN_CONTROL,
+    parameter(
+        "g",
+        "weight of a new estimate of the marked fraction, in (0, 1]",
+        ["", "1/16", "RFC 8257 §4.2"],
+    ),
+    parameter(
+        "alpha_0",
+        "the estimate before the first window, in [0, 1]",
+        ["", "1", "RFC 8257 §3.3; paper presets state 0"],
+    ),
+    parameter(
+        "min_window",
+        "floor of the window after a cut, at least 1",
+        ["packets", "2", "Linux; docs/assumptions.md#dctcp-floor"],
+    ),
+    INIT_WINDOW,
+    HANDSHAKE,
+    RECOVERY,
+    DUP_THRESHOLD,
+    ACK_EVERY,
+    ACK_DELAY,
+    MIN_RTO,
+    INITIAL_RTO,
+    MAX_RTO,
+    MAX_WINDOW,
+    ECN_CONTROL,
 ];
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
@@ -85,10 +136,16 @@ const ECN: Parameter = parameter(
     "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
     ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
 );
-const NIC_LIMIT: Parameter =
-    parameter("limit", "room of the transmit queue", ["pkt or B", "unbounded", "docs/assumptions.md#nic-queue"]);
-const NIC_ECN: Parameter =
-    parameter("ecn", "marking threshold of the transmit queue, or false", ["pkt or B", "false", "docs/assumptions.md#nic-queue"]);
+const NIC_LIMIT: Parameter = parameter(
+    "limit",
+    "room of the transmit queue",
+    ["pkt or B", "unbounded", "docs/assumptions.md#nic-queue"],
+);
+const NIC_ECN: Parameter = parameter(
+    "ecn",
+    "marking threshold of the transmit queue, or false",
+    ["pkt or B", "false", "docs/assumptions.md#nic-queue"],
+);
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: &[Entry] = &[
@@ -223,11 +280,7 @@ pub static ENTRIES: &[Entry] = &[
         name: "strict",
         summary: "strict priority: the first non-empty queue is served, never preempting a packet",
         source: "NOS2 (GLOBECOM 2019) §III-A",
-        parameters: &[
-            parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]),
-            BUFFER,
-            ECN,
-        ],
+        parameters: &[parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]), BUFFER, ECN],
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },

@@ -99,7 +99,8 @@ impl Wheel {
 
 /// Delays of a data-centre fabric, in picoseconds: serialization of data and ACKs, with and without a link.
 fn delays() -> Vec<u64> {
-    let mix = [(120_000, 25), (1_120_000, 25), (5_120, 10), (1_005_120, 15), (1_200_000, 10), (2_200_000, 15)];
+    let mix =
+        [(120_000, 25), (1_120_000, 25), (5_120, 10), (1_005_120, 15), (1_200_000, 10), (2_200_000, 15)];
     let mut all: Vec<u64> = mix.iter().flat_map(|&(delay, share)| vec![delay; share * 40]).collect();
     let mut random = 1;
     for i in (1..all.len()).rev() {

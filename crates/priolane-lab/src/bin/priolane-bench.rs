@@ -14,7 +14,11 @@ fn main() -> ExitCode {
             "--repeat" => request.repeat = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(0),
             name if names().contains(&name) => request.scenarios.push(name.to_owned()),
             other => {
-                let _ = writeln!(std::io::stderr(), "{other}: no such scenario; there are {}", names().join(", "));
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{other}: no such scenario; there are {}",
+                    names().join(", ")
+                );
                 return ExitCode::from(2);
             }
         }

@@ -278,7 +278,9 @@ fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
 fn payload(field: &Field<'_>) -> Result<u64, InputError> {
     match field.bytes()? {
         0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
-        bytes if bytes > 1 << 47 => Err(field.error("the flow is above 2^47 bytes", "fewer bytes, or \"endless\"")),
+        bytes if bytes > 1 << 47 => {
+            Err(field.error("the flow is above 2^47 bytes", "fewer bytes, or \"endless\""))
+        }
         bytes => Ok(bytes),
     }
 }
@@ -296,7 +298,9 @@ fn endless_or_payload(field: &Field<'_>) -> Result<FlowSize, InputError> {
 }
 
 fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
-    let count = |keys: &mut Reader<'_>| keys.take("count").map_or(Ok(1), |f| f.integer(1, 1_000_000)).map(|n| n as u32);
+    let count = |keys: &mut Reader<'_>| {
+        keys.take("count").map_or(Ok(1), |f| f.integer(1, 1_000_000)).map(|n| n as u32)
+    };
     let host = |field: Field<'_>| field.integer(0, 65_535).map(|h| h as u16);
     let Ok(mut keys) = field.table() else {
         let mut pairs = Vec::new();
@@ -312,7 +316,12 @@ fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
         }
         return Ok(PairsText::Listed(pairs));
     };
-    let rule = match keys.need("rule", "rule = \"all_pairs\"")?.choice(&["all_pairs", "other_racks", "shift", "to_one"])? {
+    let rule = match keys.need("rule", "rule = \"all_pairs\"")?.choice(&[
+        "all_pairs",
+        "other_racks",
+        "shift",
+        "to_one",
+    ])? {
         0 => RuleKind::AllPairs,
         1 => RuleKind::OtherRacks,
         2 => RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 },

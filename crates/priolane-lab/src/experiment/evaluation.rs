@@ -173,7 +173,16 @@ pub enum Direction {
 
 /// The quantities a metric can name.
 pub const QUANTITIES: [&str; 10] = [
-    "gain", "fct", "fct_p50", "fct_p95", "fct_p99", "fct_p999", "cv", "slowdown", "slowdown_p50", "slowdown_p99",
+    "gain",
+    "fct",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
+    "fct_p999",
+    "cv",
+    "slowdown",
+    "slowdown_p50",
+    "slowdown_p99",
 ];
 
 /// Names that metrics may use.
@@ -217,7 +226,8 @@ pub(super) fn metrics(field: &Field<'_>, schemes: &[String]) -> Result<Metrics, 
 fn size_class(field: &Field<'_>) -> Result<SizeClass, InputError> {
     let mut keys = field.table()?;
     let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
-    let class = SizeClass { below: bound("below")?, above: bound("above")?, from: bound("from")?, to: bound("to")? };
+    let class =
+        SizeClass { below: bound("below")?, above: bound("above")?, from: bound("from")?, to: bound("to")? };
     keys.finish()?;
     if class == SizeClass::default() {
         return Err(field.error("no bound is stated", "one or two of below, above, from, to"));
@@ -242,7 +252,9 @@ pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, Input
     let metrics = match (keys.take("metric"), keys.take("metrics")) {
         (Some(one), None) => vec![names.short(&one)?],
         (None, Some(many)) => many.filled_list()?.iter().map(|f| names.short(f)).collect::<Result<_, _>>()?,
-        (None, None) => return Err(keys.error("no metric is stated", "metric = \"fct.all\" or metrics = [...]")),
+        (None, None) => {
+            return Err(keys.error("no metric is stated", "metric = \"fct.all\" or metrics = [...]"));
+        }
         (Some(_), Some(many)) => return Err(many.error("metric is stated too", "one of metric and metrics")),
     };
     let schemes = keys.take("schemes").map(|f| names.scheme_list(&f)).transpose()?;
@@ -351,7 +363,11 @@ impl Names<'_> {
         let text = field.text()?;
         match text.split('.').collect::<Vec<_>>()[..] {
             [quantity, class] => self.known(field, quantity, class)?,
-            _ => return Err(field.error(format!("{text:?} is no metric here"), "quantity.class, such as \"fct.all\"")),
+            _ => {
+                return Err(
+                    field.error(format!("{text:?} is no metric here"), "quantity.class, such as \"fct.all\"")
+                );
+            }
         }
         Ok(text.to_owned())
     }
@@ -400,7 +416,9 @@ impl Names<'_> {
         if quantity == "gain" && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
-        let flow = class.strip_prefix("flow").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+        let flow = class
+            .strip_prefix("flow")
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
         let mut classes: Vec<&str> = vec!["all"];
         classes.extend(self.metrics.classes.iter().map(|(name, _)| name.as_str()));
         if flow || classes.contains(&class) { Ok(()) } else { Err(field.no_such(class, &classes)) }

@@ -122,7 +122,10 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
 fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
     let fix = "\"*\", hosts such as \"0-15,20\", or a number: the first so many";
     let Ok(text) = field.text() else {
-        return field.integer(1, 65_536).map(|n| HostSet::First(n as u32)).map_err(|e| field.error(e.what, fix));
+        return field
+            .integer(1, 65_536)
+            .map(|n| HostSet::First(n as u32))
+            .map_err(|e| field.error(e.what, fix));
     };
     if text == "*" {
         return Ok(HostSet::All);
@@ -136,7 +139,15 @@ fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
         };
         match run {
             Some(run) => runs.push(run),
-            None => return Err(field.error(format!("{:?} is no host or run of hosts", part.trim().chars().take(40).collect::<String>()), fix)),
+            None => {
+                return Err(field.error(
+                    format!(
+                        "{:?} is no host or run of hosts",
+                        part.trim().chars().take(40).collect::<String>()
+                    ),
+                    fix,
+                ));
+            }
         }
     }
     Ok(HostSet::Runs(runs))

@@ -5,8 +5,8 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::topology::{
     Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, Topology, TopologyError, file,
 };
-use serde::ser::{SerializeStruct, Serializer};
 use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 use super::Sources;
 use crate::quantity::{as_text, show_bytes};
@@ -107,13 +107,15 @@ impl Network {
         let mut topology = match &self.shape {
             &Shape::LeafSpine { leaves, spines, hosts_per_leaf, links_per_pair, host_link, fabric_link } => {
                 let (host_link, fabric_link) = (host_link.spec(), fabric_link.spec());
-                LeafSpine { leaves, spines, hosts_per_leaf, host_link, fabric_link, links_per_pair }.build()?
+                LeafSpine { leaves, spines, hosts_per_leaf, host_link, fabric_link, links_per_pair }
+                    .build()?
             }
             &Shape::FatTree { k, host_link, fabric_link } => {
                 FatTree { k, host_link: host_link.spec(), fabric_link: fabric_link.spec() }.build()?
             }
             &Shape::Dumbbell { left, right, host_link, bottleneck } => {
-                Dumbbell { left, right, host_link: host_link.spec(), bottleneck: bottleneck.spec() }.build()?
+                Dumbbell { left, right, host_link: host_link.spec(), bottleneck: bottleneck.spec() }
+                    .build()?
             }
             &Shape::SingleSwitch { hosts, host_link } => {
                 SingleSwitch { hosts, host_link: host_link.spec() }.build()?
@@ -230,12 +232,15 @@ pub(super) fn frame(field: &Field<'_>) -> Result<Frame, InputError> {
         syn: size("syn", ethernet.syn)?,
     };
     let network = frame.mtu.max(frame.ack).max(frame.syn);
-    let largest = (u32::from(network) + u32::from(frame.link)).max(u32::from(frame.minimum)) + u32::from(frame.gap);
+    let largest =
+        (u32::from(network) + u32::from(frame.link)).max(u32::from(frame.minimum)) + u32::from(frame.gap);
     if frame.mtu <= frame.header {
         return Err(keys.error("mtu leaves no room for payload", "an mtu above header"));
     }
     if largest > u32::from(u16::MAX) {
-        return Err(keys.error("the largest packet exceeds 65535 bytes on the wire", "a smaller mtu, link or gap"));
+        return Err(
+            keys.error("the largest packet exceeds 65535 bytes on the wire", "a smaller mtu, link or gap")
+        );
     }
     if frame.header == 0 || frame.ack == 0 || frame.syn == 0 {
         return Err(keys.error("header, ack or syn is zero", "sizes above zero, such as \"40B\""));

@@ -103,7 +103,11 @@ pub fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputErr
     for name in ["quick", "full"] {
         let Some(node) = root.remove(name) else { continue };
         let Value::Table(overrides) = &node.value else {
-            return Err(node.origin.error(name, "this is not a table", "dotted overrides such as \"time.measure\" = \"2s\""));
+            return Err(node.origin.error(
+                name,
+                "this is not a table",
+                "dotted overrides such as \"time.measure\" = \"2s\"",
+            ));
         };
         if wanted == Some(name) {
             for (key, value) in overrides.entries() {
@@ -129,7 +133,9 @@ pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
     let mut axes = Vec::new();
     match &node.value {
         Value::Table(table) => collect(table, "", &mut axes)?,
-        _ => return Err(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values")),
+        _ => {
+            return Err(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values"));
+        }
     }
     Ok(axes)
 }
@@ -140,18 +146,31 @@ fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>) -> Result<(), InputE
         match &node.value {
             Value::Table(inner) => collect(inner, &full, axes)?,
             Value::List(values) if values.is_empty() => {
-                return Err(node.origin.error(&format!("sweep.{full}"), "the list is empty", "at least one value"));
+                return Err(node.origin.error(
+                    &format!("sweep.{full}"),
+                    "the list is empty",
+                    "at least one value",
+                ));
             }
             Value::List(values) => {
-                let same = values.iter().enumerate().find(|(i, v)| values[..*i].iter().any(|w| w.value == v.value));
+                let same =
+                    values.iter().enumerate().find(|(i, v)| values[..*i].iter().any(|w| w.value == v.value));
                 if let Some((_, twice)) = same {
-                    return Err(twice.origin.error(&format!("sweep.{full}"), "a value is listed twice", "each value once"));
+                    return Err(twice.origin.error(
+                        &format!("sweep.{full}"),
+                        "a value is listed twice",
+                        "each value once",
+                    ));
                 }
                 axes.push(Axis { key: full, values: values.clone() });
             }
             other => {
                 let what = format!("this is {}", other.kind());
-                return Err(node.origin.error(&format!("sweep.{full}"), what, "a list of values in brackets"));
+                return Err(node.origin.error(
+                    &format!("sweep.{full}"),
+                    what,
+                    "a list of values in brackets",
+                ));
             }
         }
     }

@@ -62,7 +62,9 @@ fn one(
 ) -> Result<Named, InputError> {
     let name = name_of(text).to_owned();
     if name.is_empty() || name.contains(['.', '"']) || name.len() > 60 {
-        return Err(item.error("this is no name for a scheme", "a shipped scheme, or the path of a scheme file"));
+        return Err(
+            item.error("this is no name for a scheme", "a shipped scheme, or the path of a scheme file")
+        );
     }
     let own_table = own.map(table).transpose()?;
     let base_name = own_table.and_then(|t| t.get("base")).map(|node| (node, "base"));

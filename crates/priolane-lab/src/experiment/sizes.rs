@@ -29,7 +29,8 @@ pub struct Sizes {
 impl Sizes {
     /// The shipped table this is, unscaled and uncapped; `None` for anything else.
     pub fn published(&self) -> Option<&str> {
-        let plain = self.interpolation == Interpolation::Linear && self.scale_to_mean.is_none() && self.max.is_none();
+        let plain =
+            self.interpolation == Interpolation::Linear && self.scale_to_mean.is_none() && self.max.is_none();
         if plain && size_csv::shipped(&self.csv).is_some() { Some(&self.csv) } else { None }
     }
 }
@@ -43,10 +44,11 @@ pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Sizes, In
     }
     let mut keys = field.table()?;
     let csv = keys.need("csv", "csv = \"sizes.csv\", or the name of a shipped table")?;
-    let interpolation = match keys.need("interpolation", "interpolation = \"linear\"")?.choice(&["linear", "step"])? {
-        0 => Interpolation::Linear,
-        _ => Interpolation::Step,
-    };
+    let interpolation =
+        match keys.need("interpolation", "interpolation = \"linear\"")?.choice(&["linear", "step"])? {
+            0 => Interpolation::Linear,
+            _ => Interpolation::Step,
+        };
     let scale = keys.take("scale_to_mean");
     let scale_to_mean = scale.as_ref().map(|f| f.bytes()).transpose()?;
     let max = keys.take("max").map(|f| f.bytes()).transpose()?;

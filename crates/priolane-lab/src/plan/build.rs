@@ -8,13 +8,13 @@ use priolane_sim::topology::Topology;
 
 use super::{Run, ports};
 use crate::experiment::{
-    AppText, Change, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText, Target,
-    Timing,
+    AppText, Change, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText,
+    Target, Timing,
 };
 use crate::source::{InputError, Table};
 use crate::workload::{
-    self, App, Epochs, Flows, Incast, LongLived, PairFlows, Pairs, Permutation, Poisson, Receiver, Rule, Site, Until,
-    flow_list, offered,
+    self, App, Epochs, Flows, Incast, LongLived, PairFlows, Pairs, Permutation, Poisson, Receiver, Rule,
+    Site, Until, flow_list, offered,
 };
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
@@ -64,7 +64,8 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let host_rate = topology.host_capacity(HostId(0));
     let window = measured_window(&experiment.time, &flows);
     let load = load(experiment, &topology, &flows, window);
-    let bare = |f: &FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
+    let bare =
+        |f: &FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
     let measured = flows.iter().map(|f| (window.from..window.until).contains(&f.start)).collect();
     let mut scenario = Scenario {
@@ -87,7 +88,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
-        warnings: overload(&load),
+        warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
         load,
     })
 }
@@ -185,7 +186,8 @@ fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputE
 }
 
 fn pairs(text: &PairsText) -> Pairs {
-    let listed = |p: &PairText| PairFlows { src: HostId(p.src), dst: HostId(p.dst), count: p.count, path: p.path };
+    let listed =
+        |p: &PairText| PairFlows { src: HostId(p.src), dst: HostId(p.dst), count: p.count, path: p.path };
     match text {
         PairsText::Listed(pairs) => Pairs::Listed(pairs.iter().map(listed).collect()),
         PairsText::Rule(RuleText { rule, count }) => Pairs::ByRule {
@@ -275,7 +277,9 @@ fn load(experiment: &Experiment, topology: &Topology, flows: &[FlowSpec], window
 /// Loads above what the links carry.
 fn overload(load: &Load) -> Vec<String> {
     let of = |what: &str, share: Option<f64>| {
-        share.filter(|&s| s > 1.0).map(|s| format!("the offered load of the {what} is {s:.3}: more than it carries"))
+        share
+            .filter(|&s| s > 1.0)
+            .map(|s| format!("the offered load of the {what} is {s:.3}: more than it carries"))
     };
     [of("hosts", load.offered_host), of("core", load.offered_core)].into_iter().flatten().collect()
 }

@@ -63,11 +63,14 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
 pub(super) fn nic(scheme: &Scheme, rate: Rate) -> scenario::Nic {
     let Nic::Queue { queue, limit, ecn } = &scheme.nic else { return scenario::Nic::Pull };
     let queues = match (queue, &scheme.host) {
-        (NicQueue::Host, Host::Mlfq { levels, .. }) => Queues::Strict { queues: *levels, map: map(&Map::Identity) },
+        (NicQueue::Host, Host::Mlfq { levels, .. }) => {
+            Queues::Strict { queues: *levels, map: map(&Map::Identity) }
+        }
         (NicQueue::Host, Host::Srpt) => Queues::Ranked,
         _ => Queues::Fifo,
     };
-    let buffer = port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
+    let buffer =
+        port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
     scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by: SortBy::HostLevel }
 }
 

@@ -60,7 +60,11 @@ fn opt2(key: &'static str, traffic: Traffic) -> Result<u64, Fault> {
 }
 
 /// The sizes and load that `from` stands for.
-fn traffic<'a>(key: &'static str, from: &ThresholdSource, experiment: &'a Experiment) -> Result<Traffic<'a>, Fault> {
+fn traffic<'a>(
+    key: &'static str,
+    from: &ThresholdSource,
+    experiment: &'a Experiment,
+) -> Result<Traffic<'a>, Fault> {
     let fault = |what: String, fix: &str| Fault { key, what, fix: fix.to_owned() };
     let own = |group: &'a Group| match &group.app {
         AppText::Poisson { sizes, load, .. } => Some(Traffic { sizes, load: *load }),
@@ -69,13 +73,18 @@ fn traffic<'a>(key: &'static str, from: &ThresholdSource, experiment: &'a Experi
     if let ThresholdSource::Group(name) = from {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
         let fix = format!("one of the groups {}", names.join(", "));
-        let group = experiment.group(name).ok_or_else(|| fault(format!("there is no group {name:?}"), &fix))?;
-        return own(group)
-            .ok_or_else(|| fault(format!("group {name:?} states no sizes and load"), "a group whose app is poisson"));
+        let group =
+            experiment.group(name).ok_or_else(|| fault(format!("there is no group {name:?}"), &fix))?;
+        return own(group).ok_or_else(|| {
+            fault(format!("group {name:?} states no sizes and load"), "a group whose app is poisson")
+        });
     }
     let mut all = experiment.groups.iter().filter_map(own);
     let Some(first) = all.next() else {
-        return Err(fault("no group states sizes and load".into(), "thresholds in bytes, such as [\"100kB\"]"));
+        return Err(fault(
+            "no group states sizes and load".into(),
+            "thresholds in bytes, such as [\"100kB\"]",
+        ));
     };
     if all.any(|other| other != first) {
         let what = "the groups differ in sizes or load, so it is not clear whose thresholds to take";

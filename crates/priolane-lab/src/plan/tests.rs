@@ -36,7 +36,10 @@ fn runs_are_points_by_seeds_by_schemes() {
     let plan = planned(FILE, &Options::default());
     let order: Vec<(f64, u64, &str)> =
         plan.runs.iter().map(|r| (r.point[0].1.as_f64().unwrap(), r.seed, r.scheme.as_str())).collect();
-    assert_eq!(order[..5], [(0.5, 1, "dctcp"), (0.5, 1, "nos2"), (0.5, 2, "dctcp"), (0.5, 2, "nos2"), (0.6, 1, "dctcp")]);
+    assert_eq!(
+        order[..5],
+        [(0.5, 1, "dctcp"), (0.5, 1, "nos2"), (0.5, 2, "dctcp"), (0.5, 2, "nos2"), (0.6, 1, "dctcp")]
+    );
     assert_eq!(order.len(), 8);
     assert_eq!(plan.experiment.sweep[0].0, "group.all.load.value");
 }
@@ -68,7 +71,8 @@ fn overlays_and_sets_change_the_plan() {
 
 #[test]
 fn a_grid_beyond_the_limit_is_refused_before_it_is_made() {
-    let error = from_text("f", &FILE.replace("seeds = 2", "seeds = 900000"), Path::new("."), &Options::default());
+    let error =
+        from_text("f", &FILE.replace("seeds = 2", "seeds = 900000"), Path::new("."), &Options::default());
     assert!(error.unwrap_err().to_string().contains("3600000 runs"));
 }
 

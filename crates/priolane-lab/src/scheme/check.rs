@@ -108,7 +108,8 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Every rate of a marking port must have a threshold.
 fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let missing = |ecn: &super::Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
+    let missing =
+        |ecn: &super::Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
     let fault = |key, rate| {
         let what = format!("no threshold for links of {}, which this topology has", show_rate(rate));
         Fault::new(key, what, format!("an entry such as {:?} = \"65pkt\"", show_rate(rate)))
@@ -145,14 +146,19 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");
     let fold: Vec<String> = (0..classes).map(|c| c.min(queues - 1).to_string()).collect();
-    let fix = format!("port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}", fold.join(", "));
+    let fix = format!(
+        "port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}",
+        fold.join(", ")
+    );
     Err(Fault::new("map", what, fix))
 }
 
 fn warnings(scheme: &Scheme) -> Vec<String> {
     let mut all = Vec::new();
     if scheme.port.buffer.limit == Limit::Unlimited && scheme.port.ecn.is_none() {
-        all.push("switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned());
+        all.push(
+            "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),
+        );
     }
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());

@@ -90,7 +90,8 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
             Ok("pull") => Ok(Nic::Pull),
-            _ => Err(field.error("this is no NIC", "nic = \"pull\", or nic = { queue = \"fifo\" | \"host\", ... }")),
+            _ => Err(field
+                .error("this is no NIC", "nic = \"pull\", or nic = { queue = \"fifo\" | \"host\", ... }")),
         };
     };
     let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host"])? {
@@ -103,7 +104,9 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
         Some(field) => match field.truth() {
             Ok(false) => None,
             Ok(true) => {
-                return Err(field.error("no threshold is stated", "false, or { per = \"port\", at = { ... } }"));
+                return Err(
+                    field.error("no threshold is stated", "false, or { per = \"port\", at = { ... } }")
+                );
             }
             Err(_) => Some(ecn(&field)?),
         },
@@ -120,7 +123,9 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&["fifo", "strict", "ranked"])? {
         0 => PortKind::Fifo,
-        1 => PortKind::Strict { queues: keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8 },
+        1 => {
+            PortKind::Strict { queues: keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8 }
+        }
         _ => PortKind::Ranked,
     };
     let buffer = buffer(&keys.need("buffer", "buffer = { shared = \"240pkt\" }")?)?;
@@ -150,7 +155,9 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
         }
         (None, Some(limit)) => Buffer { limit: limit.limit()?, scope: Scope::Queue },
         (Some(limit), None) => Buffer { limit: limit.limit()?, scope: Scope::Port },
-        (None, None) => Buffer { limit: keys.need("shared", "shared = \"240pkt\"")?.limit()?, scope: Scope::Port },
+        (None, None) => {
+            Buffer { limit: keys.need("shared", "shared = \"240pkt\"")?.limit()?, scope: Scope::Port }
+        }
     };
     keys.finish()?;
     Ok(buffer)

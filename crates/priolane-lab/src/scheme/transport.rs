@@ -109,7 +109,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         0 => TransportKind::NewReno,
         _ => dctcp(&mut keys)?,
     };
-    let span = |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
+    let span =
+        |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
     let transport = Transport {
         kind,
         init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
@@ -126,7 +127,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     };
     let shortest = transport.min_rto.max(transport.initial_rto);
     if transport.max_rto < shortest {
-        return Err(keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both"));
+        return Err(
+            keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both")
+        );
     }
     keys.finish()?;
     Ok(transport)
@@ -136,7 +139,11 @@ fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
     let g = match keys.take("g") {
         None => 0.0625,
         Some(field) => match field.number(0.0, 1.0)? {
-            0.0 => return Err(field.error("g is zero, so alpha never moves", "above 0 and at most 1, such as \"1/16\"")),
+            0.0 => {
+                return Err(
+                    field.error("g is zero, so alpha never moves", "above 0 and at most 1, such as \"1/16\"")
+                );
+            }
             g => g,
         },
     };
