@@ -215,7 +215,7 @@ impl Job<'_> {
             scheme: scheme.clone(),
             point: point.iter().cloned().collect(),
             seed: *seed,
-            merged: merged.clone(),
+            merged: merged.as_ref().clone(),
             digest: digest::of_rows(rows),
             stopped_at_ps: outcome.stopped_at.0,
             counters: Counters::of(&self.built.scenario, outcome),
@@ -273,3 +273,6 @@ fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,6 +35,7 @@ pub use timing::{Change, ControlText, Timing};
 use crate::quantity::as_text;
 use crate::scheme::Scheme;
 use crate::source::{Field, InputError, Origin, Reader, Table};
+use crate::workload::flow_list;
 
 /// An experiment at one point of its sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -189,15 +190,27 @@ impl Experiment {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// The largest class that a flow of the groups asks for; flow lists are not looked through.
+    /// The largest class that a flow asks for, at its start or by a control message.
     pub fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
             AppText::Flows { list: ListText::Inline(flows) } => {
                 flows.iter().map(|f| f.class).max().unwrap_or(0)
             }
+            AppText::Flows { list: ListText::Path(path) } => self.listed_class(path),
             _ => group.class.unwrap_or(0),
         };
-        self.groups.iter().map(of_group).max().unwrap_or(0)
+        let by_control = self.controls.iter().map(|control| match control.change {
+            Change::Class(class) => class,
+            Change::Abort(_) => 0,
+        });
+        self.groups.iter().map(of_group).chain(by_control).max().unwrap_or(0)
+    }
+
+    /// The largest class in a flow list; what is wrong with the list is found where it is read for its flows.
+    fn listed_class(&self, path: &str) -> u8 {
+        const ANY_HOST: u32 = 1 << 16;
+        let rows = flow_list::Reader::new(self.sources.known(path).as_bytes(), path, ANY_HOST);
+        rows.map_or(0, |rows| rows.map_while(Result::ok).map(|flow| flow.class).max().unwrap_or(0))
     }
 }
 

@@ -1,11 +1,14 @@
 //! From an experiment file to its runs: overlays, `--set`, the sweep's points, seeds, schemes, ids.
 
 mod build;
+mod fit;
 mod identity;
 mod ports;
 mod resolve;
+mod traffic;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -18,6 +21,9 @@ use crate::source::{InputError, Node, Origin, SIZE_LIMIT, Table, Value, parse, p
 
 /// Most runs of a plan.
 const MAX_RUNS: u64 = 1_000_000;
+
+/// Most points of a sweep: each holds a merged experiment in memory.
+const MAX_POINTS: u64 = 10_000;
 
 /// What the user asked to change about an experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,10 +84,10 @@ pub struct Run {
     pub point: Vec<(String, Json)>,
     /// The seed, from 1.
     pub seed: u64,
-    /// The merged experiment at this point.
-    pub experiment: Experiment,
-    /// What determines this run, as JSON.
-    pub merged: Json,
+    /// The merged experiment at this point, shared by its runs.
+    pub experiment: Arc<Experiment>,
+    /// What determines this run and the others of its scheme and point, as JSON.
+    pub merged: Arc<Json>,
 }
 
 /// The runs of the experiment file at `path`.
@@ -101,9 +107,9 @@ pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
 /// As [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
     let mut root = parse(name, text)?;
-    let axes = overlaid(&mut root, options)?;
-    let points = grid(name, &root, &axes)?;
-    let mut sources = Sources::new(base);
+    let Overlaid { axes, swept, chosen } = overlaid(&mut root, options)?;
+    let points = grid(name, &root, (&axes, chosen.as_deref()))?;
+    let mut sources = Sources::new(name, base);
     let mut plan: Option<Plan> = None;
     for point in points {
         let mut at_point = root.clone();
@@ -112,7 +118,11 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
         }
         let read = experiment::read(name, &at_point, sources.fresh())?;
         sources.learn(&read.experiment.sources);
+        let read = only(read, chosen.as_deref());
         let (experiment, warnings) = settled(read, &at_point)?;
+        if plan.is_none() {
+            fit::figures(&experiment, &swept, &at_point)?;
+        }
         let plan = plan.get_or_insert_with(|| Plan {
             experiment: Experiment { sweep: axes.iter().map(axis_json).collect(), ..experiment.clone() },
             runs: Vec::new(),
@@ -126,17 +136,27 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
         }
         let point: Vec<(String, Json)> =
             axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), node.value.to_json())).collect();
-        add_runs(&experiment, &point, &mut plan.runs);
+        add_runs(&Arc::new(experiment), &point, &mut plan.runs);
     }
     plan.ok_or_else(|| {
         InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
     })
 }
 
-/// Lays everything over `root` that does not depend on the point; what is swept.
-fn overlaid(root: &mut Table, options: &Options) -> Result<Vec<Axis>, InputError> {
+/// What is left to do once everything that does not depend on the point is laid over the file.
+struct Overlaid {
+    /// What is swept.
+    axes: Vec<Axis>,
+    /// The keys that the file sweeps, those that were set included.
+    swept: Vec<String>,
+    /// The schemes to run, if not all.
+    chosen: Option<Vec<String>>,
+}
+
+fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
     overlay::apply_size(root, options.size.table())?;
     let mut axes = overlay::take_sweep(root)?;
+    let swept = axes.iter().map(|axis| axis.key.clone()).collect();
     for (key, text) in &options.sets {
         axes.retain(|axis| axis.key != *key);
         overlay::set(root, key, &parse_value("--set", text))?;
@@ -144,13 +164,45 @@ fn overlaid(root: &mut Table, options: &Options) -> Result<Vec<Axis>, InputError
     if let Some(seeds) = options.seeds {
         overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
     }
-    if let Some(schemes) = &options.schemes {
-        let origin = Origin { file: "--schemes".into(), line: None };
-        let item = |name: &String| Node { origin: origin.clone(), value: Value::Text(name.clone()) };
-        let list = Value::List(schemes.iter().map(item).collect());
-        root.set("schemes", Node { origin: origin.clone(), value: list });
+    let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
+    Ok(Overlaid { axes, swept, chosen })
+}
+
+/// The names of the schemes asked for; those that the file does not list are added to its list, so that claims
+/// and changes may go on naming the others.
+fn choose(root: &mut Table, schemes: &[String]) -> Result<Vec<String>, InputError> {
+    let origin = Origin { file: "--schemes".into(), line: None };
+    let names: Vec<String> = schemes.iter().map(|text| experiment::name_of(text).to_owned()).collect();
+    let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+    if let Some((_, name)) = twice {
+        return Err(origin.error(
+            "schemes",
+            format!("the scheme {name:?} is listed twice"),
+            "each scheme once",
+        ));
     }
-    Ok(axes)
+    if names.is_empty() {
+        return Err(origin.error("schemes", "no scheme is listed", "at least one scheme"));
+    }
+    if let Some(Node { value: Value::List(items), .. }) = root.get_mut("schemes") {
+        for (text, name) in schemes.iter().zip(&names) {
+            let is_it = |item: &Node| matches!(&item.value, Value::Text(t) if experiment::name_of(t) == name);
+            if !items.iter().any(is_it) {
+                items.push(Node { origin: origin.clone(), value: Value::Text(text.clone()) });
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// The experiment with the chosen schemes only, in the order in which they were asked for.
+fn only(read: Read, chosen: Option<&[String]>) -> Read {
+    let Some(chosen) = chosen else { return read };
+    let Read { mut experiment, mut schemes } = read;
+    schemes.retain(|named| chosen.contains(&named.name));
+    experiment.scheme.retain(|name, _| chosen.contains(name));
+    experiment.schemes = chosen.to_vec();
+    Read { experiment, schemes }
 }
 
 fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
@@ -158,23 +210,24 @@ fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
 }
 
 /// All points of the sweep, the last axis fastest.
-fn grid(name: &str, root: &Table, axes: &[Axis]) -> Result<Vec<Vec<Node>>, InputError> {
+fn grid(
+    name: &str,
+    root: &Table,
+    (axes, chosen): (&[Axis], Option<&[String]>),
+) -> Result<Vec<Vec<Node>>, InputError> {
     let count = |key: &str| match root.get(key).map(|node| &node.value) {
         Some(Value::List(items)) => items.len() as u64,
         Some(&Value::Integer(n)) => n.max(1) as u64,
         _ => 1,
     };
-    let per_point = count("schemes").saturating_mul(count("seeds"));
-    let runs = axes.iter().fold(per_point, |n, axis| n.saturating_mul(axis.values.len() as u64));
-    if runs > MAX_RUNS {
-        let what = format!("the sweep has {runs} runs");
-        return Err(InputError::new(
-            name,
-            None,
-            "sweep",
-            what,
-            format!("at most {MAX_RUNS}: fewer values or seeds"),
-        ));
+    let schemes = chosen.map_or_else(|| count("schemes"), |names| names.len() as u64);
+    let per_point = schemes.saturating_mul(count("seeds"));
+    let count = axes.iter().fold(1u64, |n, axis| n.saturating_mul(axis.values.len() as u64));
+    let runs = count.saturating_mul(per_point);
+    if count > MAX_POINTS || runs > MAX_RUNS {
+        let what = format!("the sweep has {count} points and {runs} runs");
+        let fix = format!("at most {MAX_POINTS} points and {MAX_RUNS} runs: fewer values, schemes or seeds");
+        return Err(InputError::new(name, None, "sweep", what, fix));
     }
     let mut points = vec![Vec::new()];
     for axis in axes {
@@ -191,8 +244,8 @@ fn grid(name: &str, root: &Table, axes: &[Axis]) -> Result<Vec<Vec<Node>>, Input
 fn settled(read: Read, root: &Table) -> Result<(Experiment, Vec<String>), InputError> {
     let Read { mut experiment, schemes } = read;
     let topology = ports::network(&experiment, root)?;
+    let mut warnings = fit::traffic(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
-    let mut warnings = Vec::new();
     for named in schemes {
         let mut scheme = named.scheme.clone();
         resolve::thresholds(&mut scheme, &experiment).map_err(|fault| blame(&named, &fault))?;
@@ -209,17 +262,17 @@ fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
 }
 
-fn add_runs(experiment: &Experiment, point: &[(String, Json)], runs: &mut Vec<Run>) {
+fn add_runs(experiment: &Arc<Experiment>, point: &[(String, Json)], runs: &mut Vec<Run>) {
+    let merged: Vec<Arc<Json>> = experiment.schemes.iter().map(|s| Arc::new(experiment.merged(s))).collect();
     for seed in 1..=u64::from(experiment.seeds) {
-        for scheme in &experiment.schemes {
-            let merged = experiment.merged(scheme);
+        for (scheme, merged) in experiment.schemes.iter().zip(&merged) {
             runs.push(Run {
-                id: identity::run_id(&merged, &experiment.sources, seed),
+                id: identity::run_id(merged, &experiment.sources, seed),
                 scheme: scheme.clone(),
                 point: point.to_vec(),
                 seed,
                 experiment: experiment.clone(),
-                merged,
+                merged: merged.clone(),
             });
         }
     }

@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, read_text};
-pub use reader::{Field, Reader};
+pub use reader::{Field, Reader, nearest};
 
 /// What is wrong with an input and what would be right: one message, never a panic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
@@ -182,7 +182,11 @@ impl Node {
     /// Lays `other` over this value: tables merge key by key, anything else replaces.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.value, &other.value) {
-            (Value::Table(old), Value::Table(new)) => old.merge(new),
+            (Value::Table(old), Value::Table(new)) => {
+                old.merge(new);
+                // Whoever changed it last is asked about it.
+                self.origin = other.origin.clone();
+            }
             _ => *self = other.clone(),
         }
     }

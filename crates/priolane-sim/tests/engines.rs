@@ -18,10 +18,10 @@ fn random(seed: u64) -> Scenario {
     let flows = draw.flows(topology.hosts, 1 + (seed % 24) as u32);
     let port = draw.port();
     let mut scenario = scenario(topology, port, flows);
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         scenario.ports.iter_mut().for_each(|p| *p = draw.port());
     }
-    let controller = if seed % 2 == 0 { dctcp() } else { new_reno() };
+    let controller = if seed.is_multiple_of(2) { dctcp() } else { new_reno() };
     let scheduler =
         draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
     scenario.transport =
@@ -34,7 +34,7 @@ fn random(seed: u64) -> Scenario {
         Stop::WhenDone { grace: Span::from_ms(1), limit: Time(400_000_000_000) },
         Stop::At(Time(333_333_333)),
     ]);
-    if seed % 7 == 0 {
+    if seed.is_multiple_of(7) {
         let abort = priolane_core::endpoint::Control::Abort;
         scenario.controls =
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];

@@ -118,3 +118,6 @@ impl CongestionControl for Dctcp {
         self.reno.on_recovered(in_flight);
     }
 }
+
+#[cfg(test)]
+mod tests;

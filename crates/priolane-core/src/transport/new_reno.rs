@@ -111,3 +111,6 @@ impl CongestionControl for NewReno {
         self.cwnd = self.ssthresh.min(in_flight.max(self.mss) + self.mss).max(self.mss);
     }
 }
+
+#[cfg(test)]
+mod tests;

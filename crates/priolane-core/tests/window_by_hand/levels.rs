@@ -1,7 +1,5 @@
 //! Classes and host levels by bytes sent, and the order in which a host's flows go.
 
-use std::collections::HashMap;
-
 use priolane_core::assign::{Count, Ladder};
 use priolane_core::endpoint::{Control, Event, FlowSpec};
 use priolane_core::host::SchedulerKind;
@@ -116,22 +114,26 @@ fn schedulers_order_the_flows_of_a_host() {
 
 #[test]
 fn a_retransmission_of_a_better_level_overtakes_where_its_flow_waits() {
-    // Flow 0 sinks to level 1 after 2 segments and loses segment 1; flow 1 (100 segments, level 0 for 90 of
-    // them, window 100) then keeps the line busy. When the loss is known, flow 0 waits in level 1 for the
-    // line; segment 1 is of level 0 and must go before the line has served all of flow 1's level 0.
-    let mut net =
-        Net::new(config(&[], &[2_000], Count::StreamOffset), unit_reno(100), SchedulerKind::Mlfq, &UNIT_HOP)
-            .judged(drop_once(vec![1]));
+    // Flow 0 sinks to level 1 after 2 segments and loses segment 1. From 15 us on 60 flows of one segment
+    // each hold level 0 and thus the line until 75. The loss is known at 25 (ACKs of 2, 3, 4) while flow 0
+    // waits in level 1: promoted, segment 1 goes when the line has served those before it, at 75, and flow
+    // 100, which opens at 60 with 2 segments of level 0, goes after it.
+    let config = config(&[], &[2_000], Count::StreamOffset);
+    let mut net: Net<NewReno> =
+        Net::new(config, unit_reno(100), SchedulerKind::Mlfq, &UNIT_HOP).judged(drop_once(vec![1]));
     net.open(flow(0, 200_000));
-    for id in 1..40 {
-        net.open(FlowSpec { start: Time(15_000_000), ..flow(id, 2_000) });
+    for id in 1..=60 {
+        net.open(FlowSpec { start: Time(15_000_000), ..flow(id, 1_000) });
     }
+    net.open(FlowSpec { start: Time(60_000_000), ..flow(100, 30_000) });
     finish(&mut net);
-    let again = net.data(0).iter().filter(|&&(_, offset)| offset == 1_000).map(|&(at, _)| at).nth(1).unwrap();
-    // Loss known at 25 (ACKs of 2, 3, 4). Forty flows of 2 segments hold level 0 from 15 to 95; in turns,
-    // segment 1 waits for at most the 39 flows queued before it.
-    let _: HashMap<u32, u32> = HashMap::new();
-    assert!(again < Time(70_000_000), "{again:?}");
+    let from_75: Vec<(u32, u64)> = (net.log.iter())
+        .filter(|s| s.from == 0 && s.at >= Time(75_000_000))
+        .map(|s| (s.packet.header.flow.0, s.packet.header.offset.get() / 1_000))
+        .take(4)
+        .collect();
+    // Then flow 100's two segments of level 0, then level 1 in turns: flow 0 waits there since 15 us.
+    assert_eq!(from_75, [(0, 1), (100, 0), (100, 1), (0, 15)]);
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl Wheel {
             self.tick += 1;
             let bucket = &mut self.buckets[(self.tick % BUCKETS) as usize];
             std::mem::swap(&mut self.open, bucket);
-            self.open.sort_unstable_by(|a, b| b.key.cmp(&a.key));
+            self.open.sort_unstable_by_key(|event| std::cmp::Reverse(event.key));
         }
     }
 }

@@ -137,8 +137,24 @@ pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
             return Err(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values"));
         }
     }
+    for axis in &axes {
+        let first = segments(&axis.key).and_then(|path| path.into_iter().next()).unwrap_or_default();
+        if NOT_SWEPT.contains(&first.as_str()) {
+            let what = format!("`{first}` cannot be swept");
+            let origin = axis.values.first().map_or(&node.origin, |value| &value.origin);
+            return Err(origin.error(
+                &format!("sweep.{}", axis.key),
+                what,
+                "a key of the network, traffic or a scheme",
+            ));
+        }
+    }
     Ok(axes)
 }
+
+/// What is the same at all points of a sweep.
+const NOT_SWEPT: [&str; 9] =
+    ["title", "paper", "figure", "quote", "schemes", "seeds", "metrics", "panel", "claim"];
 
 fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>) -> Result<(), InputError> {
     for (key, node) in table.entries() {

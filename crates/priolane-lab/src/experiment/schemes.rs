@@ -67,14 +67,14 @@ fn one(
         );
     }
     let own_table = own.map(table).transpose()?;
-    let base_name = own_table.and_then(|t| t.get("base")).map(|node| (node, "base"));
+    let base_name = own_table.and_then(|t| t.get("base"));
     let (mut tree, mut origin) = if is_path(text) {
         let content = sources.read(item, text, SIZE_LIMIT)?;
         (parse(text, &content)?, Origin { file: text.into(), line: Some(1) })
     } else {
-        match (base_name, scheme::shipped(text), own) {
-            (Some((node, _)), ..) => base(node, &name)?,
-            (None, Some(content), _) => embedded(text, content)?,
+        match (base_name, scheme::shipped_tree(text), own) {
+            (Some(node), ..) => base(node, &name)?,
+            (None, Some(tree), _) => (tree?.clone(), shipped_origin(text)),
             (None, None, Some(field)) => (Table::default(), field.origin().clone()),
             (None, None, None) => return Err(unknown(item, text)),
         }
@@ -100,15 +100,14 @@ fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {
 fn base(node: &Node, name: &str) -> Result<(Table, Origin), InputError> {
     let field = Field::new(format!("scheme.{name}.base"), node);
     let text = field.text()?;
-    match scheme::shipped(text) {
-        Some(content) => embedded(text, content),
+    match scheme::shipped_tree(text) {
+        Some(tree) => Ok((tree?.clone(), shipped_origin(text))),
         None => Err(unknown(&field, text)),
     }
 }
 
-fn embedded(name: &str, content: &str) -> Result<(Table, Origin), InputError> {
-    let file = format!("schemes/{name}.toml");
-    Ok((parse(&file, content)?, Origin { file: file.into(), line: Some(1) }))
+fn shipped_origin(name: &str) -> Origin {
+    Origin { file: format!("schemes/{name}.toml").into(), line: Some(1) }
 }
 
 fn unknown(field: &Field<'_>, text: &str) -> InputError {

@@ -4,67 +4,90 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::source::{Field, InputError, read_text};
 
 /// Texts of files by the path as written, relative to the experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
+    experiment: Arc<str>,
     base: PathBuf,
-    texts: BTreeMap<String, Arc<str>>,
-    used: BTreeMap<String, Arc<str>>,
+    texts: BTreeMap<String, Content>,
+    used: BTreeMap<String, Content>,
+}
+
+/// A file's text and its SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Content {
+    text: Arc<str>,
+    digest: [u8; 32],
+}
+
+impl Content {
+    fn new(text: &str) -> Self {
+        Self { text: text.into(), digest: Sha256::digest(text.as_bytes()).into() }
+    }
 }
 
 impl Sources {
-    /// Files relative to the directory `base`.
-    pub fn new(base: &Path) -> Self {
-        Self { base: base.to_owned(), ..Self::default() }
+    /// Files relative to the directory `base` of the experiment file `experiment`.
+    pub fn new(experiment: &str, base: &Path) -> Self {
+        Self { experiment: experiment.into(), base: base.to_owned(), ..Self::default() }
+    }
+
+    /// The name of the experiment file, for messages.
+    pub fn experiment(&self) -> &str {
+        &self.experiment
     }
 
     /// Reads the file at `path`, of at most `limit` bytes; `field` is where the path stands.
     pub fn read(&mut self, field: &Field<'_>, path: &str, limit: u64) -> Result<Arc<str>, InputError> {
-        let text = match self.texts.get(path) {
-            Some(text) => text.clone(),
+        let content = match self.texts.get(path) {
+            Some(content) => content.clone(),
             None => {
-                let text: Arc<str> = read_text(&self.base.join(path), path, limit)
-                    .map_err(|error| match error.line {
-                        None => field.error(format!("{path:?} {}", error.what), error.fix),
+                let text =
+                    read_text(&self.base.join(path), path, limit).map_err(|error| match error.line {
+                        None => field.error(format!("{path:?}: {}", error.what), error.fix),
                         Some(_) => error,
-                    })?
-                    .into();
-                self.texts.insert(path.to_owned(), text.clone());
-                text
+                    })?;
+                let content = Content::new(&text);
+                self.texts.insert(path.to_owned(), content.clone());
+                content
             }
         };
-        self.used.insert(path.to_owned(), text.clone());
+        let text = content.text.clone();
+        self.used.insert(path.to_owned(), content);
         Ok(text)
     }
 
     /// The text of a file that was read; empty for any other.
     pub fn known(&self, path: &str) -> &str {
-        self.used.get(path).map_or("", |text| text)
+        self.used.get(path).map_or("", |content| &content.text)
     }
 
     /// Notes the text of something shipped that the experiment names, so that it counts for run ids.
     pub fn note(&mut self, name: &str, text: &str) {
         if !self.used.contains_key(name) {
-            self.used.insert(name.to_owned(), text.into());
+            let content = self.texts.entry(name.to_owned()).or_insert_with(|| Content::new(text));
+            self.used.insert(name.to_owned(), content.clone());
         }
     }
 
-    /// Paths and texts of the files that the experiment uses, in order of paths.
-    pub fn used(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.used.iter().map(|(path, text)| (path.as_str(), &**text))
+    /// Paths and SHA-256 digests of the files that the experiment uses, in order of paths.
+    pub fn digests(&self) -> impl Iterator<Item = (&str, &[u8; 32])> {
+        self.used.iter().map(|(path, content)| (path.as_str(), &content.digest))
     }
 
     /// The same files in memory, none of them used yet: for the next point of a sweep.
     pub fn fresh(&self) -> Self {
-        Self { base: self.base.clone(), texts: self.texts.clone(), used: BTreeMap::new() }
+        Self { used: BTreeMap::new(), ..self.clone() }
     }
 
     /// Keeps in memory what `other` has read.
     pub fn learn(&mut self, other: &Self) {
-        for (path, text) in &other.texts {
-            self.texts.entry(path.clone()).or_insert_with(|| text.clone());
+        for (path, content) in &other.texts {
+            self.texts.entry(path.clone()).or_insert_with(|| content.clone());
         }
     }
 }

@@ -6,16 +6,10 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
-use super::{Run, ports};
-use crate::experiment::{
-    AppText, Change, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText,
-    Target, Timing,
-};
+use super::{Run, ports, traffic};
+use crate::experiment::{AppText, Change, ControlText, Experiment, Timing};
 use crate::source::{InputError, Table};
-use crate::workload::{
-    self, App, Epochs, Flows, Incast, LongLived, PairFlows, Pairs, Permutation, Poisson, Receiver, Rule,
-    Site, Until, flow_list, offered,
-};
+use crate::workload::{self, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);
@@ -57,9 +51,10 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(&run.scheme) else {
         let what = format!("the experiment has no scheme {:?}", run.scheme);
-        return Err(InputError::new("", None, "schemes", what, "a scheme that the experiment lists"));
+        let file = experiment.sources.experiment();
+        return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
-    let flows = flows(experiment, &topology, run.seed)?;
+    let flows = traffic::flows(experiment, &topology, run.seed)?;
     let controls = controls(experiment, &flows)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = measured_window(&experiment.time, &flows);
@@ -93,121 +88,13 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     })
 }
 
-/// The flow list: the same for all schemes of a point and seed.
-fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Vec<FlowSpec>, InputError> {
-    let mut all = Vec::new();
-    for (number, group) in experiment.groups.iter().enumerate() {
-        all.push(group_flows(experiment, topology, seed, (number as u16, group))?);
-    }
-    let mut flows = workload::merge(all);
-    if let Timing::Count { flows: count, .. } = experiment.time {
-        flows.truncate(count as usize);
-    }
-    if experiment.topology.paths == Paths::Splitmix64 {
-        flows.iter_mut().for_each(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
-    }
-    Ok(flows)
-}
-
-fn group_flows(
-    experiment: &Experiment,
-    topology: &Topology,
-    seed: u64,
-    (number, group): (u16, &Group),
-) -> Result<Vec<FlowSpec>, InputError> {
-    let key = format!("group.{}", group.name);
-    let listed = |g: &Group| {
-        g.hosts.list(topology.hosts).map_err(|host| {
-            let what = format!("there is no host {host}");
-            let fix = format!("hosts 0 to {}", topology.hosts - 1);
-            InputError::new("", None, format!("group.{}.hosts", g.name), what, fix)
-        })
-    };
-    let hosts = listed(group)?;
-    let to = match &group.to {
-        Target::All => (0..topology.hosts).map(|h| HostId(h as u16)).collect(),
-        Target::Group(name) => match experiment.group(name) {
-            Some(other) => listed(other)?,
-            None => Vec::new(),
-        },
-    };
-    let site = Site {
-        hosts: &hosts,
-        to: &to,
-        rack: &topology.rack,
-        host_rate: topology.host_capacity(hosts.first().copied().unwrap_or_default()),
-        core_rate_bps: topology.core_capacity(),
-        frame: experiment.frame,
-        seed,
-        group: number,
-        until: until(&experiment.time),
-    };
-    let app = app(experiment, group, topology.hosts)?;
-    let mut flows = workload::generate(&app, &site).map_err(|error| error.in_file("", &key))?;
-    if let Some(class) = group.class {
-        flows.iter_mut().for_each(|flow| flow.class = class);
-    }
-    Ok(flows)
-}
-
-fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputError> {
-    Ok(match &group.app {
-        AppText::Poisson { sizes, load, reach } => App::Poisson(Poisson {
-            sizes: sizes.law.clone(),
-            load: workload::Load { of: load.of, counts: load.counts, value: load.value },
-            reach: *reach,
-        }),
-        AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
-            epochs: match epochs {
-                EpochRule::Every => Epochs::Every(*period),
-                EpochRule::Poisson => Epochs::Poisson(*period),
-            },
-            fan_in: *fan_in,
-            bytes: *size,
-            receiver: receiver.map_or(Receiver::Drawn, |host| Receiver::Fixed(HostId(host))),
-            start: Time(start.start.0),
-            jitter: start.jitter,
-        }),
-        AppText::Permutation { size, start } => {
-            App::Permutation(Permutation { size: size.0, start: Time(start.start.0), jitter: start.jitter })
-        }
-        AppText::LongLived { pairs, size, start } => App::LongLived(LongLived {
-            pairs: self::pairs(pairs),
-            size: size.0,
-            start: Time(start.start.0),
-            jitter: start.jitter,
-        }),
-        AppText::Flows { list: ListText::Inline(flows) } => App::Flows(Flows { list: flows.clone() }),
-        AppText::Flows { list: ListText::Path(path) } => {
-            let text = experiment.sources.known(path);
-            App::Flows(Flows { list: flow_list::read(text.as_bytes(), path, hosts)? })
-        }
-    })
-}
-
-fn pairs(text: &PairsText) -> Pairs {
-    let listed =
-        |p: &PairText| PairFlows { src: HostId(p.src), dst: HostId(p.dst), count: p.count, path: p.path };
-    match text {
-        PairsText::Listed(pairs) => Pairs::Listed(pairs.iter().map(listed).collect()),
-        PairsText::Rule(RuleText { rule, count }) => Pairs::ByRule {
-            rule: match *rule {
-                RuleKind::AllPairs => Rule::AllPairs,
-                RuleKind::OtherRacks => Rule::OtherRacks,
-                RuleKind::Shift { by } => Rule::Shift(by),
-                RuleKind::ToOne { host } => Rule::ToOne(HostId(host)),
-            },
-            count: *count,
-        },
-    }
-}
-
 fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<ScheduledControl>, InputError> {
-    let control = |text: &crate::experiment::ControlText| {
+    let control = |text: &ControlText| {
         if text.flow as usize >= flows.len() {
             let what = format!("there is no flow {}", text.flow);
             let fix = format!("flows 0 to {}", flows.len().saturating_sub(1));
-            return Err(InputError::new("", None, "control.flow", what, fix));
+            let file = experiment.sources.experiment();
+            return Err(InputError::new(file, None, "control.flow", what, fix));
         }
         let control = match text.change {
             Change::Abort(_) => Control::Abort,
@@ -216,13 +103,6 @@ fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<Scheduled
         Ok(ScheduledControl { at: Time(text.at.0), flow: FlowId(text.flow), control })
     };
     experiment.controls.iter().map(control).collect()
-}
-
-fn until(time: &Timing) -> Until {
-    match *time {
-        Timing::Window { warmup, measure, .. } => Until::Time(Time::ZERO + warmup + measure),
-        Timing::Count { flows, .. } => Until::Flows(flows),
-    }
 }
 
 /// The part of the run whose flows are measured.
@@ -282,12 +162,4 @@ fn overload(load: &Load) -> Vec<String> {
             .map(|s| format!("the offered load of the {what} is {s:.3}: more than it carries"))
     };
     [of("hosts", load.offered_host), of("core", load.offered_core)].into_iter().flatten().collect()
-}
-
-/// The 64-bit finalizer by which the ns-3 comparison spreads flows over spines.
-fn splitmix64(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }

@@ -18,9 +18,9 @@ pub(super) fn run_id(merged: &Json, sources: &Sources, seed: u64) -> String {
     canonical(merged, &mut text);
     part(text.as_bytes());
     // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.
-    for (name, content) in sources.used().filter(|(name, _)| !name.ends_with(".toml")) {
+    for (name, digest) in sources.digests().filter(|(name, _)| !name.ends_with(".toml")) {
         part(name.as_bytes());
-        part(content.as_bytes());
+        part(digest);
     }
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

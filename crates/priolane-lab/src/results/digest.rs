@@ -25,7 +25,14 @@ pub fn of_rows(rows: &Rows) -> String {
 
 /// A digest in the making. Tables enter in the order of `Table::ALL`.
 #[derive(Debug, Default)]
-pub struct Digest(Sha256);
+pub struct Digest {
+    hash: Sha256,
+    /// What is not hashed yet: hashing cell by cell would cost more than the hash.
+    pending: Vec<u8>,
+}
+
+/// Bytes hashed at once.
+const CHUNK: usize = 1 << 16;
 
 impl Digest {
     /// Begins a table.
@@ -40,25 +47,30 @@ impl Digest {
     /// priolane has changes the digest by that fact alone.
     pub fn add(&mut self, batch: &RecordBatch) {
         let Some(columns) = View::all(batch) else {
-            self.0.update([u8::MAX]);
+            self.pending.push(u8::MAX);
             return;
         };
         for row in 0..batch.num_rows() {
             for column in &columns {
                 self.cell(column.cell(row));
             }
+            if self.pending.len() >= CHUNK {
+                self.hash.update(&self.pending);
+                self.pending.clear();
+            }
         }
     }
 
     /// The digest as 64 hexadecimal digits.
-    pub fn finish(self) -> String {
-        hex(&self.0.finalize())
+    pub fn finish(mut self) -> String {
+        self.hash.update(&self.pending);
+        hex(&self.hash.finalize())
     }
 
     fn cell(&mut self, cell: Cell) {
         match cell {
-            Cell::Null => self.0.update([0]),
-            Cell::Bool(b) => self.0.update([1, u8::from(b)]),
+            Cell::Null => self.pending.push(0),
+            Cell::Bool(b) => self.pending.extend([1, u8::from(b)]),
             Cell::Int(n) => self.number(2, n),
             Cell::Real(x) => self.number(3, x.to_bits()),
             Cell::Text(t) => self.text(t),
@@ -66,14 +78,13 @@ impl Digest {
     }
 
     fn number(&mut self, tag: u8, bits: u64) {
-        let mut bytes = [tag; 9];
-        bytes[1..].copy_from_slice(&bits.to_le_bytes());
-        self.0.update(bytes);
+        self.pending.push(tag);
+        self.pending.extend(bits.to_le_bytes());
     }
 
     fn text(&mut self, text: &str) {
         self.number(4, text.len() as u64);
-        self.0.update(text.as_bytes());
+        self.pending.extend(text.as_bytes());
     }
 }
 

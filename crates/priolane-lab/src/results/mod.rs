@@ -12,3 +12,6 @@ pub mod tables;
 #[path = "../../tests/fixture/mod.rs"]
 #[allow(unreachable_pub, missing_docs, reason = "shared with integration tests")]
 pub(crate) mod fixture;
+
+#[cfg(test)]
+mod tests;

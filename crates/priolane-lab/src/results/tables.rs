@@ -71,7 +71,7 @@ pub fn read(
     directory: &Path,
     table: Table,
     names: &[&str],
-) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>>> {
+) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
     let reader = open(directory, table, names)?;
     Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
 }

@@ -118,6 +118,11 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(fault("port.ecn.at", rate));
     }
     match &scheme.nic {
+        Nic::Queue { ecn: Some(_), .. } if fabric.host_rates.len() > 1 => {
+            let what =
+                "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
+            Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"))
+        }
         Nic::Queue { ecn: Some(ecn), .. } => match missing(ecn, &fabric.host_rates) {
             Some(rate) => Err(fault("nic.ecn.at", rate)),
             None => Ok(()),

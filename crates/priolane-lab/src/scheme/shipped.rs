@@ -1,5 +1,9 @@
 //! The schemes that come with priolane, compiled in.
 
+use std::sync::OnceLock;
+
+use crate::source::{InputError, Table, parse};
+
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
         /// Name and text of each shipped scheme file.
@@ -13,4 +17,16 @@ shipped!("newreno", "dctcp", "nos2", "pias", "es8", "ps", "srpt", "ns3_dctcp");
 /// The text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+/// The tree of the shipped scheme of this name, read once per process; its file is called `schemes/NAME.toml`.
+///
+/// # Errors
+/// If the shipped file were no TOML, which a test rules out.
+pub fn shipped_tree(name: &str) -> Option<Result<&'static Table, InputError>> {
+    static TREES: OnceLock<Vec<Result<Table, InputError>>> = OnceLock::new();
+    let tree = |(name, text): &(&str, &str)| parse(&format!("schemes/{name}.toml"), text);
+    let trees = TREES.get_or_init(|| SHIPPED.iter().map(tree).collect());
+    let at = SHIPPED.iter().position(|(n, _)| *n == name)?;
+    Some(trees[at].as_ref().map_err(Clone::clone))
 }

@@ -294,10 +294,10 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The name closest to `typed`, if it is at most two edits (one, for short names) away.
-fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let allowed = if typed.chars().count() <= 4 { 1 } else { 2 };
-    let close = names.map(|name| (edits(typed, name), name)).filter(|(d, _)| *d <= allowed);
+/// The name closest to `typed`, if it is at most two edits (one, if both are short) away.
+pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let allowed = |name: &str| if typed.chars().count().max(name.len()) <= 4 { 1 } else { 2 };
+    let close = names.map(|name| (edits(typed, name), name)).filter(|(d, name)| *d <= allowed(name));
     close.min_by_key(|(d, _)| *d).map(|(_, name)| name)
 }
 

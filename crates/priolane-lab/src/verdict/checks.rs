@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::grid::Grid;
-use crate::metrics::ALL;
+use crate::metrics::{ALL, Summary};
 use crate::results::record::{LedgerRow, RunRecord};
 
 /// One line of the self-check.
@@ -91,12 +91,20 @@ fn unfinished(records: &[&RunRecord]) -> Check {
         .filter(|(_, (unfinished, _))| *unfinished > 0)
         .map(|(scheme, (unfinished, flows))| format!("{scheme} {unfinished} of {flows}"))
         .collect();
-    let (state, says) = if left.is_empty() {
+    let empty = by_run(records).filter(|all| all.flows == 0).count();
+    let (state, says) = if empty > 0 {
+        (State::Warn, format!("{empty} of {} runs measured no flow: measure longer", records.len()))
+    } else if left.is_empty() {
         (State::Ok, "all measured flows finished".to_owned())
     } else {
         (State::Warn, format!("measured flows unfinished, and in no mean: {}", left.join(", ")))
     };
     Check { name: "unfinished", state, says }
+}
+
+/// What all measured flows of each run add up to.
+fn by_run<'a>(records: &[&'a RunRecord]) -> impl Iterator<Item = &'a Summary> {
+    records.iter().filter_map(|record| record.summary.get(ALL))
 }
 
 /// Asked and offered load, one line per asked load.

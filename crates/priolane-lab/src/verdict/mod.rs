@@ -159,3 +159,6 @@ fn digest(grid: &Grid) -> String {
     }
     hex(&hash.finalize())
 }
+
+#[cfg(test)]
+mod tests;

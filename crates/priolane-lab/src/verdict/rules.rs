@@ -38,11 +38,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(reproduced: bool, direction: bool) -> Self {
-        match (reproduced, direction) {
-            (true, _) => Self::Reproduced,
-            (false, true) => Self::DirectionOnly,
-            (false, false) => Self::NotReproduced,
+    /// Reproduced if `holds` for both ends of the interval, direction only if for the mean alone.
+    fn on(value: &Interval, holds: impl Fn(f64) -> bool) -> Self {
+        match value.ends() {
+            Some((low, high)) if holds(low) && holds(high) => Self::Reproduced,
+            _ if value.mean.is_some_and(holds) => Self::DirectionOnly,
+            _ => Self::NotReproduced,
         }
     }
 }
@@ -86,17 +87,12 @@ pub fn equal(contrast: Contrast, within: f64) -> Verdict {
         Contrast::Ratio(ratio) => (ratio, 1.0 / (1.0 + within), 1.0 + within),
         Contrast::Difference(difference) => (difference, 0.0, 0.0),
     };
-    let inside = |x: f64| low <= x && x <= high;
-    Verdict::of(
-        interval.ends().is_some_and(|(a, b)| inside(a) && inside(b)),
-        interval.mean.is_some_and(inside),
-    )
+    Verdict::on(&interval, |x| low <= x && x <= high)
 }
 
 /// Whether a value lies in a range.
 pub fn bounded(value: &Interval, range: OpenRange) -> Verdict {
-    let ends = value.ends().is_some_and(|(low, high)| range.contains(low) && range.contains(high));
-    Verdict::of(ends, value.mean.is_some_and(|mean| range.contains(mean)))
+    Verdict::on(value, |x| range.contains(x))
 }
 
 /// A number of the paper's.
@@ -128,12 +124,15 @@ impl Published {
     /// Whether a measured value agrees.
     pub fn judge(&self, value: &Interval) -> Verdict {
         let (low, high) = self.band();
-        let meets = value.ends().is_some_and(|(from, to)| from <= high && low <= to);
+        if value.ends().is_some_and(|(from, to)| from <= high && low <= to) {
+            return Verdict::Reproduced;
+        }
         let same_side = |mean: f64| {
             self.scale == Scale::Relative
                 && ((mean > 1.0 && self.value > 1.0) || (mean < 1.0 && self.value < 1.0))
         };
-        Verdict::of(meets, value.mean.is_some_and(|mean| (low..=high).contains(&mean) || same_side(mean)))
+        let direction = |mean: f64| (low..=high).contains(&mean) || same_side(mean);
+        if value.mean.is_some_and(direction) { Verdict::DirectionOnly } else { Verdict::NotReproduced }
     }
 
     /// Whether an interval is so wide that meeting the band says little: more than twice the band.
@@ -178,3 +177,6 @@ fn slope(along: &[(f64, BySeed)], seed: u64) -> Option<f64> {
     let variance: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.0 - mean_x)).sum();
     (variance > 0.0).then(|| covariance / variance)
 }
+
+#[cfg(test)]
+mod tests;

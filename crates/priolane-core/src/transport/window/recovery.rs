@@ -308,11 +308,11 @@ impl<C: CongestionControl> Sender<C> {
                 }
             }
             LossRecovery::NewReno if duplicates && self.una >= self.may_recover_at => {
-                self.begin_fast(self.una + u64::from(config.frame.mss()), now);
-                let reported = u64::from(self.dup_acks) * u64::from(config.frame.mss());
-                let flight = self.next - self.una;
+                let mss = u64::from(config.frame.mss());
+                let reported = (u64::from(self.dup_acks) * mss).min(self.next - self.una);
+                self.begin_fast(self.una + mss, now);
                 if let State::Recovery(recovery) = &mut self.state {
-                    recovery.inflation = reported.min(flight);
+                    recovery.inflation = reported;
                 }
             }
             LossRecovery::GoBackN if duplicates && self.una >= self.may_recover_at => {

@@ -1,0 +1,131 @@
+use super::*;
+use crate::units::Time;
+
+const MSS: u64 = 1_000;
+
+fn config(alpha_0: f64) -> Config {
+    let reno = super::super::new_reno::Config { init_window: Some(64 * MSS) };
+    Config { reno, g: 1.0 / 16.0, alpha_0, min_window: 2 }
+}
+
+/// A bulk sender that always fills its window, one ACK per segment.
+struct Bulk {
+    dctcp: Dctcp,
+    una: u64,
+    next: u64,
+}
+
+impl Bulk {
+    fn new(alpha_0: f64) -> Self {
+        let dctcp = Dctcp::new(&config(alpha_0), MSS);
+        let next = dctcp.window();
+        Self { dctcp, una: 0, next }
+    }
+
+    fn ack(&mut self, echo: Echo) {
+        self.una += MSS;
+        let marked = echo == Echo::Marked;
+        let (una, next) = (self.una, self.next.max(self.una));
+        self.dctcp.on_ack(&AckSeen {
+            now: Time::ZERO,
+            acked: MSS,
+            una,
+            next,
+            marked,
+            growth: Growth::Allowed,
+            rtt: None,
+        });
+        self.next = self.next.max(self.una + self.dctcp.window());
+    }
+
+    /// Acknowledges all that is out now.
+    fn window(&mut self, echo: impl Fn(u64) -> Echo) {
+        let end = self.next;
+        while self.una < end {
+            self.ack(echo(self.una / MSS));
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Echo {
+    Marked,
+    Unmarked,
+}
+
+#[test]
+fn alpha_is_the_filtered_fraction_of_marked_bytes() {
+    let mut bulk = Bulk::new(0.0);
+    // The first ACK ends the empty window [0, 0): unmarked, alpha 0. The next window ends with the first
+    // ACK beyond what was out then: 64 segments, of which every fourth is marked: 16/64 g = 1/64.
+    bulk.ack(Echo::Unmarked);
+    assert_eq!((bulk.dctcp.alpha(), bulk.next), (0.0, 66_000));
+    // out = 64 at that ACK, so the window ends beyond 64: ACKs 2..=65, 64 of them.
+    for n in 2..=65 {
+        bulk.ack(if n % 4 == 0 { Echo::Marked } else { Echo::Unmarked });
+    }
+    assert_eq!(bulk.dctcp.alpha(), 16.0 / 64.0 / 16.0);
+}
+
+#[test]
+fn all_marked_drives_alpha_to_one_and_each_window_to_half() {
+    let mut bulk = Bulk::new(0.0);
+    // 1 - (15/16)^n after n updates: 100 windows leave 0.0016.
+    for _ in 0..100 {
+        bulk.window(|_| Echo::Marked);
+    }
+    assert!((0.998..=1.0).contains(&bulk.dctcp.alpha()), "{}", bulk.dctcp.alpha());
+    assert_eq!(bulk.dctcp.window(), 2 * MSS);
+    // With alpha 1 from the start, windows of 64: 32, 16, 8, 4, 2, and no lower.
+    let mut halving = Bulk::new(1.0);
+    let windows: Vec<u64> = (0..7)
+        .map(|_| {
+            halving.ack(Echo::Marked);
+            let cut = halving.dctcp.window() / MSS;
+            // Deliver the rest of what was out at the cut, marked as well: no further reduction.
+            halving.window(|_| Echo::Marked);
+            assert_eq!(halving.dctcp.window() / MSS, cut);
+            cut
+        })
+        .collect();
+    assert_eq!(windows, [32, 16, 8, 4, 2, 2, 2]);
+}
+
+#[test]
+fn a_marked_ack_ends_slow_start_and_grows_nothing() {
+    let mut bulk = Bulk::new(0.5);
+    bulk.ack(Echo::Marked);
+    // alpha = 15/16 * 0.5 + 1/16 = 0.53125; 64,000 * (1 - 0.265625) = 47,000.
+    assert_eq!((bulk.dctcp.alpha(), bulk.dctcp.window()), (0.53125, 47_000));
+    bulk.ack(Echo::Marked);
+    assert_eq!(bulk.dctcp.window(), 47_000);
+    // 47 unmarked segments buy one: congestion avoidance.
+    (0..46).for_each(|_| bulk.ack(Echo::Unmarked));
+    assert_eq!(bulk.dctcp.window(), 47_000);
+    bulk.ack(Echo::Unmarked);
+    assert_eq!(bulk.dctcp.window(), 48_000);
+}
+
+#[test]
+fn a_loss_reduction_covers_marks_of_the_same_window() {
+    let mut bulk = Bulk::new(1.0);
+    bulk.ack(Echo::Unmarked);
+    let out = bulk.next;
+    bulk.dctcp.on_loss(&LossSeen { now: Time::ZERO, in_flight: 60 * MSS, next: out });
+    while bulk.una < out {
+        bulk.ack(Echo::Marked);
+    }
+    assert_eq!(bulk.dctcp.window(), 30 * MSS);
+    bulk.ack(Echo::Marked);
+    assert!(bulk.dctcp.window() < 20 * MSS);
+}
+
+#[test]
+fn the_floor_never_raises_a_window() {
+    let mut bulk = Bulk::new(1.0);
+    let end = bulk.next;
+    bulk.dctcp.on_timeout(&LossSeen { now: Time::ZERO, in_flight: 8_000, next: 0 }, Repeat::First);
+    assert_eq!(bulk.dctcp.window(), MSS);
+    bulk.ack(Echo::Marked);
+    assert_eq!((bulk.dctcp.window(), bulk.next), (MSS, end));
+}

@@ -1,0 +1,162 @@
+//! Whether traffic fits the network and figures fit the sweep: found when planned, with the line to blame.
+
+use priolane_core::ids::HostId;
+use priolane_core::units::Rate;
+use priolane_sim::topology::Topology;
+
+use super::traffic;
+use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
+use crate::source::{InputError, Origin, Table, Value, nearest};
+use crate::workload::{Counts, LoadOf, Reach};
+
+/// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry.
+pub(super) fn traffic(
+    experiment: &Experiment,
+    topology: &Topology,
+    root: &Table,
+) -> Result<Vec<String>, InputError> {
+    let located = |error: InputError| match overlay::locate(root, &error.key) {
+        Some(origin) if error.line.is_none() => {
+            InputError { file: origin.file.to_string(), line: origin.line, ..error }
+        }
+        _ => error,
+    };
+    traffic::probe(experiment, topology).map_err(located)?;
+    let mut core = 0.0;
+    let mut warnings = Vec::new();
+    for group in &experiment.groups {
+        let AppText::Poisson { load, reach, .. } = &group.app else { continue };
+        let site = Site::of(experiment, topology, group, *reach)?;
+        let one_rate = site.one_rate(topology);
+        if load.of == LoadOf::Host && one_rate.is_none() {
+            let error = InputError::new(
+                experiment.sources.experiment(),
+                None,
+                format!("group.{}.load.of", group.name),
+                "the links of this group's hosts differ in rate, so a load of hosts is not one number",
+                "a group for each rate, or of = \"core\"",
+            );
+            return Err(located(error));
+        }
+        let [host_share, core_share] = site.shares(experiment, topology, *load);
+        core += core_share;
+        if host_share > 1.0 {
+            warnings.push(format!(
+                "group {}: the load of its hosts is {host_share:.3} on the wire: more than their links carry",
+                group.name
+            ));
+        }
+    }
+    if core > 1.0 {
+        warnings.push(format!(
+            "the load of the links out of racks is {core:.3} on the wire: more than they carry"
+        ));
+    }
+    Ok(warnings)
+}
+
+/// A group's senders and whom they may send to.
+struct Site {
+    hosts: Vec<HostId>,
+    /// Mean probability that a flow leaves its rack.
+    leaves_rack: f64,
+}
+
+impl Site {
+    fn of(
+        experiment: &Experiment,
+        topology: &Topology,
+        group: &Group,
+        reach: Reach,
+    ) -> Result<Self, InputError> {
+        let hosts = traffic::hosts(experiment, topology, group)?;
+        let to = traffic::targets(experiment, topology, group)?;
+        let mut in_rack = vec![0u32; topology.hosts as usize];
+        let mut is_target = vec![false; topology.hosts as usize];
+        for host in &to {
+            if !std::mem::replace(&mut is_target[host.index()], true) {
+                in_rack[topology.rack[host.index()] as usize] += 1;
+            }
+        }
+        let targets: u32 = in_rack.iter().sum();
+        let leaving = |host: &HostId| {
+            let own_rack = in_rack[topology.rack[host.index()] as usize];
+            let all = targets - u32::from(is_target[host.index()]);
+            if all == 0 { 0.0 } else { f64::from(targets - own_rack) / f64::from(all) }
+        };
+        let leaves_rack = match reach {
+            Reach::OtherRacks => 1.0,
+            Reach::AnyHost => hosts.iter().map(leaving).sum::<f64>() / hosts.len().max(1) as f64,
+        };
+        Ok(Self { hosts, leaves_rack })
+    }
+
+    /// The rate of the links of all senders, if it is one.
+    fn one_rate(&self, topology: &Topology) -> Option<Rate> {
+        let mut rates = self.hosts.iter().map(|&host| topology.host_capacity(host));
+        let first = rates.next()?;
+        if rates.all(|rate| rate == first) { Some(first) } else { None }
+    }
+
+    /// What the load is of host links and of links out of racks, as bytes on the wire if all packets were full:
+    /// a lower bound.
+    fn shares(&self, experiment: &Experiment, topology: &Topology, load: LoadText) -> [f64; 2] {
+        let frame = &experiment.frame;
+        let full = f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss());
+        let wire = match load.counts {
+            Counts::Wire => 1.0,
+            Counts::Payload => full,
+        };
+        let hosts: f64 = self.hosts.iter().map(|&host| topology.host_capacity(host).bps() as f64).sum();
+        let core = topology.core_capacity() as f64;
+        let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { 0.0 };
+        match load.of {
+            LoadOf::Host => [load.value * wire, load.value * wire * self.leaves_rack * ratio(hosts, core)],
+            LoadOf::Core => {
+                let demand = load.value * wire * core;
+                [ratio(demand, hosts * self.leaves_rack), load.value * wire]
+            }
+        }
+    }
+}
+
+/// Checks that figures and claims speak of keys that the file sweeps.
+pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -> Result<(), InputError> {
+    let check = |list: &str, index: usize, field: &str, key: &str| {
+        if swept.iter().any(|axis| axis == key) {
+            return Ok(());
+        }
+        let origin = item_field(root, list, index, field);
+        let fix = match nearest(key, swept.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None if swept.is_empty() => "a [sweep] with this key, or leave it out".to_owned(),
+            None => format!("one of {}", swept.join(", ")),
+        };
+        Err(origin.error(&format!("{list}[{index}].{field}"), format!("the key {key:?} is not swept"), fix))
+    };
+    for (i, panel) in experiment.panels.iter().enumerate() {
+        panel.x.iter().try_for_each(|x| check("panel", i, "x", x))?;
+        panel.at.keys().try_for_each(|key| check("panel", i, "at", key))?;
+    }
+    for (i, claim) in experiment.claims.iter().enumerate() {
+        claim.at.keys().try_for_each(|key| check("claim", i, "at", key))?;
+        if let Test::Trend { along, .. } = &claim.test {
+            check("claim", i, "trend", along)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the `field` of the `index`-th item of the `list` of tables stands.
+fn item_field(root: &Table, list: &str, index: usize, field: &str) -> Origin {
+    let item = match root.get(list).map(|node| &node.value) {
+        Some(Value::List(items)) => items.get(index),
+        _ => None,
+    };
+    let inner = item.and_then(|item| match &item.value {
+        Value::Table(table) => table.get(field),
+        _ => None,
+    });
+    let node = inner.or(item);
+    node.map_or(Origin { file: "".into(), line: None }, |node| node.origin.clone())
+}

@@ -1,0 +1,316 @@
+use std::fs;
+
+use priolane_core::ids::LinkId;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::Outcome;
+
+use super::compare::{Sameness, compare};
+use super::fixture::Fixture;
+use super::record::RunRecord;
+use super::rows::{Cell, Rows, Table, View};
+use super::store::{Published, RunId, Store};
+use super::{columns, digest, record, tables};
+
+const ID: &str = "00000000000000aa";
+
+fn digest_of(fixture: &Fixture) -> String {
+    digest::of_rows(&Rows::new(fixture.source(), &fixture.outcome))
+}
+
+fn record_of(fixture: &Fixture) -> RunRecord {
+    RunRecord {
+        run: ID.into(),
+        version: "0".into(),
+        title: "T".into(),
+        scheme: "s".into(),
+        point: Default::default(),
+        seed: 1,
+        merged: serde_json::Value::Null,
+        digest: digest_of(fixture),
+        stopped_at_ps: 0,
+        counters: record::Counters::of(&fixture.scenario, &fixture.outcome),
+        load: Default::default(),
+        warnings: Vec::new(),
+        priorities: record::priorities(&fixture.outcome),
+        ledger: record::ledger(&fixture.outcome.ledger),
+        summary: crate::metrics::summarize(&fixture.source(), &fixture.outcome, &[]),
+        files: Vec::new(),
+    }
+}
+
+fn store(dir: &std::path::Path, fixture: &Fixture) -> Published {
+    let store = Store::open(dir).unwrap();
+    let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
+    for table in Table::ALL {
+        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
+    }
+    draft.publish(&mut record_of(fixture)).unwrap()
+}
+
+fn accepted(dir: &std::path::Path) -> bool {
+    Store::at(dir).accept(&RunId::new(ID).unwrap()).is_some()
+}
+
+#[test]
+fn digest_changes_with_any_row() {
+    let base = digest_of(&Fixture::with_flows(4));
+    let changes: [fn(&mut Fixture); 12] = [
+        |f| f.outcome.flows[3].fct = Some(Span(1)),
+        |f| f.outcome.flows[0].fct_acked = None,
+        |f| f.outcome.flows[1].class.last = 9,
+        |f| f.outcome.flows[2].timeouts = 1,
+        |f| f.scenario.flows[0].deadline = Some(Time(5)),
+        |f| f.scenario.flows[3].size = None,
+        |f| f.groups[0] = "other".into(),
+        |f| f.measured[2] = false,
+        |f| f.bare_fct[1] = Span(999),
+        |f| f.outcome.ports[0].waited += 1,
+        |f| f.outcome.samples[0].queued_packets += 1,
+        |f| f.outcome.samples.clear(),
+    ];
+    for (i, change) in changes.into_iter().enumerate() {
+        let mut fixture = Fixture::with_flows(4);
+        change(&mut fixture);
+        assert_ne!(digest_of(&fixture), base, "change {i}");
+    }
+}
+
+#[test]
+fn digest_does_not_change_with_the_engine() {
+    let base = digest_of(&Fixture::with_flows(4));
+    let mut fixture = Fixture::with_flows(4);
+    fixture.outcome.work.events = 1_000_000;
+    assert_eq!(digest_of(&fixture), base);
+}
+
+#[test]
+fn digest_does_not_depend_on_the_order_of_records() {
+    let mut fixture = Fixture::with_flows(2);
+    let mut port = fixture.outcome.ports[0];
+    port.link = LinkId(3);
+    fixture.outcome.ports.push(port);
+    let base = digest_of(&fixture);
+    fixture.outcome.ports.reverse();
+    assert_ne!(digest_of(&fixture), base);
+    super::rows::canonical(&mut fixture.outcome);
+    assert_eq!(digest_of(&fixture), base);
+}
+
+#[test]
+fn tables_read_back_give_the_same_digest() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = Fixture::with_flows(100_000);
+    store(dir.path(), &fixture);
+    let mut digest = digest::Digest::default();
+    for table in Table::ALL {
+        digest.begin(table);
+        let names: Vec<&str> = columns::of(table).iter().map(|c| c.name).collect();
+        for batch in tables::read(&dir.path().join(ID), table, &names).unwrap() {
+            digest.add(&batch.unwrap());
+        }
+    }
+    assert_eq!(digest.finish(), digest_of(&fixture));
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for dir in &dirs {
+        store(dir.path(), &Fixture::with_flows(50));
+    }
+    for name in ["run.json", "flows.parquet", "ports.parquet", "series.parquet"] {
+        let [a, b] = dirs.each_ref().map(|dir| fs::read(dir.path().join(ID).join(name)).unwrap());
+        assert!(a == b, "{name}");
+    }
+}
+
+#[test]
+fn columns_state_unit_and_meaning() {
+    for table in Table::ALL {
+        for field in table.schema().fields() {
+            assert!(!field.metadata()["meaning"].is_empty() && field.metadata().contains_key("unit"));
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    store(dir.path(), &Fixture::with_flows(1));
+    let mut batches = tables::read(&dir.path().join(ID), Table::Flows, &["fct_ps"]).unwrap();
+    let batch = batches.next().unwrap().unwrap();
+    assert_eq!(batch.schema().field(0).metadata()["unit"], "ps");
+}
+
+#[test]
+fn ports_are_named_by_their_link_and_waits_are_means() {
+    let fixture = Fixture::with_flows(1);
+    let rows = Rows::new(fixture.source(), &fixture.outcome);
+    let batch = rows.batch(Table::Ports, 0..1);
+    let views = View::all(&batch).unwrap();
+    assert_eq!(views[0].cell(0), Cell::Text("h1->s0"));
+    // 10 ps over 3 packets.
+    assert_eq!(views[10].cell(0), Cell::Real(10.0 / 3.0));
+}
+
+#[test]
+fn parallel_links_have_names_of_their_own() {
+    let mut fixture = Fixture::with_flows(1);
+    fixture.scenario.topology.links[3] = fixture.scenario.topology.links[2];
+    let names = super::rows::port_names(&fixture.scenario.topology);
+    assert_eq!(names[2..], ["h1->s0", "h1->s0#2"]);
+}
+
+#[test]
+fn priorities_count_inversions_by_class_and_queue() {
+    let mut outcome: Outcome = Fixture::with_flows(2).outcome;
+    outcome.ports[0].inversions = 1;
+    let mut other = outcome.ports[0];
+    (other.link, other.packets, other.inversions) = (LinkId(3), 1, 1);
+    outcome.ports.push(other);
+    let rows = record::priorities(&outcome);
+    assert_eq!(rows.len(), 1);
+    // 1 + 1 of 3 + 1 packets, and both flows asked for class 1.
+    assert_eq!((rows[0].flows, rows[0].inversions, rows[0].packets, rows[0].share), (2, 2, 4, 0.5));
+}
+
+#[test]
+fn damaged_runs_are_not_accepted_and_are_kept_aside() {
+    let damages: [fn(&std::path::Path); 8] = [
+        |run| fs::remove_file(run.join("run.json")).unwrap(),
+        |run| truncate(&run.join("run.json")),
+        |run| truncate(&run.join("flows.parquet")),
+        |run| fs::remove_file(run.join("ports.parquet")).unwrap(),
+        |run| fs::write(run.join("notes.txt"), "mine").unwrap(),
+        |run| flip_a_byte(&run.join("series.parquet")),
+        |run| replace(&run.join("run.json"), "00000000000000aa", "00000000000000bb"),
+        |run| replace(&run.join("run.json"), "flows.parquet", "other.parquet"),
+    ];
+    for (i, damage) in damages.into_iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        store(dir.path(), &Fixture::with_flows(10));
+        assert!(accepted(dir.path()));
+        damage(&dir.path().join(ID));
+        assert!(!accepted(dir.path()), "damage {i}");
+        assert_eq!(store(dir.path(), &Fixture::with_flows(10)), Published::New, "damage {i}");
+        assert!(accepted(dir.path()), "damage {i}");
+        let names = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.filter(|n| n.starts_with(".aside-00000000000000aa-")).count(), 1, "damage {i}");
+    }
+}
+
+fn truncate(path: &std::path::Path) {
+    let bytes = fs::read(path).unwrap();
+    fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+fn flip_a_byte(path: &std::path::Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+fn replace(path: &std::path::Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+#[test]
+fn a_file_in_a_runs_place_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(ID), "somebody's").unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
+    let fixture = Fixture::with_flows(1);
+    for table in Table::ALL {
+        draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
+    }
+    let error = draft.publish(&mut record_of(&fixture)).unwrap_err();
+    assert!(error.to_string().contains("not a directory"), "{error}");
+    assert_eq!(fs::read_to_string(dir.path().join(ID)).unwrap(), "somebody's");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2); // that file and the lock
+}
+
+#[test]
+fn the_second_of_two_writers_finds_the_run_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = Fixture::with_flows(3);
+    let rows = Rows::new(fixture.source(), &fixture.outcome);
+    let store = Store::open(dir.path()).unwrap();
+    let mut drafts = [0, 1].map(|_| store.begin(&RunId::new(ID).unwrap()).unwrap());
+    for draft in &mut drafts {
+        Table::ALL.iter().for_each(|&table| draft.write(table, &rows).unwrap());
+    }
+    // A store opened meanwhile must not take living writers' temporaries away.
+    Store::open(dir.path()).unwrap();
+    let published = drafts.map(|draft| draft.publish(&mut record_of(&fixture)).unwrap());
+    assert_eq!(published, [Published::New, Published::AlreadyThere]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2); // the run and the lock
+}
+
+#[test]
+fn only_temporaries_of_our_naming_and_of_nobody_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in [".tmp-00000000000000aa-1-0", ".tmp-mine", ".tmp-00000000000000aa-1-x", "work"] {
+        fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    Store::open(dir.path()).unwrap();
+    let mut names: Vec<String> =
+        fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, [".lock", ".tmp-00000000000000aa-1-x", ".tmp-mine", "work"]);
+}
+
+#[test]
+fn run_ids_have_one_form() {
+    assert!(RunId::new("0123456789abcdef").is_some());
+    for other in ["0123456789ABCDEF", "0123456789abcde", "0123456789abcdefg", "../0123456789abc", ""] {
+        assert!(RunId::new(other).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_one_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let message = Store::open(&file.join("runs")).unwrap_err().to_string();
+    assert!(
+        message.starts_with("cannot create ") && message.contains("completed runs are kept"),
+        "{message}"
+    );
+    assert!(!message.contains('\n'));
+}
+
+#[test]
+fn comparison_names_the_first_difference() {
+    let base = Fixture::with_flows(5);
+    let outcome_of = |change: fn(&mut Fixture)| {
+        let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+        let mut changed = base.clone();
+        change(&mut changed);
+        store(a.path(), &base);
+        store(b.path(), &changed);
+        let comparison = compare(a.path(), b.path()).unwrap();
+        assert!(comparison.only_a.is_empty() && comparison.only_b.is_empty());
+        comparison.common[0].outcome.clone()
+    };
+    assert_eq!(outcome_of(|_| ()), Sameness::Equal);
+    let metric = outcome_of(|f| f.outcome.flows[1].fct = Some(Span(5_000)));
+    assert!(
+        matches!(&metric, Sameness::Metric { name, .. } if name.starts_with("summary.all.")),
+        "{metric:?}"
+    );
+    let counter = outcome_of(|f| f.outcome.flows[1].retransmits = 40);
+    assert!(
+        matches!(&counter, Sameness::Metric { name, .. } if name == "counters.retransmits"),
+        "{counter:?}"
+    );
+    let row = outcome_of(|f| f.outcome.flows[4].class.last = 7);
+    assert!(matches!(&row, Sameness::Row(d) if d.row == 4 && d.column == "class_last"), "{row:?}");
+}
+
+#[test]
+fn comparison_lists_runs_of_one_side() {
+    let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    store(a.path(), &Fixture::with_flows(1));
+    let comparison = compare(a.path(), b.path()).unwrap();
+    assert_eq!((comparison.common.len(), comparison.only_a.len(), comparison.only_b.len()), (0, 1, 0));
+}

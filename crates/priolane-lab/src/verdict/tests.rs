@@ -1,0 +1,191 @@
+use std::ops::ControlFlow;
+
+use priolane_core::units::Span;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::*;
+use crate::execute::{Job, Settings};
+use crate::experiment::{Claim, Direction, Panel, PanelKind, Test};
+use crate::plan::{Built, Load};
+use crate::results::fixture::{self, Fixture};
+
+const LOAD: &str = "group.all.load.value";
+
+/// The made-up plan with `claims`.
+fn plan_of(claims: Vec<Test>) -> Plan {
+    let mut plan = fixture::plan();
+    let claim = |test| Claim { section: "§1".into(), says: "so it is".into(), at: Default::default(), test };
+    plan.experiment.claims = claims.into_iter().map(claim).collect();
+    plan.warnings = vec!["of the plan".into()];
+    plan
+}
+
+/// Runs all of `plan` but `left_out`: flow i of `dctcp` takes (i + 1) ms times seed times 10 load,
+/// `nos2` takes half of it.
+fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
+    let store = Store::open(dir.path()).unwrap();
+    for (i, run) in plan.runs.iter().enumerate().filter(|(i, _)| !left_out.contains(i)) {
+        let fixture = Fixture::with_flows(4);
+        let mut outcome = fixture.outcome.clone();
+        let load = run.point[0].1.as_f64().unwrap() * 10.0;
+        for (flow, record) in (1_u64..).zip(&mut outcome.flows) {
+            let slow = flow * run.seed * load.round() as u64 * 1_000_000_000;
+            record.fct = Some(Span(if run.scheme == "dctcp" { slow } else { slow / 2 }));
+        }
+        let load = Load { asked: Some(0.5), offered_host: Some(0.51), offered_core: None };
+        let Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
+        let built = Built { scenario, groups, measured, bare_fct, load, warnings: vec!["of the run".into()] };
+        let id = RunId::new(&run.id).unwrap();
+        let job = Job { run, built: &built, store: &store, id: &id };
+        let settings = Settings { verify: i == 0, ..Settings::default() };
+        job.perform(&settings, None, &mut |_, _, _| Ok(outcome.clone()), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+    }
+}
+
+fn report_of(plan: &Plan, left_out: &[usize]) -> Report {
+    let dir = tempfile::tempdir().unwrap();
+    run_all(plan, &dir, left_out);
+    verdicts(plan, dir.path())
+}
+
+#[test]
+fn claims_of_every_kind_are_judged_from_stored_runs() {
+    let text = |s: &str| s.to_owned();
+    let plan = plan_of(vec![
+        Test::Order(vec![text("gain.all.nos2"), text("gain.all.dctcp")]),
+        Test::Equal { of: vec![text("gain.all.nos2"), text("gain.small.nos2")], within: 0.1 },
+        Test::Bound { of: text("gain.all.nos2"), above: Some(1.5), below: None },
+        Test::Ratio { of: text("fct.all.dctcp"), over: Some(text("fct.all.nos2")), paper: 2.1, within: 0.1 },
+        Test::Trend { of: text("fct.flow2.dctcp"), along: LOAD.into(), goes: Direction::Up },
+        Test::Order(vec![text("fct.all.nos2"), text("fct.all.dctcp")]),
+    ]);
+    let report = report_of(&plan, &[]);
+    let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
+    assert_eq!(report.warnings, ["of the plan", "of the run (12 of 12 runs)"]);
+    assert_eq!(verdicts[..4], [Verdict::Reproduced; 4]);
+    // Slopes of flow 2 are 3, 6 and 9 ms x 10 per unit: mean 60, s = 30, half = 4.303 * 30 / sqrt(3) = 74.5.
+    assert_eq!(verdicts[4..], [Verdict::DirectionOnly, Verdict::NotReproduced]);
+    let gain = &report.claims[0].points[0].measured[0];
+    assert_eq!((gain.metric.as_str(), gain.value.mean, gain.value.n), ("gain.all.nos2", Some(2.0), 3));
+    let slope = report.claims[4].points[0].contrasts[0].value.mean.unwrap();
+    assert!((slope - 0.06).abs() < 1e-9, "{slope}");
+    // Flow 2 at load 0.5: 3 x 5 ms times seeds 1, 2, 3.
+    assert!((report.claims[4].points[0].measured[0].value.mean.unwrap() - 0.030).abs() < 1e-12);
+}
+
+#[test]
+fn missing_runs_make_claims_incomplete_and_are_named() {
+    let plan = plan_of(vec![
+        Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]),
+        Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: Direction::Up },
+    ]);
+    // Run 3 is scheme nos2 of seed 2 at load 0.5.
+    let report = report_of(&plan, &[3]);
+    assert_eq!(report.claims[0].verdict, Verdict::Incomplete);
+    assert_eq!(report.claims[0].points[1].verdict, Some(Verdict::Reproduced));
+    assert_ne!(report.claims[1].verdict, Verdict::Incomplete);
+    assert_eq!(report.missing.len(), 1);
+    assert_eq!((report.missing[0].scheme.as_str(), report.missing[0].seed), ("nos2", 2));
+    assert_eq!(report.checks[0].state, State::Fail);
+    assert_eq!(report.runs.len(), 11);
+}
+
+#[test]
+fn metrics_without_a_value_are_told() {
+    let plan = plan_of(vec![Test::Order(vec!["fct.flow9.nos2".into(), "fct.all.dctcp".into()])]);
+    let report = report_of(&plan, &[]);
+    assert_eq!(report.claims[0].verdict, Verdict::Incomplete);
+    assert!(report.warnings.iter().any(|w| w.contains("`flow9`")), "{:?}", report.warnings);
+}
+
+#[test]
+fn at_restricts_a_claim_to_its_points() {
+    let mut plan = plan_of(vec![Test::Bound { of: "gain.all.nos2".into(), above: Some(1.5), below: None }]);
+    plan.experiment.claims[0].at.insert(LOAD.into(), json!(0.6));
+    let report = report_of(&plan, &[]);
+    assert_eq!(report.claims[0].points.len(), 1);
+    assert_eq!(report.claims[0].points[0].point[LOAD], json!(0.6));
+}
+
+fn panel(kind: PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
+    Panel {
+        title: "P".into(),
+        kind,
+        x: x.map(str::to_owned),
+        x_label: None,
+        metrics: metrics.iter().map(|&m| m.to_owned()).collect(),
+        schemes: None,
+        y_label: None,
+        log_y: false,
+        reference: Some(1.0),
+        at: Default::default(),
+    }
+}
+
+#[test]
+fn panels_hold_a_mark_per_scheme_and_x() {
+    let mut plan = plan_of(Vec::new());
+    let bars = panel(PanelKind::Bar, None, &["gain.small", "gain.all"]);
+    plan.experiment.panels = vec![panel(PanelKind::Line, Some(LOAD), &["fct.all"]), bars];
+    let report = report_of(&plan, &[]);
+    let line = &report.panels[0];
+    assert_eq!(line.x_values, [json!(0.5), json!(0.6)]);
+    assert_eq!(line.series.iter().map(|s| s.scheme.as_str()).collect::<Vec<_>>(), ["dctcp", "nos2"]);
+    // Mean of 1..=4 ms is 2.5 ms; times 5, times the mean seed 2.
+    assert!((line.series[0].points[0].y.mean.unwrap() - 0.025).abs() < 1e-12);
+    assert!(line.series[0].points[0].y.low.unwrap() < 0.025);
+    let bars = &report.panels[1];
+    assert_eq!(bars.x_values, [json!("gain.small"), json!("gain.all")]);
+    assert_eq!(bars.series.len(), 4);
+    assert_eq!(bars.series[1].points[1].y.mean, Some(2.0));
+}
+
+#[test]
+fn distributions_rise_to_one() {
+    let mut plan = plan_of(Vec::new());
+    plan.experiment.panels = vec![panel(PanelKind::Cdf, None, &["fct.all"])];
+    let report = report_of(&plan, &[]);
+    let marks = &report.panels[0].series[0].points;
+    let y: Vec<f64> = marks.iter().map(|m| m.y.mean.unwrap()).collect();
+    assert!(y.windows(2).all(|w| w[0] <= w[1]), "{y:?}");
+    assert_eq!(y.last(), Some(&1.0));
+    // The slowest of 12 pooled flows: 4 x seed 3 x 5 ms.
+    assert_eq!(marks.last().unwrap().x, json!(0.06));
+}
+
+#[test]
+fn checks_tell_loads_engines_and_conservation() {
+    let report = report_of(&plan_of(Vec::new()), &[]);
+    let names: Vec<(&str, State)> = report.checks.iter().map(|c| (c.name, c.state)).collect();
+    let expected =
+        ["runs", "conservation", "engines", "unfinished", "load", "priorities"].map(|n| (n, State::Ok));
+    assert_eq!(names, expected);
+    assert!(report.checks[2].says.starts_with("1 of 12 runs"), "{}", report.checks[2].says);
+    assert_eq!(report.checks[4].says, "asked 0.500, offered to hosts 0.510, to the core unknown");
+}
+
+#[test]
+fn report_digest_changes_with_any_run() {
+    let plan = plan_of(Vec::new());
+    assert_eq!(report_of(&plan, &[]).digest, report_of(&plan, &[]).digest);
+    assert_ne!(report_of(&plan, &[]).digest, report_of(&plan, &[3]).digest);
+}
+
+#[test]
+fn runs_without_a_measured_flow_are_told() {
+    let plan = plan_of(Vec::new());
+    let dir = tempfile::tempdir().unwrap();
+    run_all(&plan, &dir, &[0]);
+    let (store, run) = (Store::open(dir.path()).unwrap(), &plan.runs[0]);
+    let Fixture { scenario, groups, bare_fct, outcome, .. } = Fixture::with_flows(4);
+    let (measured, load) = (vec![false; 4], Load::default());
+    let built = Built { scenario, groups, measured, bare_fct, load, warnings: Vec::new() };
+    let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };
+    let mut go_on = |_| ControlFlow::Continue(());
+    job.perform(&Settings::default(), None, &mut |_, _, _| Ok(outcome.clone()), &mut go_on).unwrap();
+    let report = verdicts(&plan, dir.path());
+    assert_eq!(report.checks[3].says, "1 of 12 runs measured no flow: measure longer");
+    assert_eq!(report.checks[3].state, State::Warn);
+}

@@ -1,0 +1,362 @@
+//! Every input that is wrong gives one message that says file, line, key, what is wrong and what would be right.
+
+use std::path::Path;
+
+use priolane_lab::plan::{self, Options, Plan};
+use priolane_lab::source::InputError;
+
+const GOOD: &str = r#"title = "Two racks"
+schemes = ["dctcp"]
+time = { warmup = "1ms", measure = "2ms" }
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+fabric_link = { rate = "40Gbps", delay = "1us" }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = "web_search"
+load = { of = "host", counts = "payload", value = 0.5 }
+"#;
+
+/// Directory of files that tests write, removed when it goes out of scope.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("priolane-bad-input-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        std::fs::write(self.0.join(name), content).unwrap();
+        self
+    }
+
+    fn plan(&self, name: &str) -> Result<Plan, InputError> {
+        plan::plan(&self.0.join(name), &Options::default())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn planned(text: &str) -> Result<Plan, InputError> {
+    plan::from_text("x.toml", text, Path::new("."), &Options::default())
+}
+
+/// `GOOD` with `old` replaced must give an error at that line (counted from 1; 0 for none) and key.
+fn refused(old: &str, new: &str, line: usize, key: &str) -> InputError {
+    assert!(GOOD.contains(old), "{old}");
+    expect(&GOOD.replacen(old, new, 1), line, key)
+}
+
+fn expect(text: &str, line: usize, key: &str) -> InputError {
+    let error = planned(text).unwrap_err();
+    let shown = error.to_string();
+    assert_eq!((error.line, error.key.as_str()), (Some(line).filter(|&l| l > 0), key), "{shown}");
+    assert!(!error.what.is_empty() && !error.fix.is_empty() && !error.file.is_empty(), "{shown}");
+    assert!(!shown.contains('\n') && shown.len() < 600, "{shown}");
+    error
+}
+
+#[test]
+fn the_file_that_the_others_are_made_from_is_good() {
+    let plan = planned(GOOD).unwrap();
+    assert_eq!((plan.runs.len(), plan.warnings.len()), (1, 0));
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_key_that_was_meant() {
+    assert_eq!(refused("spines", "spine", 7, "topology.spine").fix, "did you mean `spines`?");
+    assert_eq!(refused("sizes", "sise", 15, "group.all.sise").fix, "did you mean `sizes`?");
+    assert!(refused("title", "colour = 1\ntitle", 1, "colour").fix.contains("`topology`"));
+    let scheme = refused(
+        "\n[topology]",
+        "\n[scheme.dctcp.transport]\nalpha0 = 1\n[topology]",
+        5,
+        "scheme.dctcp.transport.alpha0",
+    );
+    assert_eq!(scheme.fix, "did you mean `alpha_0`?");
+    assert!(refused("web_search", "web_serch", 15, "group.all.sizes").fix.contains("web_search"));
+    assert!(refused("\"dctcp\"", "\"dtcp\"", 2, "schemes[0]").fix.contains("dctcp"));
+}
+
+#[test]
+fn quantities_need_their_units_and_signs() {
+    let bare = refused("delay = \"1us\"", "delay = 1", 9, "topology.host_link.delay");
+    assert_eq!(bare.what, "this bare number has no unit");
+    assert!(refused("\"10Gbps\"", "\"10\"", 9, "topology.host_link.rate").what.contains("no unit"));
+    assert!(refused("\"10Gbps\"", "\"-10Gbps\"", 9, "topology.host_link.rate").what.contains("negative"));
+    assert!(refused("\"10Gbps\"", "\"0Gbps\"", 9, "topology.host_link.rate").what.contains("zero"));
+    assert!(refused("\"1us\"", "\"0us\"", 9, "topology.host_link.delay").what.contains("zero"));
+    assert!(refused("\"2ms\"", "\"0ms\"", 3, "time.measure").what.contains("zero"));
+    assert!(refused("leaves = 2", "leaves = -2", 6, "topology.leaves").what.contains("-2"));
+    assert!(refused("leaves = 2", "leaves = 20000", 4, "topology").what.contains("hosts"));
+}
+
+#[test]
+fn loads_are_above_zero() {
+    for bad in ["0", "0.0", "-0.5", "50"] {
+        refused("value = 0.5", &format!("value = {bad}"), 16, "group.all.load.value");
+    }
+}
+
+#[test]
+fn a_load_above_one_is_a_warning_only() {
+    let plan = planned(&GOOD.replace("value = 0.5", "value = 1.2")).unwrap();
+    assert_eq!(plan.warnings.len(), 1, "{:?}", plan.warnings);
+    assert!(plan.warnings[0].contains("group all"), "{:?}", plan.warnings);
+    // Half of 16 hosts' 10 Gbps leave their racks over 2 x 2 links; at 5 Gbps each these carry less than 0.5 x 8/15.
+    let thin = planned(&GOOD.replace("40Gbps", "5Gbps").replace("\"dctcp\"", "\"newreno\"")).unwrap();
+    assert!(thin.warnings.iter().any(|w| w.contains("out of racks")), "{:?}", thin.warnings);
+}
+
+#[test]
+fn hosts_must_exist_and_not_send_to_themselves() {
+    assert!(refused("hosts = \"*\"", "hosts = \"0-8\"", 13, "group.all.hosts").what.contains("no host 8"));
+    assert!(refused("hosts = \"*\"", "hosts = 9", 13, "group.all.hosts").what.contains("no host 8"));
+    refused("hosts = \"*\"", "hosts = \"3-1\"", 13, "group.all.hosts");
+    refused("hosts = \"*\"", "hosts = \"\"", 13, "group.all.hosts");
+    refused("hosts = \"*\"", "hosts = \"*\"\nto = \"others\"", 14, "group.all.to");
+    assert!(
+        refused("hosts = \"*\"", "hosts = \"0\"\nto = \"all\"", 14, "group.all.to").what.contains("nobody")
+    );
+    let pairs = GOOD.split("app").next().unwrap().to_owned() + "app = \"long_lived\"\nsize = \"endless\"\n";
+    let own = expect(&format!("{pairs}pairs = [{{ src = 1, dst = 1 }}]\n"), 16, "group.all.pairs[0]");
+    assert!(own.what.contains("itself"));
+    assert!(
+        expect(&format!("{pairs}pairs = [{{ src = 1, dst = 99 }}]\n"), 13, "group.all.hosts")
+            .what
+            .contains("99")
+    );
+    assert!(expect(&format!("{pairs}pairs = []\n"), 16, "group.all.pairs").what.contains("empty"));
+}
+
+#[test]
+fn empty_lists_are_refused() {
+    refused("[\"dctcp\"]", "[]", 2, "schemes");
+    expect(&format!("{GOOD}[sweep]\n\"group.all.load.value\" = []\n"), 18, "sweep.group.all.load.value");
+    let no_group = GOOD.split("[[group]]").next().unwrap();
+    assert!(expect(no_group, 1, "group").what.contains("missing"));
+    expect(&format!("group = []\n{no_group}"), 1, "group");
+}
+
+#[test]
+fn what_this_version_does_not_do_is_refused_by_name() {
+    for (text, line, key) in [
+        ("[[event]]\nat = \"1ms\"\n", 17, "event"),
+        ("price = { plan = \"vbp\" }\n", 17, "group.all.price"),
+        ("scheme = \"newreno\"\n", 17, "group.all.scheme"),
+        ("[scheme.dctcp]\nprice = 1\n", 18, "scheme.dctcp.price"),
+        ("[scheme.dctcp]\nadmit = { kind = \"aequitas\" }\n", 18, "scheme.dctcp.admit.kind"),
+        ("[scheme.dctcp.port]\ntiers = {}\n", 18, "scheme.dctcp.port.tiers"),
+    ] {
+        let error = expect(&format!("{GOOD}{text}"), line, key);
+        assert!(error.what.contains("not supported") || error.what.contains("no such key"), "{error}");
+    }
+    let controller =
+        "[scheme.dctcp]\nassign = { kind = \"bytes_sent\", levels = 1, thresholds = [], controller = {} }\n";
+    assert!(
+        expect(&format!("{GOOD}{controller}"), 18, "scheme.dctcp.assign.controller")
+            .what
+            .contains("not supported")
+    );
+}
+
+/// `GOOD` with these changes of its scheme must be refused at this line of them.
+fn scheme_refused(changes: &str, line: usize, key: &str) -> InputError {
+    expect(&format!("{GOOD}[scheme.dctcp]\n{changes}"), 17 + line, &format!("scheme.dctcp.{key}"))
+}
+
+#[test]
+fn rows_of_a_scheme_must_fit_each_other() {
+    let classes = "assign = { kind = \"bytes_sent\", levels = 3, thresholds = [\"10kB\", \"1MB\"] }\n";
+    let more = expect(&format!("{GOOD}[scheme.dctcp]\n{classes}"), 10, "scheme.dctcp.map");
+    assert_eq!(more.file, "schemes/dctcp.toml");
+    assert!(more.what.contains("3 classes") && more.fix.contains("[0, 0, 0]"), "{more}");
+    planned(&format!("{GOOD}[scheme.dctcp]\n{classes}map = {{ class = [0, 0, 0] }}\n")).unwrap();
+    scheme_refused(&format!("{classes}map = {{ class = [0, 0] }}\n"), 2, "map.class");
+    scheme_refused("map = { class = [4] }\n", 1, "map.class");
+
+    let count = "assign = { kind = \"bytes_sent\", levels = 2, thresholds = [\"10kB\", \"1MB\"] }\n";
+    assert!(scheme_refused(count, 1, "assign.thresholds").fix.contains("1 thresholds"));
+    let falling = "assign = { kind = \"bytes_sent\", levels = 3, thresholds = [\"1MB\", \"10kB\"] }\n";
+    assert!(scheme_refused(falling, 1, "assign.thresholds[1]").what.contains("decrease"));
+
+    let ranked = scheme_refused("port = { kind = \"ranked\" }\n", 1, "port");
+    assert!(ranked.what.contains("requires packets that carry a rank"), "{ranked}");
+    let pull = scheme_refused("host = { kind = \"round_robin\" }\n", 1, "host");
+    assert!(pull.what.contains("round_robin") && pull.fix.contains("nic `pull`"), "{pull}");
+    let order = "host = { kind = \"mlfq\", levels = 2, thresholds = [\"10kB\"] }\n";
+    assert!(scheme_refused(order, 1, "host").fix.contains("nic `host`"));
+    let queue = format!("{order}nic = {{ queue = \"host\" }}\n");
+    planned(&format!("{GOOD}[scheme.dctcp]\n{queue}")).unwrap();
+}
+
+#[test]
+fn a_transport_that_needs_marks_needs_a_port_that_marks() {
+    let own = "title = \"x\"\ntransport = { kind = \"dctcp\" }\nport = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }\n";
+    let folder = Folder::new("marks");
+    folder.write("own.toml", own.replace("title = \"x\"\n", ""));
+    folder.write("x.toml", GOOD.replace("\"dctcp\"", "\"own.toml\""));
+    let error = folder.plan("x.toml").unwrap_err();
+    assert_eq!((error.file.as_str(), error.line), ("own.toml", Some(1)), "{error}");
+    assert!(
+        error.what.contains("requires switch ports that mark") && error.fix.contains("with `ecn`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
+    let small = scheme_refused("port = { buffer = { shared = \"1500B\" } }\n", 1, "port.buffer");
+    assert!(small.what.contains("cannot hold one packet") && small.fix.contains("1538B"), "{small}");
+    scheme_refused("port = { buffer = { shared = \"0pkt\" } }\n", 1, "port.buffer");
+    scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
+    scheme_refused("port = { buffer = { per_queue = \"9pkt\" } }\n", 1, "port.buffer");
+    let rate = refused("40Gbps", "25Gbps", 9, "scheme.dctcp.port.ecn.at");
+    assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
+}
+
+#[test]
+fn thresholds_that_nobody_published_name_the_solver_to_use_instead() {
+    let pias = GOOD.replace("\"dctcp\"", "\"pias\"");
+    planned(&pias).unwrap();
+    let load = planned(&pias.replace("0.5", "0.55")).unwrap_err();
+    assert!(load.what.contains("0.55") && load.fix.contains("equal_split"), "{load}");
+    assert_eq!(load.key, "scheme.pias.assign.thresholds");
+    let sizes = planned(&pias.replace("\"web_search\"", "\"imc10\"")).unwrap_err();
+    assert!(sizes.what.contains("imc10"), "{sizes}");
+}
+
+#[test]
+fn figures_and_claims_name_what_is_there() {
+    let with = |text: &str| {
+        format!(
+            "{GOOD}[sweep]\n\"group.all.load.value\" = [0.5, 0.6]\n[metrics]\nbaseline = \"dctcp\"\n{text}"
+        )
+    };
+    planned(&with(
+        "[[panel]]\ntitle = \"a\"\nkind = \"line\"\nx = \"group.all.load.value\"\nmetric = \"fct.all\"\n",
+    ))
+    .unwrap();
+    let panel = "[[panel]]\ntitle = \"a\"\nkind = \"line\"\n";
+    expect(&with(&format!("{panel}x = \"group.all.load.valu\"\nmetric = \"fct.all\"\n")), 24, "panel[0].x");
+    expect(
+        &with(&format!("{panel}x = \"group.all.load.value\"\nmetric = \"fct.mice\"\n")),
+        25,
+        "panel[0].metric",
+    );
+    expect(&with(&format!("{panel}metric = \"fct.all\"\n")), 21, "panel[0].x");
+    let claim = "[[claim]]\nsection = \"1\"\nsays = \"a\"\n";
+    expect(
+        &with(&format!("{claim}bound = {{ of = \"gain.all.pias\", above = 1 }}\n")),
+        24,
+        "claim[0].bound.of",
+    );
+    expect(
+        &with(&format!("{claim}order = [\"speed.all.dctcp\", \"fct.all.dctcp\"]\n")),
+        24,
+        "claim[0].order[0]",
+    );
+    expect(&with(claim), 21, "claim[0]");
+    expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
+}
+
+#[test]
+fn sweeps_and_sets_reach_what_exists_only() {
+    let sweep = |text: &str| format!("{GOOD}[sweep]\n{text}\n");
+    expect(&sweep("\"group.al.load.value\" = [1]"), 18, "group.al.load.value");
+    expect(&sweep("\"group.all.load.valu\" = [0.5]"), 18, "group.all.load.valu");
+    expect(&sweep("seeds = [1, 2]"), 18, "sweep.seeds");
+    expect(&sweep("\"group.all.load.value\" = 0.5"), 18, "sweep.group.all.load.value");
+    expect(&sweep("\"group.all.load.value\" = [0.5, -1]"), 18, "group.all.load.value");
+    let many = |n: u32| (1..=n).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    let wide = format!("tie_shuffle = [{}]\n\"topology.leaves\" = [{}]", many(101), many(100));
+    assert!(expect(&sweep(&wide), 0, "sweep").what.contains("10100 points"));
+    let sets = vec![("topology.leafs".to_owned(), "2".to_owned())];
+    let options = Options { sets, ..Options::default() };
+    let error = plan::from_text("x.toml", GOOD, Path::new("."), &options).unwrap_err();
+    assert_eq!(
+        (error.file.as_str(), error.key.as_str(), error.line),
+        ("--set", "topology.leafs", None),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_that_are_no_text_or_too_large_are_refused() {
+    let folder = Folder::new("files");
+    folder.write("large.toml", vec![b'#'; (1 << 20) + 1]).write("latin.toml", b"title = \"a\"\n# \xe9\n");
+    folder.write("nul.toml", GOOD.replace("racks", "ra\0cks")).write("cut.toml", &GOOD[..GOOD.len() - 20]);
+    for (file, line) in [
+        ("large.toml", None),
+        ("latin.toml", Some(2)),
+        ("nul.toml", Some(1)),
+        ("cut.toml", Some(16)),
+        ("none.toml", None),
+    ] {
+        let error = folder.plan(file).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.file.ends_with(file) && !error.to_string().contains('\n'), "{error}");
+    }
+    assert!(plan::plan(&folder.0, &Options::default()).unwrap_err().what.contains("no regular file"));
+}
+
+#[test]
+fn size_tables_must_rise_to_one() {
+    let folder = Folder::new("sizes");
+    folder.write("x.toml", GOOD.replace("\"web_search\"", "{ csv = \"s.csv\", interpolation = \"linear\" }"));
+    for (table, line, what) in [
+        ("bytes,cdf\n10,0.5\n20,0.4\n30,1\n", 3, "smaller"),
+        ("bytes,cdf\n10,0.5\n5,1\n", 3, "smaller"),
+        ("bytes,cdf\n10,0.5\n20,0.9\n", 3, "0.9"),
+        ("bytes,cdf\n10,0.5\n20", 3, ""),
+        ("bytes,cdf\n", 1, ""),
+    ] {
+        let error = folder.write("s.csv", table).plan("x.toml").unwrap_err();
+        assert!(error.file == "s.csv" && error.what.contains(what), "{error}");
+        assert!(error.line.is_none_or(|l| l == line), "{error}");
+    }
+    folder.write("s.csv", "bytes,cdf\n10,0.5\n20,1\n").plan("x.toml").unwrap();
+    std::fs::remove_file(folder.0.join("s.csv")).unwrap();
+    let missing = folder.plan("x.toml").unwrap_err();
+    assert_eq!((missing.line, missing.key.as_str()), (Some(15), "group.all.sizes.csv"), "{missing}");
+}
+
+#[test]
+fn topologies_and_flow_lists_are_checked_when_planned() {
+    let folder = Folder::new("lists");
+    let (head, tail) = (GOOD.split("[topology]").next().unwrap(), GOOD.split("[[group]]").nth(1).unwrap());
+    let own = format!("{head}[topology]\nkind = \"file\"\npath = \"net.csv\"\n[[group]]{tail}");
+    folder.write("x.toml", own.replace("\"dctcp\"", "\"newreno\""));
+    let net =
+        "node,a,host\nnode,b,host\nnode,s,switch\nnode,t,switch\nlink,a,s,10Gbps,1us\nlink,b,t,10Gbps,1us\n";
+    let apart = folder.write("net.csv", net).plan("x.toml").unwrap_err();
+    assert!(apart.what.contains("cannot be reached") && apart.key == "topology", "{apart}");
+    let still = folder.write("net.csv", net.replacen("1us", "0us", 1)).plan("x.toml").unwrap_err();
+    assert!(still.what.contains("line 5") && still.what.contains("zero"), "{still}");
+    folder.write("net.csv", format!("{net}link,s,t,10Gbps,1us\n")).plan("x.toml").unwrap();
+
+    let group = GOOD.split("app").next().unwrap();
+    folder.write("x.toml", format!("{group}app = \"flows\"\nlist = \"f.csv\"\n"));
+    for (row, what) in
+        [("0,1,1,5", "itself"), ("0,1,8,5", "no host 8"), ("0,1,2,0", "no bytes"), ("0,1,2", "")]
+    {
+        let list = format!("start_ns,src,dst,bytes\n0,0,1,5\n{row}\n");
+        let error = folder.write("f.csv", list).plan("x.toml").unwrap_err();
+        assert!(error.file == "f.csv" && error.line == Some(3) && error.what.contains(what), "{error}");
+    }
+    // A class beyond the port's queues is seen in the list before anything runs.
+    folder.write("f.csv", "start_ns,src,dst,bytes,class\n0,0,1,5,3\n");
+    assert_eq!(folder.plan("x.toml").unwrap_err().key, "scheme.dctcp.map");
+}

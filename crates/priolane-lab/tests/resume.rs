@@ -1,0 +1,140 @@
+//! Sweeps that are killed, raced or out of room: what is in the directory is whole, and nothing is done twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use priolane_lab::results::compare::{Sameness, compare};
+use priolane_lab::results::store::Store;
+
+const RUNS: usize = 30;
+const FLOWS: &str = "4000";
+
+fn writer(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_write-runs"));
+    command.arg(directory).arg(RUNS.to_string()).arg(FLOWS);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a writer that must succeed says.
+fn finish(child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The ids of the runs that a writer says it ran.
+fn ran(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.strip_prefix("ran ")).map(str::to_owned).collect()
+}
+
+/// Every directory with a run's name, and its digest: all of them must be whole.
+fn digests(directory: &Path) -> BTreeMap<String, String> {
+    let store = Store::at(directory);
+    let names = store.names().unwrap_or_default();
+    let whole = |id| store.accept(id).unwrap_or_else(|| panic!("{id:?} is visible but not whole"));
+    names.iter().map(|id| (id.as_str().to_owned(), whole(id).digest)).collect()
+}
+
+/// Names in the directory that are neither runs nor the lock.
+fn litter(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    names.filter(|n| n != ".lock" && n.len() != 16).collect()
+}
+
+/// Delays up to `longest`, different from kill to kill and the same in every run of the test (xorshift).
+fn delays(longest: Duration) -> impl Iterator<Item = Duration> {
+    let mut x = 0x9E37_79B9_u32;
+    std::iter::repeat_with(move || {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        longest * (x % 1000) / 1000
+    })
+}
+
+/// What a whole sweep into `directory` says, and how long it takes per run.
+#[allow(clippy::disallowed_methods, reason = "kills are spread over the time that a run takes here and now")]
+fn timed(directory: &Path) -> (String, Duration) {
+    let start = std::time::Instant::now();
+    let said = finish(writer(directory).spawn().unwrap());
+    (said, start.elapsed() / RUNS as u32)
+}
+
+#[test]
+fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
+    let [killed, whole] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let (said, per_run) = timed(whole.path());
+    assert_eq!(ran(&said).len(), RUNS);
+    let (mut kills, mut seen_half_written) = (0, 0);
+    for delay in delays(per_run * 4).take(40) {
+        let before = digests(killed.path());
+        let mut child = writer(killed.path()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut said = String::new();
+        out.read_line(&mut said).unwrap();
+        assert_eq!(said, "ready\n");
+        sleep(delay);
+        child.kill().unwrap();
+        out.read_to_string(&mut said).unwrap();
+        kills += u32::from(!child.wait().unwrap().success());
+        seen_half_written += litter(killed.path()).len();
+        let repeated: Vec<String> = ran(&said).into_iter().filter(|id| before.contains_key(id)).collect();
+        assert!(repeated.is_empty(), "{repeated:?} were whole and run again");
+        for (id, digest) in digests(killed.path()) {
+            assert!(before.get(&id).is_none_or(|d| *d == digest), "{id} changed");
+        }
+    }
+    assert!(kills > 0, "no writer was killed: the delays are too long");
+    assert!(seen_half_written > 0, "no writer was killed while it wrote: the test shows nothing");
+    let before: BTreeSet<String> = digests(killed.path()).into_keys().collect();
+    let last = finish(writer(killed.path()).spawn().unwrap());
+    assert_eq!(ran(&last).len(), RUNS - before.len());
+    assert_eq!(digests(killed.path()), digests(whole.path()));
+    assert_eq!(litter(killed.path()), Vec::<String>::new());
+    let comparison = compare(killed.path(), whole.path()).unwrap();
+    assert!(
+        comparison.common.len() == RUNS && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
+    );
+}
+
+#[test]
+fn writers_at_once_share_the_work_and_corrupt_nothing() {
+    let [together, alone] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let children = [0; 4].map(|_| writer(together.path()).spawn().unwrap());
+    let published: Vec<String> = children.into_iter().flat_map(|child| ran(&finish(child))).collect();
+    let distinct: BTreeSet<&String> = published.iter().collect();
+    assert_eq!((published.len(), distinct.len()), (RUNS, RUNS), "a run was published twice, or not at all");
+    finish(writer(alone.path()).spawn().unwrap());
+    assert_eq!(digests(together.path()), digests(alone.path()));
+    assert_eq!(litter(together.path()), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn no_room_is_one_message_and_nothing_half_visible() {
+    let directory = tempfile::tempdir().unwrap();
+    // A limit of 8 blocks (4 or 8 kB) on files, and SIGXFSZ ignored so that writing fails as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_write-runs")])
+        .arg(directory.path())
+        .args(["1", "100000"])
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("cannot write ") && message.contains("flows.parquet"), "{message}");
+    assert!(message.contains("File too large"), "{message}");
+    assert_eq!(message.trim_end().lines().count(), 1, "{message}");
+    assert!(digests(directory.path()).is_empty());
+    assert_eq!(litter(directory.path()), Vec::<String>::new());
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_write-runs")).arg(directory.path()).args(["1", "1000"]).output();
+    assert!(output.unwrap().status.success(), "with room again, the run is made");
+}
