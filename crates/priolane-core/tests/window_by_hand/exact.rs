@@ -97,6 +97,23 @@ fn new_reno_partial_ack_sends_the_next_hole_and_deflates() {
 }
 
 #[test]
+fn new_reno_partial_ack_sends_its_hole_whatever_the_window_and_leaves_gently() {
+    // 0 and 1 are lost, and so are the ACKs of 5..9 (they leave at 16..20). Third duplicate at 25: window 5,
+    // inflated by 3; 10 outstanding. Partial ACK of 0 at 46: 9 outstanding, inflated by 3 - 1 + 1: no room
+    // in a window of 5, but 1 goes at once. Its ACK at 67 acknowledges all: nothing outstanding, so window
+    // min(5, 1 + 1): 10 and 11 only. ACK of 10 at 88: window 3.
+    let mut data = drop_once(vec![0, 1]);
+    let judge = move |seen: &Seen| {
+        let lost_ack = seen.from == 1 && (16..=20).contains(&(seen.at.0 / 1_000_000));
+        if lost_ack { Fate::Drop } else { data(seen) }
+    };
+    let (trace, _) = trace_of(unit_config(LossRecovery::NewReno), 10, 40, judge);
+    let mut expected: Trace = (0..10).map(|i| (i, i)).collect();
+    expected.extend([(25, 0), (46, 1), (67, 10), (68, 11), (88, 12)]);
+    starts_with(&trace, &expected);
+}
+
+#[test]
 fn go_back_n_sends_everything_after_the_hole_again() {
     // Segment 2 is lost. ACKs of 0, 1 (21, 22) grow the window to 12: 10..13. Third duplicate (3, 4, 5) at
     // 26: FlightSize 12, window 6: 2..7 again at 26..31 although 3..9 arrived. ACK of 2 at 47: 8.

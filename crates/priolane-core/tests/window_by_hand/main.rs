@@ -1,5 +1,6 @@
 //! The window machine driven by hand: two endpoints and a link in memory.
 
+mod acks;
 mod delayed;
 mod exact;
 mod levels;

@@ -219,15 +219,14 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The level of `plan` on `ladder`, of which new data has reached `step`.
+    /// The level of `plan` on `ladder`: `step`, which `account` keeps at what new data has reached, but for a
+    /// retransmission where levels count stream offsets.
     #[inline]
     fn level(&self, plan: Plan, ladder: &Ladder, step: Step) -> u8 {
-        let bytes = match ladder.count() {
-            Count::StreamOffset if plan.turn == Turn::Again => return ladder.level(plan.offset),
-            Count::StreamOffset => plan.offset,
-            Count::BytesSent => self.sent.bytes,
-        };
-        if bytes < step.until { step.level } else { ladder.level(bytes) }
+        match (ladder.count(), plan.turn) {
+            (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset),
+            (Count::StreamOffset, Turn::First) | (Count::BytesSent, _) => step.level,
+        }
     }
 
     /// Sends `plan`: the packet.
