@@ -69,6 +69,5 @@ class CoreDouble:
     def catalogue(self) -> str:
         return json.dumps({"schemes": [{"name": "nos2", "paper": "NOS2"}], "transports": []})
 
-    def bench(self, request: str) -> str:
-        assert json.loads(request) == {}
-        return json.dumps({"limit": {"ns_per_hop": 20.0}, "scenarios": [{"name": "web", "ns_per_hop": 61.0}]})
+    def bench_scenarios(self) -> list[str]:
+        return ["web"]

@@ -109,7 +109,13 @@ def test_check_prints_numbers_and_warnings(
     assert core.ran == []
 
 
-def test_list_and_bench_print_tables(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_and_bench_print_tables(
+    core: CoreDouble, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "priolane.cli.bench.one",
+        lambda name: {"limit": {"ns_per_hop": 20.0}, "scenarios": [{"name": name, "ns_per_hop": 61.0}]},
+    )
     assert main(["list", "schemes"]) == 0
     assert main(["list", "transports"]) == 0
     assert main(["bench"]) == 0

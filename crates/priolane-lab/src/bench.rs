@@ -1,35 +1,49 @@
 //! How fast the engines are on this machine, beside a yardstick that is measured on it too.
 //!
-//! Nothing here decides a test: timings are for people. docs/bench.md says how to read them.
+//! [`bench`] answers a [`Request`] with a [`Bench`], which is what `priolane bench --json` prints. Clocks are read
+//! here and nowhere near results; docs/bench.md says how to read the numbers.
 
 mod limit;
+mod measure;
 mod scenarios;
 
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
 
-use cpu_time::ThreadTime;
-use priolane_sim::scenario::{Engine, Scenario};
-use priolane_sim::{Drive, run};
+use priolane_sim::outcome::{RunError, Work};
+use priolane_sim::scenario;
 use serde::{Deserialize, Serialize};
 
-pub use limit::Limit;
+pub use limit::{Extent, Limit};
+pub use measure::Raw;
+pub use scenarios::{ALL, Broken, Named, Usual};
 
 /// What to measure.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
     /// Scenarios by name; empty for the usual ones.
     pub scenarios: Vec<String>,
-    /// Runs of each, of which the fastest counts; 0 for the usual 3.
+    /// Runs of each, of which the median counts, at least 1. Default 3.
     pub repeat: u32,
-    /// Whether the wheel engine is measured in place of the window engine.
-    pub wheel: bool,
+    /// The engine. Default `window`.
+    pub engine: Engine,
+}
+
+/// The engine that is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The window engine.
+    #[default]
+    Window,
+    /// The wheel engine.
+    Wheel,
 }
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bench {
-    /// The yardstick's parts.
+    /// The yardstick.
     pub limit: Limit,
     /// The scenarios.
     pub scenarios: Vec<Measured>,
@@ -44,73 +58,138 @@ pub struct Measured {
     pub packet_hops: u64,
     /// Events the engine handled.
     pub events: u64,
-    /// Thread CPU time of the fastest run, in seconds.
+    /// CPU time of one run, in seconds: the median.
     pub cpu_s: f64,
     /// CPU nanoseconds per packet-hop.
     pub ns_per_hop: f64,
     /// `ns_per_hop` over the yardstick of a scenario of this size.
     pub ratio_to_limit: f64,
-    /// Peak resident memory of the process during the runs, in bytes, where the system tells.
+    /// The most memory the runs held beyond what the process held before, in bytes, where it is known.
     pub peak_bytes: Option<u64>,
 }
 
-/// The scenarios there are.
-pub fn names() -> Vec<&'static str> {
-    scenarios::ALL.iter().map(|s| s.name).collect()
+/// Why there is nothing to tell.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No scenario has this name.
+    #[error("there is no scenario {name:?}; there are {}", names())]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// A scenario cannot be built.
+    #[error("{scenario} cannot be built: {source}")]
+    Broken {
+        /// The scenario.
+        scenario: &'static str,
+        /// What is wrong with it.
+        source: Box<Broken>,
+    },
+    /// A run failed.
+    #[error("{scenario}: {source}")]
+    Run {
+        /// The scenario.
+        scenario: &'static str,
+        /// Why.
+        source: RunError,
+    },
+    /// Flows did not complete, so that the run was not what its name says.
+    #[error("{scenario}: {unfinished} flows did not complete")]
+    Unfinished {
+        /// The scenario.
+        scenario: &'static str,
+        /// How many.
+        unfinished: usize,
+    },
+    /// Two runs of one scenario did different work.
+    #[error("{scenario}: one run did {first:?}, the next {again:?}")]
+    Unsteady {
+        /// The scenario.
+        scenario: &'static str,
+        /// Work of the first run.
+        first: Work,
+        /// Work of a later run.
+        again: Work,
+    },
 }
 
-/// Measures what `request` asks for; an unknown name is left out.
-pub fn bench(request: &Request) -> Bench {
-    let usual = |s: &&scenarios::Named| s.usual == scenarios::Usual::Yes;
-    let asked = |s: &&scenarios::Named| request.scenarios.iter().any(|name| name == s.name);
-    let wanted: Vec<&scenarios::Named> = match request.scenarios.is_empty() {
-        true => scenarios::ALL.iter().filter(usual).collect(),
-        false => scenarios::ALL.iter().filter(asked).collect(),
+impl Default for Request {
+    fn default() -> Self {
+        Self { scenarios: Vec::new(), repeat: 3, engine: Engine::default() }
+    }
+}
+
+impl Request {
+    /// The scenarios it asks for, in its order.
+    ///
+    /// # Errors
+    /// [`BenchError::Unknown`].
+    pub fn wanted(&self) -> Result<Vec<&'static Named>, BenchError> {
+        if self.scenarios.is_empty() {
+            return Ok(ALL.iter().filter(|named| named.usual == Usual::Yes).collect());
+        }
+        let find =
+            |name: &String| Named::find(name).ok_or_else(|| BenchError::Unknown { name: name.clone() });
+        self.scenarios.iter().map(find).collect()
+    }
+}
+
+/// Measures what `request` asks for, in this process and thread.
+///
+/// # Errors
+/// An unknown name, or a scenario that does not run to its end, always with the same work.
+pub fn bench(request: &Request) -> Result<Bench, BenchError> {
+    let wanted = request.wanted()?;
+    let raws =
+        wanted.iter().map(|named| Ok((*named, raw(named, request)?))).collect::<Result<Vec<_>, _>>()?;
+    Ok(compare(&raws))
+}
+
+/// Measures one scenario in this process and thread, without the yardstick: for profilers, and for processes of
+/// their own.
+///
+/// # Errors
+/// If it does not run to its end, always with the same work.
+pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> {
+    let memory = measure::Memory::start();
+    let scenario =
+        named.build().map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })?;
+    let engine = match request.engine {
+        Engine::Window => scenario::Engine::Window,
+        Engine::Wheel => scenario::Engine::Wheel,
     };
-    let limit = Limit::measure();
-    let scenarios = wanted.into_iter().map(|named| measure(named, &limit, request)).collect();
+    let raw = measure::measure(named.name, &scenario, engine, request.repeat)?;
+    Ok(Raw { peak_bytes: memory.peak(), ..raw })
+}
+
+/// Measures the yardstick and puts what was measured beside it.
+pub fn compare(raws: &[(&'static Named, Raw)]) -> Bench {
+    let limit = Limit::measure(raws.iter().map(|(named, _)| (named.name, named.extent)));
+    let scenarios = raws.iter().map(|(named, raw)| measured(named, raw, &limit.yardsticks)).collect();
     Bench { limit, scenarios }
 }
 
-fn measure(named: &scenarios::Named, limit: &Limit, request: &Request) -> Measured {
-    let scenario = (named.make)();
-    let engine = if request.wheel { Engine::Wheel } else { Engine::Window };
-    forget_peak();
-    let repeat = if request.repeat == 0 { 3 } else { request.repeat };
-    let (mut cpu_s, mut work) = (f64::INFINITY, priolane_sim::outcome::Work::default());
-    for _ in 0..repeat {
-        let (seconds, done) = timed(&scenario, engine);
-        cpu_s = cpu_s.min(seconds);
-        work = done;
-    }
-    let ns_per_hop = cpu_s * 1e9 / work.packet_hops.max(1) as f64;
+fn measured(named: &Named, raw: &Raw, yardsticks: &BTreeMap<&'static str, f64>) -> Measured {
+    let ns_per_hop = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
+    let yardstick = yardsticks.get(named.name).copied().unwrap_or(f64::NAN);
     Measured {
         name: named.name,
-        packet_hops: work.packet_hops,
-        events: work.events,
-        cpu_s,
+        packet_hops: raw.packet_hops,
+        events: raw.events,
+        cpu_s: raw.cpu_s,
         ns_per_hop,
-        ratio_to_limit: ns_per_hop / limit.yardstick(named.size),
-        peak_bytes: peak_bytes(),
+        ratio_to_limit: ns_per_hop / yardstick,
+        peak_bytes: raw.peak_bytes,
     }
 }
 
-fn timed(scenario: &Scenario, engine: Engine) -> (f64, priolane_sim::outcome::Work) {
-    let start = ThreadTime::now();
-    let outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
-    let seconds = start.elapsed().as_secs_f64();
-    (seconds, outcome.map(|o| o.work).unwrap_or_default())
+/// Names of the scenarios that are measured without being asked for.
+pub fn usual() -> Vec<&'static str> {
+    ALL.iter().filter(|named| named.usual == Usual::Yes).map(|named| named.name).collect()
 }
 
-/// Linux only: lets the peak start anew; elsewhere there is no peak to read.
-fn forget_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+fn names() -> String {
+    ALL.map(|named| named.name).join(", ")
 }
 
 #[cfg(test)]
@@ -118,14 +197,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_have_names_of_their_own_and_run_to_their_end() {
-        let named = &scenarios::ALL[0];
-        let mut scenario = (named.make)();
-        scenario.flows.truncate(20);
-        let (_, work) = timed(&scenario, Engine::Window);
-        assert!(work.packet_hops > 10_000, "{work:?}");
-        let mut names = names();
-        names.dedup();
-        assert_eq!(names.len(), scenarios::ALL.len());
+    fn ratio_is_time_per_hop_over_the_yardstick_of_the_scenario() {
+        let raw = Raw { packet_hops: 1_000_000, events: 1_200_000, cpu_s: 0.06, peak_bytes: Some(7) };
+        let yardsticks = BTreeMap::from([(ALL[0].name, 30.0), (ALL[1].name, 1.0)]);
+        let row = measured(&ALL[0], &raw, &yardsticks);
+        // 0.06 s / 10^6 = 60 ns, twice the 30 ns.
+        assert!((row.ns_per_hop - 60.0).abs() < 1e-9 && (row.ratio_to_limit - 2.0).abs() < 1e-9, "{row:?}");
+    }
+
+    #[test]
+    fn answer_has_the_fields_of_the_contract() {
+        let raw = Raw { packet_hops: 10, events: 20, cpu_s: 1e-6, peak_bytes: None };
+        let answer = serde_json::to_value(compare(&[(&ALL[0], raw)])).unwrap();
+        let limit = answer["limit"].as_object().unwrap();
+        assert!(limit.values().all(|part| part.as_f64().is_some_and(|ns| ns > 0.0)), "{limit:?}");
+        assert!(limit.contains_key("dctcp_leafspine144"));
+        let mut keys: Vec<&String> = answer["scenarios"][0].as_object().unwrap().keys().collect();
+        keys.sort();
+        let contract =
+            ["cpu_s", "events", "name", "ns_per_hop", "packet_hops", "peak_bytes", "ratio_to_limit"];
+        assert_eq!(keys, contract);
+        assert!(answer["scenarios"][0]["peak_bytes"].is_null());
+    }
+
+    #[test]
+    fn unknown_scenarios_are_refused_with_the_names_there_are() {
+        let request: Request = serde_json::from_str(r#"{"scenarios": ["dctcp"]}"#).unwrap();
+        let message = bench(&request).unwrap_err().to_string();
+        assert!(message.contains("\"dctcp\"") && message.contains("dctcp_leafspine144"), "{message}");
+        assert!(serde_json::from_str::<Request>(r#"{"scenario": []}"#).is_err());
+    }
+
+    #[test]
+    fn usual_scenarios_are_those_of_the_contract() {
+        let wanted: Vec<&str> = Request::default().wanted().unwrap().iter().map(|named| named.name).collect();
+        assert_eq!(wanted, usual());
+        assert_eq!(wanted, ["dctcp_leafspine144", "dctcp_permutation128"]);
     }
 }

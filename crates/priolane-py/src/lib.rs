@@ -101,7 +101,13 @@ fn catalogue() -> PyResult<String> {
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
     let result = py.detach(|| priolane_lab::bench::bench(&request));
-    response(&result)
+    response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
+/// Names of the scenarios that `bench` measures without being asked for.
+#[pyfunction]
+fn bench_scenarios() -> Vec<&'static str> {
+    priolane_lab::bench::usual()
 }
 
 /// The version of results: the crate's, and a hash of the sources that make them.
@@ -148,5 +154,5 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{InputError, RunFailed, Stopped, bench, catalogue, check, plan, run_one, verdicts, version};
+    use super::{InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, verdicts, version};
 }

@@ -2,9 +2,14 @@
 
 import argparse
 import json
+import subprocess
+import sys
+from typing import Any
 
 from priolane import _core
 from priolane.cli import arguments, show
+
+MEASURE = "import sys; from priolane import _core; print(_core.bench(sys.argv[1]))"
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
@@ -16,14 +21,32 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Measures, then prints one row per scenario."""
-    text = _core.bench("{}")
+    found = measure(_core.bench_scenarios())
     if chosen.json:
-        show.line(text)
+        show.line(json.dumps(found))
         return 0
-    found = json.loads(text)
     scenarios = found["scenarios"]
     columns = list(dict.fromkeys(key for scenario in scenarios for key in scenario))
     show.table(columns, [[show.number(scenario.get(key, "-")) for key in columns] for scenario in scenarios])
     for key, value in found["limit"].items():
         show.line(f"limit {key}: {show.number(value)}")
     return 0
+
+
+def measure(names: list[str]) -> dict[str, Any]:
+    """Measures each scenario in a process of its own, so that its memory is its own."""
+    limit: dict[str, float] = {}
+    scenarios: list[dict[str, Any]] = []
+    for name in names:
+        found = one(name)
+        limit |= found["limit"]
+        scenarios += found["scenarios"]
+    return {"limit": limit, "scenarios": scenarios}
+
+
+def one(name: str) -> dict[str, Any]:
+    """Measures one scenario, and the yardstick beside it."""
+    request = json.dumps({"scenarios": [name]})
+    done = subprocess.run([sys.executable, "-c", MEASURE, request], stdout=subprocess.PIPE, text=True, check=True)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

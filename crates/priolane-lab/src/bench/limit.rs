@@ -1,161 +1,371 @@
 //! The yardstick: what one ideal event per packet-hop costs on this machine.
 //!
-//! `Y(N, F) = hold(N) + 3 touch(F)` nanoseconds: one hold operation (take the earliest of `N` pending events
-//! of 32 bytes, put one back later) and three independent visits to a cache line of a state of `F` bytes.
+//! ```text
+//! Y(N, F) = hold(N) + 3 touch(F)                                      [ns of thread CPU time per packet-hop]
+//!
+//! hold(N)   take the earliest of N pending events of 32 bytes out of a timing wheel, put one back later
+//! touch(F)  read, change and write a random 64-byte line of F bytes, independent of the one before
+//! ```
+//!
+//! An engine that schedules each packet-hop once in a global order and visits three lines of state for it (a
+//! port, a queue, an end of a flow) needs about Y. It is a yardstick, not a bound: an engine without a global
+//! order can need less.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-/// How large a scenario is, as far as the yardstick is concerned.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SizeOf {
-    /// Packets in flight and timers.
-    pub(super) pending: usize,
-    /// Bytes of ports, queues and flows that are visited.
-    pub(super) state: usize,
+/// Measurements of each part, of which the median counts.
+const REPEATS: usize = 5;
+/// Hold operations in a measurement.
+const HOLDS: u64 = 400_000;
+/// Visits in a measurement.
+const TOUCHES: u64 = 2_000_000;
+const LINE: usize = 64;
+
+/// How large a run is, as far as the yardstick is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// N: packets on links and armed timers, at a typical instant.
+    pub pending: u32,
+    /// F: bytes of ports, queues and flows that are visited again and again.
+    pub footprint: u32,
 }
 
-/// The parts of the yardstick, in nanoseconds.
+/// The yardstick and its parts, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
     /// A hold operation with 1,000 pending events.
     pub hold_1e3: f64,
     /// A hold operation with 10,000 pending events.
     pub hold_1e4: f64,
-    /// A visit to a line of 1.5 MB.
-    pub touch_1_5mb: f64,
-    /// A visit to a line of 8 MB.
-    pub touch_8mb: f64,
+    /// A visit to a line of 1.5 MiB.
+    pub touch_1_5mib: f64,
+    /// A visit to a line of 64 MiB.
+    pub touch_64mib: f64,
+    /// Y of each scenario measured, by its name.
+    #[serde(flatten)]
+    pub yardsticks: BTreeMap<&'static str, f64>,
 }
 
 impl Limit {
-    /// Measures all parts, each the median of five.
-    pub(super) fn measure() -> Self {
+    /// Measures the parts, and Y for each of the scenarios of these names and extents.
+    pub fn measure(scenarios: impl Iterator<Item = (&'static str, Extent)>) -> Self {
+        let mut parts = Parts::default();
+        let yardsticks = scenarios.map(|(name, extent)| (name, parts.yardstick(extent))).collect();
         Self {
-            hold_1e3: median(|| hold(1_000)),
-            hold_1e4: median(|| hold(10_000)),
-            touch_1_5mb: median(|| touch(3 << 19)),
-            touch_8mb: median(|| touch(8 << 20)),
+            hold_1e3: parts.hold(1_000),
+            hold_1e4: parts.hold(10_000),
+            touch_1_5mib: parts.touch(3 << 19),
+            touch_64mib: parts.touch(64 << 20),
+            yardsticks,
         }
     }
+}
 
-    /// The yardstick of a scenario, in nanoseconds per packet-hop.
-    pub(super) fn yardstick(&self, size: SizeOf) -> f64 {
-        let hold = if size.pending <= 3_000 { self.hold_1e3 } else { self.hold_1e4 };
-        let touch = if size.state <= 4 << 20 { self.touch_1_5mb } else { self.touch_8mb };
-        hold + 3.0 * touch
+/// Parts that were measured, so that each is measured once and Y is the sum of the parts that are told.
+#[derive(Debug, Default)]
+struct Parts {
+    holds: BTreeMap<u32, f64>,
+    touches: BTreeMap<u32, f64>,
+}
+
+impl Parts {
+    fn hold(&mut self, pending: u32) -> f64 {
+        *self.holds.entry(pending).or_insert_with(|| median(|| hold(pending)))
+    }
+
+    fn touch(&mut self, footprint: u32) -> f64 {
+        *self.touches.entry(footprint).or_insert_with(|| median(|| touch(footprint)))
+    }
+
+    /// Y(N, F).
+    fn yardstick(&mut self, extent: Extent) -> f64 {
+        self.hold(extent.pending) + 3.0 * self.touch(extent.footprint)
     }
 }
 
 fn median(mut once: impl FnMut() -> f64) -> f64 {
-    let mut all: Vec<f64> = (0..5).map(|_| once()).collect();
+    let mut all: [f64; REPEATS] = std::array::from_fn(|_| once());
     all.sort_by(f64::total_cmp);
-    all[2]
+    all[REPEATS / 2]
 }
 
-/// An event: a key that orders totally, and a payload.
-#[derive(Clone, Copy)]
+/// Thread CPU nanoseconds per operation of `work`, which does `operations` of them.
+fn per_operation(operations: u64, work: impl FnOnce()) -> f64 {
+    let start = ThreadTime::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e9 / operations as f64
+}
+
+/// An event: an order without ties (instant, number), and what it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     key: u128,
-    payload: [u64; 2],
+    carries: [u64; 2],
 }
 
-/// One level of buckets of a fixed tick, sorted when opened; enough for the delays below.
+const _: () = assert!(size_of::<Event>() == 32);
+
+impl Event {
+    fn new(at: u64, number: u64) -> Self {
+        Self { key: u128::from(at) << 64 | u128::from(number), carries: [number; 2] }
+    }
+
+    fn at(&self) -> u64 {
+        (self.key >> 64) as u64
+    }
+}
+
+const SLOTS: usize = 4096;
+/// The coarsest and finest tick, in powers of two of a picosecond: the far ring must reach beyond a timer.
+const TICK_BITS: std::ops::RangeInclusive<u32> = 8..=20;
+
+/// One level of a wheel: slots, and a bit for each that holds something.
+#[derive(Debug)]
+struct Ring {
+    slots: Vec<Vec<Event>>,
+    filled: [u64; SLOTS / 64],
+}
+
+impl Ring {
+    fn new() -> Self {
+        Self { slots: vec![Vec::new(); SLOTS], filled: [0; SLOTS / 64] }
+    }
+
+    fn push(&mut self, slot: usize, event: Event) {
+        self.slots[slot].push(event);
+        self.filled[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// The first filled slot at or after `from`, up to the last slot.
+    fn first_from(&self, from: usize) -> Option<usize> {
+        let mut word = from / 64;
+        let mut bits = *self.filled.get(word)? & (u64::MAX << (from % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.filled.get(word)?;
+        }
+        Some(word * 64 + bits.trailing_zeros() as usize)
+    }
+
+    /// Swaps the slot with `other`, which is empty.
+    fn take(&mut self, slot: usize, other: &mut Vec<Event>) {
+        std::mem::swap(&mut self.slots[slot], other);
+        self.filled[slot / 64] &= !(1 << (slot % 64));
+    }
+}
+
+/// Two rings: `near` has a slot per tick of the current page, `far` one per page of 4096 ticks. A slot is
+/// sorted when its tick comes.
+#[derive(Debug)]
 struct Wheel {
-    buckets: Vec<Vec<Event>>,
+    near: Ring,
+    far: Ring,
+    /// Events of ticks that have come, the earliest last.
     open: Vec<Event>,
+    spare: Vec<Event>,
+    /// The tick after the last that has come.
     tick: u64,
+    tick_bits: u32,
 }
-
-const BUCKETS: u64 = 1 << 12;
-/// Delays are drawn below 2^22 ps, so that 4096 buckets of 2^11 ps hold them twice over.
-const TICK: u32 = 11;
 
 impl Wheel {
+    fn new(tick_bits: u32) -> Self {
+        let (near, far) = (Ring::new(), Ring::new());
+        Self { near, far, open: Vec::new(), spare: Vec::new(), tick: 0, tick_bits }
+    }
+
+    #[inline]
     fn push(&mut self, event: Event) {
-        let tick = (event.key >> 64) as u64 >> TICK;
-        if tick <= self.tick {
+        let tick = event.at() >> self.tick_bits;
+        let (page, slot) = (tick / SLOTS as u64, tick as usize % SLOTS);
+        if tick < self.tick {
             let place = self.open.partition_point(|other| other.key > event.key);
             self.open.insert(place, event);
+        } else if page == self.tick / SLOTS as u64 {
+            self.near.push(slot, event);
         } else {
-            self.buckets[(tick % BUCKETS) as usize].push(event);
+            self.far.push(page as usize % SLOTS, event);
         }
     }
 
-    fn pop(&mut self) -> Event {
-        loop {
-            if let Some(event) = self.open.pop() {
-                return event;
-            }
-            self.tick += 1;
-            let bucket = &mut self.buckets[(self.tick % BUCKETS) as usize];
-            std::mem::swap(&mut self.open, bucket);
-            self.open.sort_unstable_by_key(|event| std::cmp::Reverse(event.key));
+    #[inline]
+    fn pop(&mut self) -> Option<Event> {
+        while self.open.is_empty() {
+            self.advance()?;
         }
+        self.open.pop()
+    }
+
+    /// Opens the next filled tick of this page, or turns to the next filled page.
+    fn advance(&mut self) -> Option<()> {
+        let page = self.tick / SLOTS as u64;
+        if let Some(slot) = self.near.first_from(self.tick as usize % SLOTS) {
+            self.near.take(slot, &mut self.open);
+            self.open.sort_unstable_by_key(|event| std::cmp::Reverse(event.key));
+            self.tick = page * SLOTS as u64 + slot as u64 + 1;
+            // A tick past the page's last belongs to the next page, which must be turned to first.
+            if self.tick.is_multiple_of(SLOTS as u64) {
+                self.turn_to(page + 1);
+            }
+            return Some(());
+        }
+        let here = page as usize % SLOTS;
+        let slot = self.far.first_from(here + 1).or_else(|| self.far.first_from(0))?;
+        let ahead = (slot + SLOTS - here) % SLOTS;
+        self.turn_to(page + ahead as u64);
+        Some(())
+    }
+
+    fn turn_to(&mut self, page: u64) {
+        self.tick = page * SLOTS as u64;
+        let mut events = std::mem::take(&mut self.spare);
+        self.far.take(page as usize % SLOTS, &mut events);
+        for event in events.drain(..) {
+            self.near.push((event.at() >> self.tick_bits) as usize % SLOTS, event);
+        }
+        self.spare = events;
     }
 }
 
-/// Delays of a data-centre fabric, in picoseconds: serialization of data and ACKs, with and without a link.
+/// Delays in picoseconds and their shares in 1/2000: serialization of 1500 B at 100G and 10G and of an ACK of
+/// 64 B at 100G, each without and with a link of 1 us, and a timer of 1 ms.
+const DELAYS: [(u64, u64); 7] = [
+    (120_000, 500),
+    (1_120_000, 500),
+    (5_120, 200),
+    (1_005_120, 300),
+    (1_200_000, 200),
+    (2_200_000, 299),
+    (1_000_000_000, 1),
+];
+
+/// SplitMix64: values of one counter do not wait for each other.
+#[inline]
+fn mixed(counter: u64) -> u64 {
+    let x = counter.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+#[inline]
+fn below(n: u64, counter: u64) -> u64 {
+    ((u128::from(mixed(counter)) * u128::from(n)) >> 64) as u64
+}
+
+/// Delays in a random order, each as often as its share says.
 fn delays() -> Vec<u64> {
-    let mix =
-        [(120_000, 25), (1_120_000, 25), (5_120, 10), (1_005_120, 15), (1_200_000, 10), (2_200_000, 15)];
-    let mut all: Vec<u64> = mix.iter().flat_map(|&(delay, share)| vec![delay; share * 40]).collect();
-    let mut random = 1;
+    let mut all: Vec<u64> =
+        DELAYS.iter().flat_map(|&(delay, share)| std::iter::repeat_n(delay, share as usize)).collect();
     for i in (1..all.len()).rev() {
-        all.swap(i, (next(&mut random) % (i as u64 + 1)) as usize);
+        all.swap(i, below(i as u64 + 1, i as u64) as usize);
     }
     all
 }
 
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
+/// A wheel as it is long after the start, with `pending` events: an instant finds a delay as often as share
+/// and length say, at any point of it.
+fn filled(pending: u32) -> Wheel {
+    let long_term: u64 = DELAYS.iter().map(|(delay, share)| delay * share).sum();
+    let mean_gap = long_term / 2_000 / u64::from(pending.max(1));
+    // About four events a tick.
+    let tick_bits = (4 * mean_gap).max(1).ilog2().clamp(*TICK_BITS.start(), *TICK_BITS.end());
+    let mut wheel = Wheel::new(tick_bits);
+    for number in 0..u64::from(pending) {
+        let mut point = below(long_term, number);
+        for (delay, share) in DELAYS {
+            if point < delay * share {
+                wheel.push(Event::new(point / share, number));
+                break;
+            }
+            point -= delay * share;
+        }
+    }
+    wheel
 }
 
 /// Nanoseconds of a hold operation with `pending` events.
-fn hold(pending: usize) -> f64 {
-    const OPERATIONS: usize = 400_000;
+fn hold(pending: u32) -> f64 {
     let delays = delays();
-    let mut wheel = Wheel { buckets: vec![Vec::new(); BUCKETS as usize], open: Vec::new(), tick: 0 };
-    let mut random = 7;
-    for i in 0..pending as u64 {
-        let at = next(&mut random) % 1_500_000 + 4_096;
-        wheel.push(Event { key: u128::from(at) << 64 | u128::from(i), payload: [i, 0] });
-    }
-    let mut sequence = pending as u64;
-    let mut once = |operations: usize| {
-        let start = ThreadTime::now();
-        for i in 0..operations {
-            let event = wheel.pop();
-            sequence += 1;
-            let at = (event.key >> 64) as u64 + delays[i % delays.len()];
-            wheel.push(Event { key: u128::from(at) << 64 | u128::from(sequence), payload: event.payload });
+    let mut wheel = filled(pending);
+    let mut number = u64::from(pending);
+    let mut operate = |operations: u64| {
+        for (_, &delay) in (0..operations).zip(delays.iter().cycle()) {
+            let Some(event) = wheel.pop() else { break };
+            number += 1;
+            wheel.push(Event { carries: event.carries, ..Event::new(event.at() + delay, number) });
         }
-        start.elapsed().as_secs_f64() * 1e9 / operations as f64
     };
-    once(OPERATIONS / 4);
-    once(OPERATIONS)
+    // Slots get their room first.
+    operate(HOLDS);
+    let ns = per_operation(HOLDS, || operate(HOLDS));
+    black_box(&wheel);
+    ns
 }
 
-/// Nanoseconds of an independent visit to a random line of `bytes` of memory.
-fn touch(bytes: usize) -> f64 {
-    const OPERATIONS: usize = 2_000_000;
-    let mut lines = vec![[0u64; 8]; bytes / 64];
-    let mut random = 99;
-    let mut once = |operations: usize| {
-        let start = ThreadTime::now();
-        for _ in 0..operations {
-            let place = ((u128::from(next(&mut random)) * lines.len() as u128) >> 64) as usize;
-            lines[place][1] += 1;
+/// Nanoseconds of an independent visit to a random line of `bytes` bytes.
+fn touch(bytes: u32) -> f64 {
+    let mut lines = vec![[1u64; LINE / 8]; (bytes as usize / LINE).max(1)];
+    let count = lines.len() as u64;
+    let mut operate = |from: u64| {
+        for i in from..from + TOUCHES {
+            let word = &mut lines[below(count, i) as usize][1];
+            *word = word.wrapping_add(i);
         }
-        start.elapsed().as_secs_f64() * 1e9 / operations as f64
     };
-    once(OPERATIONS / 4);
-    let ns = once(OPERATIONS);
+    operate(0);
+    let ns = per_operation(TOUCHES, || operate(TOUCHES));
     black_box(&lines);
     ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wheel_yields_events_in_order_and_keeps_their_number() {
+        for pending in [1, 10, 1_000, 30_000] {
+            let delays = delays();
+            let mut wheel = filled(pending);
+            let mut last = None;
+            for (number, delay) in (1 << 40..(1 << 40) + 200_000).zip(delays.iter().cycle()) {
+                let event = wheel.pop().expect("as many events as at the start");
+                assert!(Some(event.key) > last, "{event:?} after {last:?}, {pending} pending");
+                last = Some(event.key);
+                wheel.push(Event::new(event.at() + delay, number));
+            }
+            let left = std::iter::from_fn(|| wheel.pop()).count();
+            assert_eq!(left, pending as usize);
+        }
+    }
+
+    #[test]
+    fn a_third_of_the_filled_wheel_is_timers() {
+        // 1 ms x 1/2000 = 500 ns of 1,409 ns a cycle: 35 %, whose instants lie anywhere in the millisecond.
+        let mut wheel = filled(10_000);
+        let late = std::iter::from_fn(|| wheel.pop()).filter(|event| event.at() > 2_200_000).count();
+        assert!((3_300..3_800).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn yardstick_is_a_hold_and_three_touches_of_the_parts_told() {
+        let extents = [("small", FABRIC), ("large", Extent { footprint: 64 << 20, ..FABRIC })];
+        let limit = Limit::measure(extents.into_iter());
+        assert_eq!(limit.yardsticks["small"], limit.hold_1e3 + 3.0 * limit.touch_1_5mib);
+        assert_eq!(limit.yardsticks["large"], limit.hold_1e3 + 3.0 * limit.touch_64mib);
+    }
+
+    const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
+
+    #[test]
+    fn delays_have_their_shares() {
+        let delays = delays();
+        assert_eq!(delays.len(), 2_000);
+        assert_eq!(delays.iter().filter(|&&delay| delay == 1_120_000).count(), 500);
+    }
 }
