@@ -4,6 +4,8 @@
 //! It owns no clock, no socket and no randomness, so the same compiled code runs anywhere and a test
 //! can drive two of them by hand.
 
+use std::num::NonZeroU64;
+
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -83,7 +85,7 @@ pub struct RxMeta {
 
 /// A name an endpoint gives a packet whose true transmission time it wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SendId(pub u64);
+pub struct SendId(pub NonZeroU64);
 
 /// An endpoint's answer when it is asked what to send.
 #[derive(Clone, Copy, Debug)]

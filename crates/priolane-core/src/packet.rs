@@ -135,6 +135,27 @@ pub struct Packet<B> {
 
 const _: () = assert!(size_of::<Header>() == 32);
 
+/// What a queue holds: a packet, perhaps with something that never leaves the node.
+pub trait Parcel: Copy + Default + std::fmt::Debug + Send + 'static {
+    /// The packet's header.
+    fn header(&self) -> &Header;
+
+    /// The packet's header, to be marked.
+    fn header_mut(&mut self) -> &mut Header;
+}
+
+impl<B: Body> Parcel for Packet<B> {
+    #[inline]
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    #[inline]
+    fn header_mut(&mut self) -> &mut Header {
+        &mut self.header
+    }
+}
+
 /// Sizes of packets on the wire, stated by the experiment (`[frame]`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Frame {

@@ -154,5 +154,8 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, verdicts, version};
+    use super::{
+        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, verdicts,
+        version,
+    };
 }

@@ -16,7 +16,7 @@ pub(crate) struct Ingress {
 /// The engine, as a node sees it.
 pub(crate) trait Wire<B: Body> {
     /// `packet` will arrive at `to` at the instant `at`.
-    fn emit(&mut self, to: Ingress, at: Time, packet: Packet<B>);
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>);
 
     /// A finite flow of the node came to its end at `at`.
     fn flow_done(&mut self, at: Time);

@@ -1,7 +1,7 @@
 //! How much a queue holds, and what its limits say about one more packet.
 
 use super::{Admission, Buffer, Limit, Scope};
-use crate::packet::{Body, Marks, Packet};
+use crate::packet::{Header, Marks};
 
 /// Packets and bytes queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,24 +29,23 @@ impl Backlog {
     }
 }
 
-/// Decides over a packet that finds `queue` and `port` queued, and marks it where it must.
+/// Decides over a packet that finds `queue` and `port` queued.
 #[inline]
-pub(super) fn admit<B: Body>(
-    buffer: &Buffer,
-    port: Backlog,
-    queue: Backlog,
-    packet: &mut Packet<B>,
-) -> Admission {
+pub(super) fn admit(buffer: &Buffer, port: Backlog, queue: Backlog, header: &Header) -> Admission {
     let of = |scope| if scope == Scope::Port { port } else { queue };
-    let wire = packet.header.wire;
-    if of(buffer.limit_scope).exceeds_with(wire, buffer.limit) {
+    if of(buffer.limit_scope).exceeds_with(header.wire, buffer.limit) {
         return Admission::Dropped;
     }
-    if packet.header.marks.has(Marks::ECN_CAPABLE)
-        && of(buffer.mark_scope).exceeds_with(wire, buffer.mark_above)
+    if header.marks.has(Marks::ECN_CAPABLE)
+        && of(buffer.mark_scope).exceeds_with(header.wire, buffer.mark_above)
     {
-        packet.header.marks = packet.header.marks.with(Marks::CONGESTED);
         return Admission::Marked;
     }
     Admission::Queued
+}
+
+/// Decides over a packet that finds nothing queued.
+#[inline]
+pub(super) fn admit_alone(buffer: &Buffer, header: &Header) -> Admission {
+    admit(buffer, Backlog::default(), Backlog::default(), header)
 }

@@ -1,41 +1,41 @@
 //! One queue, first in, first out.
 
-use std::collections::VecDeque;
-
-use super::backlog::{Backlog, admit};
+use super::backlog::{Backlog, admit, admit_alone};
 use super::{Admission, Buffer, Discipline};
-use crate::packet::{Body, Packet};
+use crate::packet::{Header, Parcel};
+use crate::ring::Ring;
 use crate::units::Time;
 
 /// A first-in first-out queue with tail drop and threshold marking.
 #[derive(Debug)]
-pub struct Fifo<B> {
-    queue: VecDeque<Packet<B>>,
+pub struct Fifo<P> {
+    queue: Ring<P>,
     backlog: Backlog,
     buffer: Buffer,
 }
 
-impl<B: Body> Fifo<B> {
+impl<P: Parcel> Fifo<P> {
     /// An empty queue with this buffer; the scope of its limits makes no difference.
     pub fn new(buffer: Buffer) -> Self {
-        Self { queue: VecDeque::new(), backlog: Backlog::default(), buffer }
+        Self { queue: Ring::default(), backlog: Backlog::default(), buffer }
     }
 }
 
-impl<B: Body> Discipline<B> for Fifo<B> {
+impl<P: Parcel> Discipline<P> for Fifo<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, mut packet: Packet<B>) -> Admission {
-        let admission = admit(&self.buffer, self.backlog, self.backlog, &mut packet);
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let admission = admit(&self.buffer, self.backlog, self.backlog, header);
         if admission != Admission::Dropped {
-            self.backlog.add(packet.header.wire);
-            self.queue.push_back(packet);
+            self.backlog.add(header.wire);
+            admission.mark(self.queue.push(parcel));
         }
         admission
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, packet: &mut Packet<B>) -> Option<Admission> {
-        Some(admit(&self.buffer, Backlog::default(), Backlog::default(), packet))
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        Some(admit_alone(&self.buffer, header))
     }
 
     #[inline]
@@ -44,16 +44,18 @@ impl<B: Body> Discipline<B> for Fifo<B> {
     }
 
     #[inline]
-    fn start(&mut self, _t: Time) -> Option<Packet<B>> {
-        let packet = self.queue.pop_front()?;
-        self.backlog.remove(packet.header.wire);
-        Some(packet)
+    fn start(&mut self, _t: Time) -> Option<&P> {
+        let parcel = self.queue.pop()?;
+        self.backlog.remove(parcel.header().wire);
+        Some(parcel)
     }
 
+    #[inline]
     fn packets(&self) -> u32 {
         self.backlog.packets
     }
 
+    #[inline]
     fn bytes(&self) -> u64 {
         self.backlog.bytes
     }

@@ -5,13 +5,18 @@
 //! division's remainder is carried along, so that no picosecond drifts over any number of packets.
 
 use super::{Admission, Discipline};
-use crate::packet::{Body, Packet};
+use crate::packet::Parcel;
 use crate::units::{PS_PER_S, Rate, Span, Time};
 
 /// A discipline whose services are limited to a rate, whatever the line could do.
 #[derive(Debug)]
 pub struct RateLimited<D> {
     inner: D,
+    bucket: Bucket,
+}
+
+#[derive(Debug)]
+struct Bucket {
     rate: Rate,
     burst: Span,
     tat: Time,
@@ -19,10 +24,9 @@ pub struct RateLimited<D> {
     remainder: u64,
 }
 
-impl<D> RateLimited<D> {
-    /// Limits `inner` to `rate`, letting a burst of `burst_bytes` go ahead of it.
-    pub fn new(inner: D, rate: Rate, burst_bytes: u64) -> Self {
-        Self { inner, rate, burst: rate.serialize(burst_bytes), tat: Time::ZERO, remainder: 0 }
+impl Bucket {
+    fn eligible(&self) -> Time {
+        Time(self.tat.0.saturating_sub(self.burst.0) + u64::from(self.remainder > 0))
     }
 
     fn charge(&mut self, t: Time, bytes: u16) {
@@ -38,20 +42,27 @@ impl<D> RateLimited<D> {
     }
 }
 
-impl<B: Body, D: Discipline<B>> Discipline<B> for RateLimited<D> {
-    fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission {
-        self.inner.enqueue(now, packet)
+impl<D> RateLimited<D> {
+    /// Limits `inner` to `rate`, letting a burst of `burst_bytes` go ahead of it.
+    pub fn new(inner: D, rate: Rate, burst_bytes: u64) -> Self {
+        let burst = rate.serialize(burst_bytes);
+        Self { inner, bucket: Bucket { rate, burst, tat: Time::ZERO, remainder: 0 } }
+    }
+}
+
+impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+        self.inner.enqueue(now, parcel)
     }
 
     fn next_start(&self) -> Option<Time> {
-        let eligible = Time(self.tat.0.saturating_sub(self.burst.0) + u64::from(self.remainder > 0));
-        self.inner.next_start().map(|inner| inner.max(eligible))
+        self.inner.next_start().map(|inner| inner.max(self.bucket.eligible()))
     }
 
-    fn start(&mut self, t: Time) -> Option<Packet<B>> {
-        let packet = self.inner.start(t)?;
-        self.charge(t, packet.header.wire);
-        Some(packet)
+    fn start(&mut self, t: Time) -> Option<&P> {
+        let parcel = self.inner.start(t)?;
+        self.bucket.charge(t, parcel.header().wire);
+        Some(parcel)
     }
 
     fn packets(&self) -> u32 {

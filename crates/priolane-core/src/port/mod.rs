@@ -15,7 +15,7 @@ pub use limiter::RateLimited;
 pub use ranked::Ranked;
 pub use strict::Strict;
 
-use crate::packet::{Body, Packet};
+use crate::packet::{Header, Marks, Parcel};
 use crate::units::Time;
 
 /// What became of a packet offered to a port.
@@ -27,6 +27,17 @@ pub enum Admission {
     Marked,
     /// Not kept: no room.
     Dropped,
+}
+
+impl Admission {
+    /// Sets the congestion mark on what was kept, if this says so.
+    #[inline]
+    pub fn mark(self, kept: &mut impl Parcel) {
+        if self == Self::Marked {
+            let header = kept.header_mut();
+            header.marks = header.marks.with(Marks::CONGESTED);
+        }
+    }
 }
 
 /// Room and marking of a queue, in packets or bytes.
@@ -95,16 +106,17 @@ pub enum SortBy {
     HostLevel,
 }
 
-/// A port's queueing discipline.
-pub trait Discipline<B: Body>: Send {
+/// A port's queueing discipline, over packets or what stands for them in a node.
+pub trait Discipline<P: Parcel>: Send {
     /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped.
-    fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission;
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission;
 
     /// A packet arrives at `now`, nothing is queued and the line is free: a discipline that would start it
-    /// at once may let it pass without storing it, and says what it did. `None` asks for `enqueue`.
+    /// at once may let it pass without storing it, and says what it would have done (the caller sets the
+    /// mark). `None` asks for `enqueue`.
     #[inline]
-    fn pass(&mut self, now: Time, packet: &mut Packet<B>) -> Option<Admission> {
-        let _ = (now, packet);
+    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        let _ = (now, header);
         None
     }
 
@@ -114,7 +126,7 @@ pub trait Discipline<B: Body>: Send {
 
     /// The line starts a service at `t`, not before `next_start()`: which packet? `None` only if nothing
     /// is queued (or everything queued expired by `t`).
-    fn start(&mut self, t: Time) -> Option<Packet<B>>;
+    fn start(&mut self, t: Time) -> Option<&P>;
 
     /// Packets queued, the one on the line not counted.
     fn packets(&self) -> u32;
@@ -123,20 +135,20 @@ pub trait Discipline<B: Body>: Send {
     fn bytes(&self) -> u64;
 }
 
-impl<B: Body> Discipline<B> for Box<dyn Discipline<B>> {
-    fn enqueue(&mut self, now: Time, packet: Packet<B>) -> Admission {
-        (**self).enqueue(now, packet)
+impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+        (**self).enqueue(now, parcel)
     }
 
-    fn pass(&mut self, now: Time, packet: &mut Packet<B>) -> Option<Admission> {
-        (**self).pass(now, packet)
+    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        (**self).pass(now, header)
     }
 
     fn next_start(&self) -> Option<Time> {
         (**self).next_start()
     }
 
-    fn start(&mut self, t: Time) -> Option<Packet<B>> {
+    fn start(&mut self, t: Time) -> Option<&P> {
         (**self).start(t)
     }
 

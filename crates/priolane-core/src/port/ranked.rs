@@ -3,33 +3,33 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::backlog::{Backlog, admit};
+use super::backlog::{Backlog, admit, admit_alone};
 use super::{Admission, Buffer, Discipline};
-use crate::packet::{Body, Packet};
+use crate::packet::{Header, Parcel};
 use crate::units::Time;
 
 #[derive(Debug)]
-struct Entry<B> {
+struct Entry<P> {
     rank: u64,
     arrival: u64,
-    packet: Packet<B>,
+    parcel: P,
 }
 
-impl<B> PartialEq for Entry<B> {
+impl<P> PartialEq for Entry<P> {
     fn eq(&self, other: &Self) -> bool {
         (self.rank, self.arrival) == (other.rank, other.arrival)
     }
 }
 
-impl<B> Eq for Entry<B> {}
+impl<P> Eq for Entry<P> {}
 
-impl<B> PartialOrd for Entry<B> {
+impl<P> PartialOrd for Entry<P> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<B> Ord for Entry<B> {
+impl<P> Ord for Entry<P> {
     /// Reversed: the heap's greatest entry is the smallest rank, the earliest of equals.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.rank, other.arrival).cmp(&(self.rank, self.arrival))
@@ -38,43 +38,55 @@ impl<B> Ord for Entry<B> {
 
 /// Serves the smallest rank first, equal ranks in order of arrival; tail drop.
 #[derive(Debug)]
-pub struct Ranked<B> {
-    heap: BinaryHeap<Entry<B>>,
+pub struct Ranked<P> {
+    heap: BinaryHeap<Entry<P>>,
+    /// What was taken out last.
+    started: P,
     arrivals: u64,
     backlog: Backlog,
     buffer: Buffer,
 }
 
-impl<B: Body> Ranked<B> {
+impl<P: Parcel> Ranked<P> {
     /// An empty queue with this buffer.
     pub fn new(buffer: Buffer) -> Self {
-        Self { heap: BinaryHeap::new(), arrivals: 0, backlog: Backlog::default(), buffer }
+        Self {
+            heap: BinaryHeap::new(),
+            started: P::default(),
+            arrivals: 0,
+            backlog: Backlog::default(),
+            buffer,
+        }
     }
 }
 
-impl<B: Body> Discipline<B> for Ranked<B> {
-    fn enqueue(&mut self, _now: Time, mut packet: Packet<B>) -> Admission {
-        let admission = admit(&self.buffer, self.backlog, self.backlog, &mut packet);
+impl<P: Parcel> Discipline<P> for Ranked<P> {
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let admission = admit(&self.buffer, self.backlog, self.backlog, header);
         if admission != Admission::Dropped {
-            self.backlog.add(packet.header.wire);
+            self.backlog.add(header.wire);
             self.arrivals += 1;
-            self.heap.push(Entry { rank: packet.header.rank, arrival: self.arrivals, packet });
+            let mut entry = Entry { rank: header.rank, arrival: self.arrivals, parcel: *parcel };
+            admission.mark(&mut entry.parcel);
+            self.heap.push(entry);
         }
         admission
     }
 
-    fn pass(&mut self, _now: Time, packet: &mut Packet<B>) -> Option<Admission> {
-        Some(admit(&self.buffer, Backlog::default(), Backlog::default(), packet))
+    #[inline]
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        Some(admit_alone(&self.buffer, header))
     }
 
     fn next_start(&self) -> Option<Time> {
         if self.heap.is_empty() { None } else { Some(Time::ZERO) }
     }
 
-    fn start(&mut self, _t: Time) -> Option<Packet<B>> {
-        let entry = self.heap.pop()?;
-        self.backlog.remove(entry.packet.header.wire);
-        Some(entry.packet)
+    fn start(&mut self, _t: Time) -> Option<&P> {
+        self.started = self.heap.pop()?.parcel;
+        self.backlog.remove(self.started.header().wire);
+        Some(&self.started)
     }
 
     fn packets(&self) -> u32 {

@@ -1,23 +1,22 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use std::collections::VecDeque;
-
-use super::backlog::{Backlog, admit};
+use super::backlog::{Backlog, admit, admit_alone};
 use super::{Admission, Buffer, Discipline, SortBy};
 use crate::ids::CLASSES;
-use crate::packet::{Body, Packet};
+use crate::packet::{Header, Parcel};
+use crate::ring::Ring;
 use crate::units::Time;
 
 #[derive(Debug)]
-struct Queue<B> {
-    packets: VecDeque<Packet<B>>,
+struct Queue<P> {
+    parcels: Ring<P>,
     backlog: Backlog,
 }
 
 /// N queues served in strict order, 0 first, without preemption.
 #[derive(Debug)]
-pub struct Strict<B> {
-    queues: Vec<Queue<B>>,
+pub struct Strict<P> {
+    queues: Vec<Queue<P>>,
     /// Bit `q` is set while queue `q` holds a packet.
     occupied: u32,
     total: Backlog,
@@ -26,12 +25,12 @@ pub struct Strict<B> {
     sort_by: SortBy,
 }
 
-impl<B: Body> Strict<B> {
+impl<P: Parcel> Strict<P> {
     /// `queues` empty queues (1 to 16). `map` gives the queue of each class; entries beyond the last queue
     /// mean the last.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let last = queues.clamp(1, CLASSES as u8) - 1;
-        let queue = || Queue { packets: VecDeque::new(), backlog: Backlog::default() };
+        let queue = || Queue { parcels: Ring::default(), backlog: Backlog::default() };
         Self {
             queues: (0..=last).map(|_| queue()).collect(),
             occupied: 0,
@@ -43,32 +42,34 @@ impl<B: Body> Strict<B> {
     }
 
     #[inline]
-    fn queue_of(&self, packet: &Packet<B>) -> usize {
+    fn queue_of(&self, header: &Header) -> usize {
         let key = match self.sort_by {
-            SortBy::Class => packet.header.class,
-            SortBy::HostLevel => packet.header.host_level,
+            SortBy::Class => header.class,
+            SortBy::HostLevel => header.host_level,
         };
         usize::from(self.map[usize::from(key) % CLASSES])
     }
 }
 
-impl<B: Body> Discipline<B> for Strict<B> {
+impl<P: Parcel> Discipline<P> for Strict<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, mut packet: Packet<B>) -> Admission {
-        let q = self.queue_of(&packet);
-        let admission = admit(&self.buffer, self.total, self.queues[q].backlog, &mut packet);
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let q = self.queue_of(header);
+        let queue = &mut self.queues[q];
+        let admission = admit(&self.buffer, self.total, queue.backlog, header);
         if admission != Admission::Dropped {
-            self.total.add(packet.header.wire);
-            self.queues[q].backlog.add(packet.header.wire);
-            self.queues[q].packets.push_back(packet);
+            self.total.add(header.wire);
+            queue.backlog.add(header.wire);
+            admission.mark(queue.parcels.push(parcel));
             self.occupied |= 1 << q;
         }
         admission
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, packet: &mut Packet<B>) -> Option<Admission> {
-        Some(admit(&self.buffer, Backlog::default(), Backlog::default(), packet))
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        Some(admit_alone(&self.buffer, header))
     }
 
     #[inline]
@@ -77,22 +78,24 @@ impl<B: Body> Discipline<B> for Strict<B> {
     }
 
     #[inline]
-    fn start(&mut self, _t: Time) -> Option<Packet<B>> {
+    fn start(&mut self, _t: Time) -> Option<&P> {
         let q = self.occupied.trailing_zeros() as usize;
         let queue = self.queues.get_mut(q)?;
-        let packet = queue.packets.pop_front()?;
-        queue.backlog.remove(packet.header.wire);
-        self.total.remove(packet.header.wire);
-        if queue.packets.is_empty() {
+        let parcel = queue.parcels.pop()?;
+        queue.backlog.remove(parcel.header().wire);
+        self.total.remove(parcel.header().wire);
+        if queue.backlog.packets == 0 {
             self.occupied &= !(1 << q);
         }
-        Some(packet)
+        Some(parcel)
     }
 
+    #[inline]
     fn packets(&self) -> u32 {
         self.total.packets
     }
 
+    #[inline]
     fn bytes(&self) -> u64 {
         self.total.bytes
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::CLASSES;
-use crate::packet::{Header, Marks};
+use crate::packet::{Header, Marks, Packet};
 use crate::units::Rate;
 
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -12,15 +12,15 @@ fn packet(class: u8, id: u64) -> Packet<()> {
     Packet { header: Header { class, rank: id, wire: 1000, marks, ..Header::default() }, body: () }
 }
 
-fn drain(port: &mut impl Discipline<()>) -> Vec<(u8, u64)> {
-    std::iter::from_fn(|| port.start(Time::ZERO)).map(|p| (p.header.class, p.header.rank)).collect()
+fn drain(port: &mut impl Discipline<Packet<()>>) -> Vec<(u8, u64)> {
+    std::iter::from_fn(|| port.start(Time::ZERO).map(|p| (p.header.class, p.header.rank))).collect()
 }
 
 #[test]
 fn strict_serves_the_best_class_and_keeps_order_within_it() {
     let mut port = Strict::new(8, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
     for (class, id) in [(3, 0), (1, 1), (3, 2), (0, 3), (1, 4)] {
-        assert_eq!(port.enqueue(Time::ZERO, packet(class, id)), Admission::Queued);
+        assert_eq!(port.enqueue(Time::ZERO, &packet(class, id)), Admission::Queued);
     }
     assert_eq!((port.packets(), port.bytes()), (5, 5000));
     assert_eq!(drain(&mut port), [(0, 3), (1, 1), (1, 4), (3, 0), (3, 2)]);
@@ -31,7 +31,7 @@ fn strict_serves_the_best_class_and_keeps_order_within_it() {
 fn classes_beyond_the_last_queue_share_it() {
     let mut port = Strict::new(2, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
     for (class, id) in [(7, 0), (1, 1), (0, 2)] {
-        port.enqueue(Time::ZERO, packet(class, id));
+        port.enqueue(Time::ZERO, &packet(class, id));
     }
     assert_eq!(drain(&mut port), [(0, 2), (7, 0), (1, 1)]);
 }
@@ -41,8 +41,8 @@ fn a_transmit_queue_sorts_by_host_level() {
     let mut port = Strict::new(8, IDENTITY, SortBy::HostLevel, Buffer::UNLIMITED);
     let mut low = packet(0, 1);
     low.header.host_level = 5;
-    port.enqueue(Time::ZERO, low);
-    port.enqueue(Time::ZERO, packet(1, 2));
+    port.enqueue(Time::ZERO, &low);
+    port.enqueue(Time::ZERO, &packet(1, 2));
     assert_eq!(drain(&mut port), [(1, 2), (0, 1)]);
 }
 
@@ -51,9 +51,9 @@ fn a_shared_buffer_lets_low_priority_crowd_out_high_a_split_one_does_not() {
     let buffer = |limit_scope| Buffer { limit: Limit::Packets(2), limit_scope, ..Buffer::UNLIMITED };
     for (scope, expected) in [(Scope::Port, Admission::Dropped), (Scope::Queue, Admission::Queued)] {
         let mut port = Strict::new(2, IDENTITY, SortBy::Class, buffer(scope));
-        port.enqueue(Time::ZERO, packet(1, 0));
-        port.enqueue(Time::ZERO, packet(1, 1));
-        assert_eq!(port.enqueue(Time::ZERO, packet(0, 2)), expected, "{scope:?}");
+        port.enqueue(Time::ZERO, &packet(1, 0));
+        port.enqueue(Time::ZERO, &packet(1, 1));
+        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2)), expected, "{scope:?}");
     }
 }
 
@@ -61,14 +61,14 @@ fn a_shared_buffer_lets_low_priority_crowd_out_high_a_split_one_does_not() {
 fn marks_start_above_the_threshold_with_the_arriving_packet_counted() {
     let buffer = Buffer { mark_above: Limit::Packets(2), ..Buffer::UNLIMITED };
     let mut port = Fifo::new(buffer);
-    let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, packet(0, id))).collect();
+    let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, &packet(0, id))).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Queued, Admission::Marked, Admission::Marked]);
     let congested =
-        std::iter::from_fn(|| port.start(Time::ZERO)).map(|p| p.header.marks.has(Marks::CONGESTED));
+        std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.marks.has(Marks::CONGESTED)));
     assert_eq!(congested.collect::<Vec<_>>(), [false, false, true, true]);
 
     let mut bytes = Fifo::new(Buffer { mark_above: Limit::Bytes(1999), ..Buffer::UNLIMITED });
-    let seen: Vec<_> = (0..2).map(|id| bytes.enqueue(Time::ZERO, packet(0, id))).collect();
+    let seen: Vec<_> = (0..2).map(|id| bytes.enqueue(Time::ZERO, &packet(0, id))).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Marked]);
 }
 
@@ -77,17 +77,17 @@ fn only_ecn_capable_packets_are_marked() {
     let mut port = Fifo::new(Buffer { mark_above: Limit::Packets(0), ..Buffer::UNLIMITED });
     let mut deaf = packet(0, 0);
     deaf.header.marks = Marks::none();
-    assert_eq!(port.enqueue(Time::ZERO, deaf), Admission::Queued);
-    assert_eq!(port.enqueue(Time::ZERO, packet(0, 1)), Admission::Marked);
+    assert_eq!(port.enqueue(Time::ZERO, &deaf), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1)), Admission::Marked);
 }
 
 #[test]
 fn marking_per_queue_ignores_the_other_queues() {
     let buffer = Buffer { mark_above: Limit::Packets(1), mark_scope: Scope::Queue, ..Buffer::UNLIMITED };
     let mut port = Strict::new(2, IDENTITY, SortBy::Class, buffer);
-    port.enqueue(Time::ZERO, packet(1, 0));
-    assert_eq!(port.enqueue(Time::ZERO, packet(0, 1)), Admission::Queued);
-    assert_eq!(port.enqueue(Time::ZERO, packet(0, 2)), Admission::Marked);
+    port.enqueue(Time::ZERO, &packet(1, 0));
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1)), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2)), Admission::Marked);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn one_level_is_fifo_packet_for_packet() {
     let mut strict = Strict::new(1, IDENTITY, SortBy::Class, buffer);
     for id in 0..40 {
         let p = packet((id % 4) as u8, id);
-        assert_eq!(fifo.enqueue(Time::ZERO, p), strict.enqueue(Time::ZERO, p));
+        assert_eq!(fifo.enqueue(Time::ZERO, &p), strict.enqueue(Time::ZERO, &p));
         if id % 3 == 0 {
             let (a, b) = (fifo.start(Time::ZERO), strict.start(Time::ZERO));
             assert_eq!(a.map(|p| p.header), b.map(|p| p.header));
@@ -109,7 +109,7 @@ fn one_level_is_fifo_packet_for_packet() {
 fn ranked_serves_the_smallest_rank_and_the_earliest_of_equals() {
     let mut port = Ranked::new(Buffer::UNLIMITED);
     for (class, rank) in [(0, 7), (1, 3), (2, 7), (3, 3)] {
-        port.enqueue(Time::ZERO, packet(class, rank));
+        port.enqueue(Time::ZERO, &packet(class, rank));
     }
     assert_eq!(drain(&mut port), [(1, 3), (3, 3), (0, 7), (2, 7)]);
 }
@@ -120,7 +120,7 @@ fn a_limiter_keeps_its_rate_to_the_picosecond_over_any_number_of_packets() {
     let rate = Rate::from_gbps(3);
     let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), rate, 0);
     for id in 0..=3000 {
-        port.enqueue(Time::ZERO, packet(0, id));
+        port.enqueue(Time::ZERO, &packet(0, id));
     }
     let mut t = Time::ZERO;
     for _ in 0..=3000 {
@@ -136,7 +136,7 @@ fn a_limiter_lets_its_burst_go_and_no_more() {
     // each 8 us at 1 Gbps.
     let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), Rate::from_gbps(1), 2000);
     for id in 0..5 {
-        port.enqueue(Time::ZERO, packet(0, id));
+        port.enqueue(Time::ZERO, &packet(0, id));
     }
     let mut starts = vec![];
     let mut t = Time::ZERO;

@@ -1,6 +1,7 @@
 //! Two engines over the same nodes, equal to the bit: [`window`] for speed, [`wheel`] as its oracle.
 
 pub(crate) mod drive;
+pub(crate) mod mail;
 pub(crate) mod network;
 pub(crate) mod timing_wheel;
 pub(crate) mod wheel;

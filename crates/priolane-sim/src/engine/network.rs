@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
-use priolane_core::packet::Body;
+use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{Discipline, Fifo, Ranked, RateLimited, SortBy, Strict};
 
 use crate::node::fabric::Fabric;
@@ -80,7 +80,7 @@ fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E
     let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
     let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
     for (i, flow) in scenario.flows.iter().enumerate() {
-        hosts[flow.src.index()].plan_open(i as u32);
+        hosts[flow.src.index()].plan_open(flow.start, i as u32);
     }
     for control in &scenario.controls {
         hosts[scenario.flows[control.flow.index()].src.index()].plan_control(*control);
@@ -95,22 +95,22 @@ fn common_kind(fabric: &Fabric, node: NodeId) -> Option<Queues> {
     kinds.all(|k| std::mem::discriminant(&k) == std::mem::discriminant(&first)).then_some(first)
 }
 
-fn make_fifo<B: Body>(spec: &PortSpec) -> Fifo<B> {
+fn make_fifo<B: Body>(spec: &PortSpec) -> Fifo<Packet<B>> {
     Fifo::new(spec.buffer)
 }
 
-fn make_ranked<B: Body>(spec: &PortSpec) -> Ranked<B> {
+fn make_ranked<B: Body>(spec: &PortSpec) -> Ranked<Packet<B>> {
     Ranked::new(spec.buffer)
 }
 
-fn make_strict<B: Body>(spec: &PortSpec) -> Strict<B> {
+fn make_strict<B: Body>(spec: &PortSpec) -> Strict<Packet<B>> {
     match spec.queues {
         Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, spec.buffer),
         _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
     }
 }
 
-fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<B>> {
+fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<Packet<B>>> {
     match spec.queues {
         Queues::Fifo => Box::new(make_fifo(spec)),
         Queues::Strict { .. } => Box::new(make_strict(spec)),

@@ -104,8 +104,8 @@ pub(crate) struct EagerWire<B> {
 }
 
 impl<B: Body> Wire<B> for EagerWire<B> {
-    fn emit(&mut self, to: Ingress, at: Time, packet: Packet<B>) {
-        self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(packet));
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
+        self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(*packet));
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -179,7 +179,7 @@ pub(crate) fn run<B: Body>(
     for node in 0..nodes as u32 {
         wire.node = NodeId(node);
         let (group, i) = network.at(NodeId(node));
-        let (at, kind) = group.first(i, fabric);
+        let (at, kind) = group.first(i);
         wire.wake_at(at, Wake::local(kind));
     }
     let mut sampler = Sampler { every: scenario.sample_every, next: Time::ZERO, samples: Vec::new() };
@@ -221,7 +221,7 @@ fn handle<B: Body>(event: Event<B>, network: &mut Network<B>, fabric: &Fabric, w
     wire.node = event.node;
     let (group, i) = network.at(event.node);
     match event.what {
-        What::Arrive(packet) => group.arrive(i, fabric, event.at, packet, wire),
+        What::Arrive(packet) => group.arrive(i, fabric, event.at, &packet, wire),
         What::Wake => {
             if wire.is_awaited(&event) == Awaited::Yes {
                 group.wake(i, fabric, event.at, Wake { kind: event.kind, port: event.entity }, wire);

@@ -30,11 +30,11 @@ impl<'a> Collector<'a> {
     pub(crate) fn port(&mut self, counts: &Counts, link: LinkId, at: Time, queue_of: &dyn Fn(Class) -> u8) {
         self.outcome.ports.extend(counts.records(link, at, queue_of));
         let Ledger { dropped, lost, .. } = &mut self.outcome.ledger;
-        for (class, count) in counts.classes().iter().enumerate() {
-            dropped[class].merge(&count.dropped);
-            lost[class].merge(&count.lost);
-            self.outcome.work.packet_hops += count.served.packets;
+        for (class, (at_queue, on_link)) in counts.losses().enumerate() {
+            dropped[class].merge(at_queue);
+            lost[class].merge(on_link);
         }
+        self.outcome.work.packet_hops += counts.served();
     }
 
     /// A packet that is still in a queue or on a link.

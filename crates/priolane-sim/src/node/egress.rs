@@ -37,7 +37,7 @@ impl<D> Egress<D> {
     /// Packets and bytes queued.
     pub(crate) fn queued<B: Body>(&self) -> (u32, u64)
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         (self.queue.packets(), self.queue.bytes())
     }
@@ -46,7 +46,7 @@ impl<D> Egress<D> {
     #[inline]
     pub(crate) fn next_service<B: Body>(&self) -> Option<Time>
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         if self.queued_packets == 0 {
             return None;
@@ -54,23 +54,23 @@ impl<D> Egress<D> {
         self.queue.next_start().map(|ready| ready.max(self.line.free_at))
     }
 
-    /// `packet` arrives at `now`; departures due by `now` have happened. True if it or another packet was
+    /// `packet` arrives at `now`; departures due by `now` have happened. Whether it or another packet was
     /// put on the line.
     #[inline]
     pub(crate) fn arrive<B: Body, W: Wire<B>>(
         &mut self,
         now: Time,
-        mut packet: Packet<B>,
+        packet: &Packet<B>,
         wire: &mut W,
     ) -> Started
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
         if idle
             && self.queued_packets == 0
-            && let Some(admission) = self.queue.pass(now, &mut packet)
+            && let Some(admission) = self.queue.pass(now, &packet.header)
         {
             return self.pass(now, packet, admission, wire);
         }
@@ -95,20 +95,23 @@ impl<D> Egress<D> {
     fn pass<B: Body, W: Wire<B>>(
         &mut self,
         now: Time,
-        packet: Packet<B>,
+        packet: &Packet<B>,
         admission: Admission,
         wire: &mut W,
     ) -> Started {
-        let class = packet.header.class;
         match admission {
+            Admission::Queued => self.line.transmit(now, packet, &mut self.counts, wire),
+            Admission::Marked => {
+                let mut marked = *packet;
+                admission.mark(&mut marked);
+                self.counts.marked(packet.header.class);
+                self.line.transmit(now, &marked, &mut self.counts, wire);
+            }
             Admission::Dropped => {
-                self.counts.dropped(class, packet.header.wire);
+                self.counts.dropped(packet.header.class, packet.header.wire);
                 return Started::No;
             }
-            Admission::Marked => self.counts.marked(class),
-            Admission::Queued => {}
         }
-        self.line.transmit(now, packet, &mut self.counts, wire);
         Started::Yes
     }
 
@@ -116,7 +119,7 @@ impl<D> Egress<D> {
     #[inline]
     pub(crate) fn serve_one<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W) -> Started
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
         let Some(packet) = self.queue.start(start) else { return Started::No };
@@ -130,7 +133,7 @@ impl<D> Egress<D> {
     #[inline]
     pub(crate) fn serve_until<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W)
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         while self.queued_packets > 0 && self.serve_one(limit, wire) == Started::Yes {}
     }
@@ -147,10 +150,10 @@ impl<D> Egress<D> {
     /// Takes out what is still queued at the end of a run.
     pub(crate) fn drain<B: Body>(&mut self, at: Time, mut take: impl FnMut(&Packet<B>))
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         while let Some(packet) = self.queue.start(at) {
-            take(&packet);
+            take(packet);
         }
         self.queued_packets = 0;
     }

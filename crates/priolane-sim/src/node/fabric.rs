@@ -1,19 +1,20 @@
 //! What all nodes of a run share and none changes.
 
-use priolane_core::ids::{LinkId, NodeId};
+use priolane_core::ids::{HostId, LinkId, NodeId};
+use priolane_core::packet::Header;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Span;
 
 use super::line::Line;
 use crate::scenario::Scenario;
+use crate::topology::{NextHops, Topology};
 use crate::wire::Ingress;
 
 /// The scenario, and where each link leaves and enters.
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// Place of each link among the egress links of the node it leaves.
-    egress_of: Vec<u32>,
+    forwarding: Forwarding,
     ingress_of: Vec<Ingress>,
     /// Egress links of each node.
     pub(crate) egress_links: Vec<Vec<LinkId>>,
@@ -43,13 +44,27 @@ impl<'a> Fabric<'a> {
             }
         }
         let most_ingress = ingress_links.iter().map(Vec::len).max().unwrap_or(0) as u32;
-        Self { scenario, egress_of, ingress_of, egress_links, most_ingress }
+        let forwarding = Forwarding::new(topology, &egress_of);
+        Self { scenario, forwarding, ingress_of, egress_links, most_ingress }
     }
 
-    /// The place of `link` among the egress ports of the node it leaves.
+    /// The place, among the egress ports of `switch`, of the one a packet leaves by; `None` if there is no
+    /// way to its destination.
     #[inline]
-    pub(crate) fn egress_of(&self, link: LinkId) -> usize {
-        self.egress_of[link.index()] as usize
+    pub(crate) fn next_port(&self, switch: NodeId, header: &Header) -> Option<usize> {
+        let topology = &self.scenario.topology;
+        let Forwarding { to_host, next, choices } = &self.forwarding;
+        let here = switch.0 - topology.hosts;
+        let rack = topology.rack[header.dst.index()];
+        if rack == here {
+            return Some(to_host[header.dst.index()] as usize);
+        }
+        let NextHops { first, count } = next[(here * topology.racks + rack) as usize];
+        match count {
+            0 => None,
+            1 => Some(first as usize),
+            n => Some(choices[(first + topology.pick(header.entropy, switch, n)) as usize] as usize),
+        }
     }
 
     /// The transmitter of `link`.
@@ -58,5 +73,31 @@ impl<'a> Fabric<'a> {
         let ends_at_host = spec.to.0 < self.scenario.topology.hosts;
         let extra = if ends_at_host { self.scenario.host_delay } else { Span::ZERO };
         Line::new(link, spec, self.ingress_of[link.index()], extra, self.scenario.seed)
+    }
+}
+
+/// The topology's next hops, as places among the egress ports of each switch.
+#[derive(Debug)]
+struct Forwarding {
+    /// By host, at the switch it hangs on.
+    to_host: Vec<u32>,
+    /// By switch and rack: the only port, or the first of several in `choices`.
+    next: Vec<NextHops>,
+    choices: Vec<u32>,
+}
+
+impl Forwarding {
+    /// `egress_of` gives the place of each link among those of the node it leaves.
+    fn new(topology: &Topology, egress_of: &[u32]) -> Self {
+        let port = |link: LinkId| egress_of[link.index()];
+        let resolve = |&hops: &NextHops| match hops.count {
+            1 => NextHops { first: port(LinkId(hops.first)), ..hops },
+            _ => hops,
+        };
+        Self {
+            to_host: (0..topology.hosts).map(|h| port(topology.downlink(HostId(h as u16)))).collect(),
+            next: topology.next_hops.iter().map(resolve).collect(),
+            choices: topology.choices.iter().map(|&link| port(link)).collect(),
+        }
     }
 }

@@ -10,8 +10,9 @@ use super::egress::{Egress, Started};
 use super::fabric::Fabric;
 use super::host::Host;
 use super::switch::Switch;
+use crate::engine::mail::{Arrivals, LazyWire};
 use crate::engine::wheel::{EagerWire, Wake};
-use crate::engine::window::{Inbox, LazyWire, Span as WindowSpan};
+use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Sample;
 use crate::wire::Kind;
 
@@ -22,19 +23,19 @@ pub(crate) trait NodeGroup<B: Body>: Send {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        inbox: &Inbox<B>,
+        arrivals: &Arrivals<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time;
 
     /// Wheel engine: a packet arrives at node `i`.
-    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut EagerWire<B>);
+    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: &Packet<B>, wire: &mut EagerWire<B>);
 
     /// Wheel engine: an instant node `i` asked for.
     fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>);
 
     /// Both: the first instant node `i` wants, before anything arrives.
-    fn first(&self, i: usize, fabric: &Fabric) -> (Time, Kind);
+    fn first(&self, i: usize) -> (Time, Kind);
 
     /// Wheel engine: reads the queues of node `i`.
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>);
@@ -43,23 +44,23 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
 }
 
-impl<B: Body, D: Discipline<B>> NodeGroup<B> for Vec<Switch<D>> {
+impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
     fn run_window(
         &mut self,
         i: usize,
         fabric: &Fabric,
-        inbox: &Inbox<B>,
+        arrivals: &Arrivals<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time {
         let switch = &mut self[i];
         let mut tick = span.samples();
-        for (at, packet) in inbox.before(span.end) {
+        for (at, packet) in arrivals.before(span.end) {
             while let Some(instant) = tick.next_before(at) {
                 switch.serve_busy(instant, wire);
                 switch.sample(instant, &mut wire.samples);
             }
-            switch.arrive_lazily(fabric, at, *packet, wire);
+            switch.arrive_lazily(fabric, at, packet, wire);
         }
         while let Some(instant) = tick.next_before(span.end) {
             switch.serve_busy(instant, wire);
@@ -69,7 +70,7 @@ impl<B: Body, D: Discipline<B>> NodeGroup<B> for Vec<Switch<D>> {
         span.keep_alive(next, switch.backlogged())
     }
 
-    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: Packet<B>, wire: &mut EagerWire<B>) {
+    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: &Packet<B>, wire: &mut EagerWire<B>) {
         if let Some((port, started)) = self[i].arrive_eagerly(fabric, now, packet, wire) {
             let egress = &self[i].ports[port];
             match started {
@@ -87,7 +88,7 @@ impl<B: Body, D: Discipline<B>> NodeGroup<B> for Vec<Switch<D>> {
         }
     }
 
-    fn first(&self, _i: usize, _fabric: &Fabric) -> (Time, Kind) {
+    fn first(&self, _i: usize) -> (Time, Kind) {
         (Time::NEVER, Kind::Departure)
     }
 
@@ -105,16 +106,16 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        inbox: &Inbox<E::Body>,
+        arrivals: &Arrivals<E::Body>,
         span: &WindowSpan,
         wire: &mut LazyWire<E::Body>,
     ) -> Time {
         let host = &mut self[i];
         let scenario = fabric.scenario;
         let mut tick = span.samples();
-        let mut arrivals = inbox.before(span.end).peekable();
+        let mut arrivals = arrivals.before(span.end).peekable();
         loop {
-            let (at, kind) = host.next_local(scenario);
+            let (at, kind) = host.next_local();
             let arrival = arrivals.peek().map_or(Time::NEVER, |&(at, _)| at);
             let local = (at, kind) < (arrival, Kind::Arrival);
             let now = if local { at } else { arrival };
@@ -138,26 +139,26 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         i: usize,
         fabric: &Fabric,
         now: Time,
-        packet: Packet<E::Body>,
+        packet: &Packet<E::Body>,
         wire: &mut EagerWire<E::Body>,
     ) {
-        self[i].arrive(fabric.scenario, now, &packet, wire);
-        let (at, kind) = self[i].next_local(fabric.scenario);
+        self[i].arrive(fabric.scenario, now, packet, wire);
+        let (at, kind) = self[i].next_local();
         wire.wake_at(at, Wake::local(kind));
     }
 
     fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<E::Body>) {
         let host = &mut self[i];
         // What the host waited for may have moved since: then this instant is only one to ask again.
-        if host.next_local(fabric.scenario) == (now, wake.kind) {
+        if host.next_local() == (now, wake.kind) {
             host.run_local(fabric.scenario, now, wake.kind, wire);
         }
-        let (at, kind) = host.next_local(fabric.scenario);
+        let (at, kind) = host.next_local();
         wire.wake_at(at, Wake::local(kind));
     }
 
-    fn first(&self, i: usize, fabric: &Fabric) -> (Time, Kind) {
-        self[i].next_local(fabric.scenario)
+    fn first(&self, i: usize) -> (Time, Kind) {
+        self[i].next_local()
     }
 
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
@@ -170,7 +171,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
 }
 
 /// A port with an idle line and a backlog waits for its discipline: nothing else will wake it.
-fn wake_limited<B: Body, D: Discipline<B>>(
+fn wake_limited<B: Body, D: Discipline<Packet<B>>>(
     egress: &Egress<D>,
     now: Time,
     wake: Wake,

@@ -6,7 +6,7 @@
 
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Tx};
 use priolane_core::ids::{CLASSES, FlowId, HostId};
-use priolane_core::packet::Packet;
+use priolane_core::packet::{Header, Packet};
 use priolane_core::port::Admission;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
@@ -14,7 +14,7 @@ use priolane_core::units::{Span, Time};
 use super::collector::Collector;
 use super::fabric::Fabric;
 use super::line::{Counts, Line};
-use super::nic::TransmitQueue;
+use super::nic::{Outgoing, TransmitQueue};
 use super::switch::queue_of;
 use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
@@ -35,13 +35,21 @@ enum Pull {
 /// What the applications and the experiment do at this host, in order of time.
 #[derive(Debug, Default)]
 struct Agenda {
-    /// Flows that start here, by index in the flow list.
-    opens: Vec<u32>,
+    /// Flows that start here: when, and index in the flow list.
+    opens: Vec<(Time, u32)>,
     next_open: usize,
     controls: Vec<ScheduledControl>,
     next_control: usize,
     /// Flows that will be aborted and have not ended yet.
     doomed: Vec<FlowId>,
+}
+
+impl Agenda {
+    fn next(&self) -> (Time, Kind) {
+        let control = self.controls.get(self.next_control).map_or(Time::NEVER, |control| control.at);
+        let open = self.opens.get(self.next_open).map_or(Time::NEVER, |&(start, _)| start);
+        (control, Kind::Control).min((open, Kind::Open))
+    }
 }
 
 /// A host with the transport `E`.
@@ -57,6 +65,8 @@ pub(crate) struct Host<E: Endpoint> {
     counts: Counts,
     pull: Pull,
     agenda: Agenda,
+    /// What is next on the agenda.
+    due: (Time, Kind),
     delivered: Vec<(FlowId, Time)>,
     completed: Vec<FlowReport>,
     made: [Tally; CLASSES],
@@ -82,6 +92,7 @@ impl<E: Endpoint> Host<E> {
             counts: Counts::default(),
             pull: Pull::Idle,
             agenda: Agenda::default(),
+            due: (Time::NEVER, Kind::Open),
             delivered: Vec::new(),
             completed: Vec::new(),
             made: [Tally::default(); CLASSES],
@@ -90,13 +101,15 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// Puts a flow, by its index in the flow list, on the agenda; in order of start.
-    pub(crate) fn plan_open(&mut self, flow: u32) {
-        self.agenda.opens.push(flow);
+    pub(crate) fn plan_open(&mut self, start: Time, flow: u32) {
+        self.agenda.opens.push((start, flow));
+        self.due = self.agenda.next();
     }
 
     /// Puts a control message on the agenda; in order of time.
     pub(crate) fn plan_control(&mut self, control: ScheduledControl) {
         self.agenda.controls.push(control);
+        self.due = self.agenda.next();
         if control.control == Control::Abort && !self.agenda.doomed.contains(&control.flow) {
             self.agenda.doomed.push(control.flow);
         }
@@ -104,18 +117,12 @@ impl<E: Endpoint> Host<E> {
 
     /// The next instant at which the host does something by itself, and what.
     #[inline]
-    pub(crate) fn next_local(&self, scenario: &Scenario) -> (Time, Kind) {
-        let mut next = (self.next_departure(), Kind::Departure);
-        if let Some(control) = self.agenda.controls.get(self.agenda.next_control) {
-            next = next.min((control.at, Kind::Control));
+    pub(crate) fn next_local(&self) -> (Time, Kind) {
+        let next = self.due.min((self.next_departure(), Kind::Departure));
+        match self.endpoint.next_timeout() {
+            Some(timer) => next.min((timer, Kind::Timer)),
+            None => next,
         }
-        if let Some(&flow) = self.agenda.opens.get(self.agenda.next_open) {
-            next = next.min((scenario.flows[flow as usize].start, Kind::Open));
-        }
-        if let Some(timer) = self.endpoint.next_timeout() {
-            next = next.min((timer, Kind::Timer));
-        }
-        next
     }
 
     #[inline]
@@ -151,13 +158,15 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
-                let flow = self.agenda.opens[self.agenda.next_open];
+                let (_, flow) = self.agenda.opens[self.agenda.next_open];
                 self.agenda.next_open += 1;
+                self.due = self.agenda.next();
                 self.endpoint.open(cx, scenario.flows[flow as usize]);
             }
             Kind::Control => {
                 let message = self.agenda.controls[self.agenda.next_control];
                 self.agenda.next_control += 1;
+                self.due = self.agenda.next();
                 self.endpoint.control(cx, message.flow, message.control);
                 if message.control == Control::Abort {
                     self.end_doomed(message.flow, scenario, now, wire);
@@ -227,7 +236,7 @@ impl<E: Endpoint> Host<E> {
             match self.endpoint.poll_transmit(cx) {
                 Tx::Send { packet, id } => {
                     self.made[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
-                    self.line.transmit(now, packet, &mut self.counts, wire);
+                    self.line.transmit(now, &packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                         self.endpoint.on_sent(cx, id, now);
@@ -254,37 +263,57 @@ impl<E: Endpoint> Host<E> {
         };
     }
 
-    /// Moves what the transport wants to send into the transmit queue.
+    /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
     fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.pull == Pull::Ask {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            let (packet, id) = match self.endpoint.poll_transmit(cx) {
-                Tx::Send { packet, id } => (packet, id),
+            let mut outgoing = match self.endpoint.poll_transmit(cx) {
+                Tx::Send { packet, id } => Outgoing { packet, id },
                 other => return self.wait(other, now, wire),
             };
-            let (class, size) = (packet.header.class, packet.header.wire);
+            let Header { class, wire: size, .. } = outgoing.packet.header;
             self.made[usize::from(class) % CLASSES].add(size);
             let Some(queue) = &mut self.queue else { return };
-            if queue.is_empty() && self.line.free_at < now {
-                self.line.free_at = now;
-            }
-            match queue.enqueue(now, packet, id) {
-                Admission::Dropped => self.counts.dropped(class, size),
-                Admission::Marked => {
-                    self.counts.marked(class);
-                    self.counts.queued(now, class);
+            let idle = self.line.free_at <= now && queue.is_empty();
+            let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
+            let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
+            match admission {
+                Admission::Dropped => {
+                    self.counts.dropped(class, size);
+                    continue;
                 }
-                Admission::Queued => self.counts.queued(now, class),
+                Admission::Marked => self.counts.marked(class),
+                Admission::Queued => {}
             }
+            if passed.is_some() {
+                admission.mark(&mut outgoing);
+                self.send(now, &outgoing, wire);
+            } else {
+                self.counts.queued(now, class);
+                if idle {
+                    self.line.free_at = now;
+                }
+            }
+        }
+    }
+
+    /// Puts a packet on the line.
+    #[inline]
+    fn send<W: Wire<E::Body>>(&mut self, now: Time, outgoing: &Outgoing<E::Body>, wire: &mut W) {
+        self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
+        if let Some(id) = outgoing.id {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.on_sent(cx, id, now);
+            self.pull = Pull::Ask;
         }
     }
 
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.line.free_at <= now {
-            let Some((packet, id)) = self.queue.as_mut().and_then(|q| q.start(now)) else { return };
-            self.counts.dequeued(now, packet.header.class);
-            self.line.transmit(now, packet, &mut self.counts, wire);
-            if let Some(id) = id {
+            let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now)) else { return };
+            self.counts.dequeued(now, outgoing.packet.header.class);
+            self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
+            if let Some(id) = outgoing.id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.on_sent(cx, id, now);
                 self.pull = Pull::Ask;

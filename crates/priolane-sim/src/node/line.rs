@@ -8,23 +8,30 @@ use priolane_core::units::{Rate, Span, Time};
 use crate::outcome::{PortClassRecord, Tally};
 use crate::wire::{Ingress, Wire};
 
-/// What one class saw at a line and the queues in front of it.
+/// What one class saw at a line and the queues in front of it: a cache line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ClassCount {
-    pub(crate) served: Tally,
-    pub(crate) dropped: Tally,
-    pub(crate) lost: Tally,
-    marked: u64,
-    inversions: u64,
+#[repr(align(64))]
+struct ClassCount {
+    served: Tally,
     /// Sum of starts minus sum of arrivals: the total wait once nothing is waiting.
     waited: u128,
+    marked: u64,
+    inversions: u64,
     waiting: u32,
+}
+
+/// What one class lost at a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassLoss {
+    dropped: Tally,
+    lost: Tally,
 }
 
 /// Counts by class; the one owner of "who waited for whom".
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     classes: [ClassCount; CLASSES],
+    losses: [ClassLoss; CLASSES],
     /// Bit `c` is set while a packet of class `c` waits.
     waiting: u32,
 }
@@ -33,6 +40,11 @@ impl Counts {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
         &mut self.classes[usize::from(class) % CLASSES]
+    }
+
+    #[inline]
+    fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
+        &mut self.losses[usize::from(class) % CLASSES]
     }
 
     /// A packet is queued at `now`.
@@ -66,7 +78,7 @@ impl Counts {
     /// A packet found no room.
     #[inline]
     pub(crate) fn dropped(&mut self, class: Class, wire: u16) {
-        self.of(class).dropped.add(wire);
+        self.loss_of(class).dropped.add(wire);
     }
 
     /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
@@ -76,25 +88,32 @@ impl Counts {
         now: Time,
         queue_of: &dyn Fn(Class) -> u8,
     ) -> Vec<PortClassRecord> {
-        let seen = |c: &ClassCount| c.served.packets + c.dropped.packets + u64::from(c.waiting) > 0;
-        let record = |(class, c): (usize, &ClassCount)| PortClassRecord {
+        let record = |((class, c), loss): ((usize, &ClassCount), &ClassLoss)| PortClassRecord {
             link,
             class: class as Class,
             queue: queue_of(class as Class),
             packets: c.served.packets,
             bytes: c.served.bytes,
-            dropped: c.dropped.packets,
+            dropped: loss.dropped.packets,
             marked: c.marked,
-            lost: c.lost.packets,
+            lost: loss.lost.packets,
             inversions: c.inversions,
             waited: c.waited.wrapping_add(u128::from(now.0) * u128::from(c.waiting)),
         };
-        self.classes.iter().enumerate().filter(|(_, c)| seen(c)).map(record).collect()
+        let seen = |((_, c), loss): &((usize, &ClassCount), &ClassLoss)| {
+            c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0
+        };
+        self.classes.iter().enumerate().zip(&self.losses).filter(seen).map(record).collect()
     }
 
-    /// Counts by class.
-    pub(crate) fn classes(&self) -> &[ClassCount; CLASSES] {
-        &self.classes
+    /// Packets put on the line.
+    pub(crate) fn served(&self) -> u64 {
+        self.classes.iter().map(|count| count.served.packets).sum()
+    }
+
+    /// Dropped and lost packets of each class.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = (&Tally, &Tally)> {
+        self.losses.iter().map(|loss| (&loss.dropped, &loss.lost))
     }
 }
 
@@ -167,18 +186,17 @@ impl Line {
     pub(crate) fn transmit<B: Body, W: Wire<B>>(
         &mut self,
         t: Time,
-        packet: Packet<B>,
+        packet: &Packet<B>,
         counts: &mut Counts,
         wire: &mut W,
     ) {
         let header = &packet.header;
-        let count = counts.of(header.class);
-        count.served.add(header.wire);
+        counts.of(header.class).served.add(header.wire);
         self.free_at = t + self.serialize(header.wire);
         if let Some(loss) = &mut self.loss
             && loss.stream.chance(loss.probability)
         {
-            count.lost.add(header.wire);
+            counts.loss_of(header.class).lost.add(header.wire);
             return;
         }
         wire.emit(self.to, self.free_at + self.delay, packet);

@@ -1,27 +1,37 @@
 //! What stands between a host's transport and its line: nothing, or a transmit queue.
 
 use priolane_core::endpoint::SendId;
-use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::packet::{Body, Header, Packet, Parcel};
 use priolane_core::port::{Admission, Discipline, Fifo, Ranked, SortBy, Strict};
 use priolane_core::units::Time;
 
 use crate::scenario::{PortSpec, Queues};
 
-/// A queued packet's body, with the name under which the transport wants its transmission time.
+/// A packet in a transmit queue, with the name under which the transport wants its transmission time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Named<B> {
-    body: B,
-    id: Option<SendId>,
+pub(crate) struct Outgoing<B> {
+    pub(crate) packet: Packet<B>,
+    pub(crate) id: Option<SendId>,
 }
 
-impl<B: Body> Body for Named<B> {}
+impl<B: Body> Parcel for Outgoing<B> {
+    #[inline]
+    fn header(&self) -> &Header {
+        &self.packet.header
+    }
+
+    #[inline]
+    fn header_mut(&mut self) -> &mut Header {
+        &mut self.packet.header
+    }
+}
 
 /// A host's transmit queue.
 #[derive(Debug)]
 pub(crate) enum TransmitQueue<B: Body> {
-    Fifo(Fifo<Named<B>>),
-    Strict(Strict<Named<B>>),
-    Ranked(Ranked<Named<B>>),
+    Fifo(Fifo<Outgoing<B>>),
+    Strict(Strict<Outgoing<B>>),
+    Ranked(Ranked<Outgoing<B>>),
 }
 
 impl<B: Body> TransmitQueue<B> {
@@ -35,23 +45,31 @@ impl<B: Body> TransmitQueue<B> {
     }
 
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, packet: Packet<B>, id: Option<SendId>) -> Admission {
-        let packet = Packet { header: packet.header, body: Named { body: packet.body, id } };
+    pub(crate) fn enqueue(&mut self, now: Time, outgoing: &Outgoing<B>) -> Admission {
         match self {
-            Self::Fifo(q) => q.enqueue(now, packet),
-            Self::Strict(q) => q.enqueue(now, packet),
-            Self::Ranked(q) => q.enqueue(now, packet),
+            Self::Fifo(q) => q.enqueue(now, outgoing),
+            Self::Strict(q) => q.enqueue(now, outgoing),
+            Self::Ranked(q) => q.enqueue(now, outgoing),
+        }
+    }
+
+    /// A packet finds nothing queued and the line free.
+    #[inline]
+    pub(crate) fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        match self {
+            Self::Fifo(q) => q.pass(now, header),
+            Self::Strict(q) => q.pass(now, header),
+            Self::Ranked(q) => q.pass(now, header),
         }
     }
 
     #[inline]
-    pub(crate) fn start(&mut self, t: Time) -> Option<(Packet<B>, Option<SendId>)> {
-        let packet = match self {
+    pub(crate) fn start(&mut self, t: Time) -> Option<&Outgoing<B>> {
+        match self {
             Self::Fifo(q) => q.start(t),
             Self::Strict(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
-        }?;
-        Some((Packet { header: packet.header, body: packet.body.body }, packet.body.id))
+        }
     }
 
     #[inline]
@@ -71,8 +89,8 @@ impl<B: Body> TransmitQueue<B> {
 
     /// Takes out what is left at the end of a run.
     pub(crate) fn drain(&mut self, at: Time, mut take: impl FnMut(&Header)) {
-        while let Some((packet, _)) = self.start(at) {
-            take(&packet.header);
+        while let Some(outgoing) = self.start(at) {
+            take(&outgoing.packet.header);
         }
     }
 }

@@ -32,16 +32,9 @@ impl<D> Switch<D> {
         Self { node, ports: fabric.egress_links[node.index()].iter().map(port).collect(), busy: Vec::new() }
     }
 
-    /// The port that `packet` leaves by.
-    #[inline]
-    pub(crate) fn route<B: Body>(&self, fabric: &Fabric, packet: &Packet<B>) -> Option<usize> {
-        let header = &packet.header;
-        let link = fabric.scenario.topology.next_link(self.node, header.dst, header.entropy)?;
-        Some(fabric.egress_of(link))
-    }
-
     /// What a packet without a way out means: the topology was not checked.
-    pub(crate) fn unroutable<B: Body>(&self, fabric: &Fabric, now: Time, packet: &Packet<B>) -> RunError {
+    #[cold]
+    fn unroutable<B: Body>(&self, fabric: &Fabric, now: Time, packet: &Packet<B>) -> RunError {
         RunError::Violation {
             what: format!("no route to {:?}", packet.header.dst),
             at: now,
@@ -55,19 +48,19 @@ impl<D> Switch<D> {
         &mut self,
         fabric: &Fabric,
         now: Time,
-        packet: Packet<B>,
+        packet: &Packet<B>,
         wire: &mut W,
     ) where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
-        let Some(p) = self.route(fabric, &packet) else {
-            wire.violated(self.unroutable(fabric, now, &packet));
+        let Some(p) = fabric.next_port(self.node, &packet.header) else {
+            wire.violated(self.unroutable(fabric, now, packet));
             return;
         };
         let port = &mut self.ports[p];
         port.serve_until(now, wire);
         port.arrive(now, packet, wire);
-        if port.backlogged() && !port.listed {
+        if !port.listed && port.backlogged() {
             port.listed = true;
             self.busy.push(p as u32);
         }
@@ -76,7 +69,7 @@ impl<D> Switch<D> {
     /// Serves all ports up to and including `limit`; when the next service is due after that.
     pub(crate) fn serve_busy<B: Body, W: Wire<B>>(&mut self, limit: Time, wire: &mut W) -> Time
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         let mut next = Time::NEVER;
         let mut i = 0;
@@ -99,14 +92,14 @@ impl<D> Switch<D> {
         &mut self,
         fabric: &Fabric,
         now: Time,
-        packet: Packet<B>,
+        packet: &Packet<B>,
         wire: &mut W,
     ) -> Option<(usize, Started)>
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
-        let Some(p) = self.route(fabric, &packet) else {
-            wire.violated(self.unroutable(fabric, now, &packet));
+        let Some(p) = fabric.next_port(self.node, &packet.header) else {
+            wire.violated(self.unroutable(fabric, now, packet));
             return None;
         };
         Some((p, self.ports[p].arrive(now, packet, wire)))
@@ -120,7 +113,7 @@ impl<D> Switch<D> {
     /// Reads all queues that hold something.
     pub(crate) fn sample<B: Body>(&self, at: Time, samples: &mut Vec<Sample>)
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         for port in self.ports.iter().filter(|p| p.backlogged()) {
             let (queued_packets, queued_bytes) = port.queued();
@@ -131,7 +124,7 @@ impl<D> Switch<D> {
     /// Hands over what the run leaves.
     pub(crate) fn finish<B: Body>(&mut self, fabric: &Fabric, at: Time, out: &mut Collector)
     where
-        D: Discipline<B>,
+        D: Discipline<Packet<B>>,
     {
         for port in &mut self.ports {
             let link = port.line.link;

@@ -128,12 +128,18 @@ impl Topology {
         let pick = match hops.count {
             0 => return None,
             1 => return Some(LinkId(hops.first)),
-            n => match self.path_choice {
-                PathChoice::Pinned => u32::from(entropy) % n,
-                PathChoice::Hashed => spread(entropy, switch, n),
-            },
+            n => self.pick(entropy, switch, n),
         };
         Some(self.choices[(hops.first + pick) as usize])
+    }
+
+    /// Which of `n` equal choices a packet with `entropy` takes at `switch`.
+    #[inline]
+    pub(crate) fn pick(&self, entropy: u16, switch: NodeId, n: u32) -> u32 {
+        match self.path_choice {
+            PathChoice::Pinned => u32::from(entropy) % n,
+            PathChoice::Hashed => spread(entropy, switch, n),
+        }
     }
 
     /// The equal-cost links from `switch` (a node at or above `hosts`) towards `dst`, in order of link ids.

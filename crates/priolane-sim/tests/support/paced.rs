@@ -5,6 +5,7 @@
 //! sender also probes the path every 20 us with a header-only packet of 64 bytes, and keeps the round trips.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, FlowSpec, RxMeta, SendId, Tx};
 use priolane_core::ids::{FlowId, HostId};
@@ -222,7 +223,7 @@ impl Endpoint for Paced {
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
         if let Some(packet) = self.ready.pop_front() {
             self.sends += 1;
-            return Tx::Send { packet, id: Some(SendId(self.sends)) };
+            return Tx::Send { packet, id: NonZeroU64::new(self.sends).map(SendId) };
         }
         if !self.wants_grant() {
             return Tx::Idle;

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::body::{Segment, Stamp};
 use super::config::{Config, ControlEcn, Handshake};
 use super::controller::CongestionControl;
+use super::outbox::Outbox;
 use super::ranges::Interval;
 use super::receiver::{Ack, Arrival, Ce, Echo, Receiver};
 use super::recovery::{Arrived, Echoed, State};
@@ -48,7 +49,7 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     receivers: Slab<Receiver>,
     /// Hosts that a handshake from here succeeded with.
     known: FxHashSet<HostId>,
-    control: VecDeque<Packet<Segment>>,
+    outbox: Outbox,
     events: VecDeque<Event>,
     timers: Timers,
 }
@@ -66,7 +67,9 @@ impl<C: CongestionControl> WindowEndpoint<C> {
 impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// The endpoint of `host`, without flows.
     pub fn new(host: HostId, config: Config, controller: C::Config, scheduler: S) -> Self {
+        let ecn = if C::ECN { config.control_ecn } else { ControlEcn::No };
         Self {
+            outbox: Outbox::new(host, &config, ecn),
             host,
             config,
             controller,
@@ -75,7 +78,6 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             senders: Slab::default(),
             receivers: Slab::default(),
             known: FxHashSet::default(),
-            control: VecDeque::new(),
             events: VecDeque::new(),
             timers: Timers::default(),
         }
@@ -87,21 +89,6 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             Some(&Role::Sender(slot)) => self.senders.get(slot).map(|sender| &sender.controller),
             _ => None,
         }
-    }
-
-    /// Queues a control packet: what depends on the host is filled in here.
-    fn send_control(&mut self, mut packet: Packet<Segment>) {
-        let frame = &self.config.frame;
-        packet.header.src = self.host;
-        packet.header.class = self.config.control_class;
-        packet.header.wire = match packet.header.kind {
-            Kind::Syn | Kind::SynAck => frame.syn_wire(),
-            _ => frame.ack_wire(),
-        };
-        if C::ECN && self.config.control_ecn == ControlEcn::Yes {
-            packet.header.marks = packet.header.marks.with(Marks::ECN_CAPABLE);
-        }
-        self.control.push_back(packet);
     }
 
     /// Sends a SYN and starts the timer for it.
@@ -116,14 +103,17 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             ..Header::default()
         };
         let body = Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() };
-        self.send_control(Packet { header, body });
+        self.outbox.push(Packet { header, body });
         self.arm_sender(slot);
     }
 
-    /// Offers a flow to the scheduler if it may send; promotes it if it waits for less than it now has.
+    /// After a change of a flow's state: offers it to the scheduler if it may send, promotes it if it waits
+    /// for less than it now has.
+    #[inline]
     fn refresh(&mut self, slot: u32) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
-        let Some(plan) = sender.plan(&self.config) else { return };
+        sender.planned = sender.plan(&self.config);
+        let Some(plan) = sender.planned else { return };
         let candidate = sender.candidate(slot, plan, &self.config);
         match sender.offered {
             None => {
@@ -217,11 +207,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 
     fn receive(&mut self, slot: u32, arrival: &Arrival, stamp: Time) {
         let Some(receiver) = self.receivers.get_mut(slot) else { return };
-        let acks = receiver.receive(arrival, &self.config);
+        receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
         let (flow, complete) = (receiver.flow(), receiver.complete());
-        for ack in [acks.held, acks.own].into_iter().flatten() {
-            self.send_control(ack.packet());
-        }
         match complete {
             Some(end) => {
                 self.events.push_back(Event::Delivered { flow, at: stamp });
@@ -243,7 +230,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             ce: Ce::of(arrival.marks),
         };
         let ack = Ack { to: header.src, flow: header.flow, cumulative: end, sack: [(0, 0); 2], echo };
-        self.send_control(ack.packet());
+        self.outbox.push(ack.packet());
     }
 
     fn on_syn(&mut self, packet: &Packet<Segment>) {
@@ -252,10 +239,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         }
         let Header { flow, src, entropy, .. } = packet.header;
         let header = Header { flow, dst: src, entropy, kind: Kind::SynAck, ..Header::default() };
-        self.send_control(Packet {
-            header,
-            body: Segment { stamp: packet.body.stamp, ..Segment::default() },
-        });
+        self.outbox.push(Packet { header, body: Segment { stamp: packet.body.stamp, ..Segment::default() } });
     }
 
     /// A SYN/ACK or an ACK of payload: for a flow that this host sends.
@@ -280,7 +264,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         let FlowSpec { id, dst, entropy, .. } = sender.spec;
         self.known.insert(dst);
         let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
-        self.send_control(Packet { header, body: Segment::default() });
+        self.outbox.push(Packet { header, body: Segment::default() });
         self.refresh(slot);
     }
 
@@ -320,7 +304,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         let Some(receiver) = self.receivers.get_mut(slot) else { return };
         receiver.armed = Time::NEVER;
         if let Some(ack) = receiver.on_timer(now) {
-            self.send_control(ack.packet());
+            self.outbox.push(ack.packet());
         }
         self.arm_receiver(slot);
     }
@@ -332,7 +316,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             return None;
         };
         let offered = sender.offered.take();
-        let plan = sender.plan(&self.config)?;
+        debug_assert_eq!(sender.planned, sender.plan(&self.config), "a change without a new plan");
+        let plan = sender.planned?;
         let candidate = sender.candidate(slot, plan, &self.config);
         if offered.is_some_and(|level| candidate.level > level) {
             sender.offered = Some(candidate.level);
@@ -411,7 +396,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment> {
-        if let Some(packet) = self.control.pop_front() {
+        if let Some(&packet) = self.outbox.pop() {
             return Tx::Send { packet, id: None };
         }
         while let Some(slot) = self.scheduler.next() {

@@ -9,6 +9,7 @@ mod body;
 mod config;
 mod controller;
 mod endpoint;
+mod outbox;
 mod ranges;
 mod receiver;
 mod recovery;

@@ -57,13 +57,6 @@ impl Ce {
     }
 }
 
-/// The ACKs a packet calls for: of what was held back, and of itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Acks {
-    pub(super) held: Option<Ack>,
-    pub(super) own: Option<Ack>,
-}
-
 /// An ACK to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
@@ -149,11 +142,14 @@ impl Receiver {
         }
     }
 
-    /// Payload arrived.
-    pub(super) fn receive(&mut self, arrival: &Arrival, config: &Config) -> Acks {
+    /// Payload arrived: the ACKs it calls for, of what was held back and of itself, go to `send`.
+    #[inline]
+    pub(super) fn receive(&mut self, arrival: &Arrival, config: &Config, mut send: impl FnMut(&Ack)) {
         let ce = Ce::of(arrival.marks);
         let changed = ce != self.ce;
-        let held = if changed { self.take_held() } else { None };
+        if changed && let Some(held) = self.take_held() {
+            send(&held);
+        }
         self.ce = ce;
         if arrival.marks.has(Marks::LAST) && self.end.is_none() {
             self.end = Some(arrival.bytes.end);
@@ -166,7 +162,9 @@ impl Receiver {
             ce,
         };
         let at_once = changed || !in_order || arrival.marks.has(Marks::LAST) || self.complete().is_some();
-        Acks { held, own: self.acknowledge(echo, at_once.into(), arrival.now, config) }
+        if self.is_due(&echo, at_once.into(), arrival.now, config) {
+            send(&self.ack(echo));
+        }
     }
 
     /// The ACK held back, if it is due.
@@ -174,17 +172,18 @@ impl Receiver {
         if self.deadline() <= now { self.take_held() } else { None }
     }
 
-    fn acknowledge(&mut self, echo: Echo, urgency: Urgency, now: Time, config: &Config) -> Option<Ack> {
+    /// Whether an ACK is due for a packet; else it is held back.
+    fn is_due(&mut self, echo: &Echo, urgency: Urgency, now: Time, config: &Config) -> bool {
         let (packets, until) = match self.pending {
             Pending::None => (1, now + config.ack_delay),
             Pending::Held { packets, until, .. } => (packets.saturating_add(1), until),
         };
         if urgency == Urgency::CanWait && packets < config.ack_every {
-            self.pending = Pending::Held { packets, last: echo, until };
-            return None;
+            self.pending = Pending::Held { packets, last: *echo, until };
+            return false;
         }
         self.pending = Pending::None;
-        Some(self.ack(echo))
+        true
     }
 
     fn take_held(&mut self) -> Option<Ack> {

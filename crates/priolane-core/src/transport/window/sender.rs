@@ -100,6 +100,8 @@ pub(super) struct Sender<C> {
     pub(super) armed: Time,
     /// The level at which the host scheduler holds the flow.
     pub(super) offered: Option<u8>,
+    /// What may be sent now, as of the last change of the flow's state.
+    pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
     class_step: Step,
     host_step: Step,
@@ -131,6 +133,7 @@ impl<C: CongestionControl> Sender<C> {
             report_at: config.monitor_interval().map_or(Time::NEVER, |interval| now + interval),
             armed: Time::NEVER,
             offered: None,
+            planned: None,
             sent,
             class_step: Step::first(&config.class),
             host_step: Step::first(&config.host_level),
@@ -196,9 +199,10 @@ impl<C: CongestionControl> Sender<C> {
         fits.then_some(plan)
     }
 
+    /// The next segment of new data, if any is left: `next` is a boundary, or the end.
     fn new_data(&self, config: &Config) -> Option<Plan> {
         let left = self.spec.size.unwrap_or(Offset::MAX).saturating_sub(self.next);
-        let len = segment_len(self.next, config.frame.mss(), left);
+        let len = u64::from(config.frame.mss()).min(left) as u16;
         (len > 0).then_some(Plan { offset: self.next, len, turn: Turn::First })
     }
 
