@@ -5,34 +5,31 @@
 #[derive(Debug)]
 pub(crate) struct Ring<T> {
     /// As many as a power of two, or none.
-    places: Vec<T>,
-    head: usize,
-    len: usize,
+    places: Box<[T]>,
+    head: u32,
+    len: u32,
 }
 
 impl<T> Default for Ring<T> {
     fn default() -> Self {
-        Self { places: Vec::new(), head: 0, len: 0 }
+        Self { places: Box::default(), head: 0, len: 0 }
     }
 }
 
-impl<T: Copy + Default> Ring<T> {
+impl<T> Ring<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Puts `item` at the end; where it is kept.
     #[inline]
-    pub(crate) fn push(&mut self, item: &T) -> &mut T {
-        if self.len == self.places.len() {
-            self.grow();
-        }
-        let last = (self.head + self.len) & (self.places.len() - 1);
-        self.len += 1;
-        let place = &mut self.places[last];
-        *place = *item;
-        place
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    fn place(&self, index: u32) -> usize {
+        index as usize & self.places.len().wrapping_sub(1)
     }
 
     /// Takes out the first.
@@ -41,17 +38,35 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 {
             return None;
         }
-        let first = self.head;
+        let first = self.place(self.head);
         self.len -= 1;
-        self.head = if self.len == 0 { 0 } else { (first + 1) & (self.places.len() - 1) };
+        self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
         Some(&self.places[first])
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// Puts `item` at the end; where it is kept.
+    #[inline]
+    pub(crate) fn push(&mut self, item: &T) -> &mut T {
+        if self.len as usize == self.places.len() {
+            self.grow();
+        }
+        let last = self.place(self.head.wrapping_add(self.len));
+        self.len += 1;
+        let place = &mut self.places[last];
+        *place = *item;
+        place
     }
 
     #[cold]
     fn grow(&mut self) {
-        self.places.rotate_left(self.head);
+        let first = self.place(self.head);
+        let mut places = std::mem::take(&mut self.places).into_vec();
+        places.rotate_left(first);
+        places.resize((2 * places.len()).max(4), T::default());
+        self.places = places.into_boxed_slice();
         self.head = 0;
-        self.places.resize((2 * self.len).max(4), T::default());
     }
 }
 

@@ -42,7 +42,7 @@ pub struct PortClassRecord {
     /// Packets served while a packet of a better (smaller) class waited in the same port.
     pub inversions: u64,
     /// Sum over packets of the time from arrival at the port to start of service.
-    pub waited: u128,
+    pub waited: u64,
 }
 
 /// A reading of one quantity of one entity at one instant.

@@ -10,14 +10,14 @@ use crate::units::Time;
 #[derive(Debug)]
 pub struct Fifo<P> {
     queue: Ring<P>,
-    backlog: Backlog,
+    bytes: u64,
     buffer: Buffer,
 }
 
 impl<P: Parcel> Fifo<P> {
     /// An empty queue with this buffer; the scope of its limits makes no difference.
     pub fn new(buffer: Buffer) -> Self {
-        Self { queue: Ring::default(), backlog: Backlog::default(), buffer }
+        Self { queue: Ring::default(), bytes: 0, buffer }
     }
 }
 
@@ -25,9 +25,10 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     #[inline]
     fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
         let header = parcel.header();
-        let admission = admit(&self.buffer, self.backlog, self.backlog, header);
+        let backlog = Backlog { packets: self.queue.len(), bytes: self.bytes };
+        let admission = admit(&self.buffer, backlog, backlog, header);
         if admission != Admission::Dropped {
-            self.backlog.add(header.wire);
+            self.bytes += u64::from(header.wire);
             admission.mark(self.queue.push(parcel));
         }
         admission
@@ -46,17 +47,17 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     #[inline]
     fn start(&mut self, _t: Time) -> Option<&P> {
         let parcel = self.queue.pop()?;
-        self.backlog.remove(parcel.header().wire);
+        self.bytes -= u64::from(parcel.header().wire);
         Some(parcel)
     }
 
     #[inline]
     fn packets(&self) -> u32 {
-        self.backlog.packets
+        self.queue.len()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.backlog.bytes
+        self.bytes
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
 
     fn port_rows(&self, range: Range<usize>) -> Vec<ArrayRef> {
         let rows = &self.outcome.ports[range];
-        let mean = |sum: u128, n: u64| if n == 0 { None } else { Some(sum as f64 / n as f64) };
+        let mean = |sum: u64, n: u64| if n == 0 { None } else { Some(sum as f64 / n as f64) };
         vec![
             texts(rows.iter().map(|r| Some(self.ports[r.link.index()].as_str()))),
             u32s(rows.iter().map(|r| Some(r.link.0))),

@@ -1,8 +1,10 @@
 //! The window engine as nodes see it: where packets wait for the window in which they arrive.
 //!
-//! Each node has an inbox per window of a ring. An inbox is a list of packets in order of emission and, apart from
-//! it, a list of keys in which a packet's instant, ingress and place are packed: to sort the keys is to sort the
-//! arrivals, and no packet moves. What arrives beyond the ring waits in a heap.
+//! The windows ahead form a ring. All packets that arrive in one window lie in one sheaf, in order of emission, so
+//! that they are written one after the other; the packets of one node are a list through it. Each carries a word in
+//! which its instant, its ingress and the next of the list are packed. When a node lives, the words of its list
+//! become sort keys: to sort them is to sort the arrivals, and no packet moves. What arrives beyond the ring waits
+//! in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,42 +18,45 @@ use crate::node::fabric::Fabric;
 use crate::outcome::{RunError, Sample};
 use crate::wire::{Ingress, Wire};
 
-/// A packet in an inbox, in as few cache lines as it can be.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Letter<B>(Packet<B>);
+/// Bits of a word that hold an instant: a window is at most 2^24 ps (16.8 us) long.
+const INSTANT_BITS: u32 = 24;
 
-/// The packets that arrive at one node in one window.
+/// A packet in a sheaf: a cache line, if the body has at most 24 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Letter<B> {
+    /// Instant, ingress, and place of the next letter to the same node.
+    word: u64,
+    packet: Packet<B>,
+}
+
+/// The packets that arrive in one window.
 #[derive(Debug)]
-pub(super) struct Inbox<B> {
-    keys: Vec<u64>,
+struct Sheaf<B> {
     letters: Vec<Letter<B>>,
+    /// By node: place of the last letter to it, or `Layout::none`.
+    last: Vec<u32>,
 }
 
-impl<B> Default for Inbox<B> {
-    fn default() -> Self {
-        Self { keys: Vec::new(), letters: Vec::new() }
-    }
-}
-
-/// How a packet's order is packed into 64 bits: picoseconds since the start of its window (32), ingress, place
-/// in the inbox.
+/// How a letter's order is packed into 64 bits: picoseconds since the start of its window (24), ingress, and a
+/// place among the letters.
 #[derive(Clone, Copy, Debug)]
-struct KeyLayout {
-    index_bits: u32,
-    index_mask: u64,
+struct Layout {
+    place_bits: u32,
+    /// All bits of a place set: no letter.
+    none: u64,
 }
 
-impl KeyLayout {
+impl Layout {
     fn new(most_ingress: u32) -> Self {
         let ingress_bits = u32::BITS - most_ingress.max(2).saturating_sub(1).leading_zeros();
-        let index_bits = 32 - ingress_bits;
-        Self { index_bits, index_mask: (1 << index_bits) - 1 }
+        let place_bits = (64 - INSTANT_BITS - ingress_bits).min(u32::BITS);
+        Self { place_bits, none: (1 << place_bits) - 1 }
     }
 
     #[inline]
-    fn key(self, since_start: u32, ingress: u32, index: usize) -> u64 {
-        u64::from(since_start) << 32 | u64::from(ingress) << self.index_bits | index as u64
+    fn word(self, since_start: u64, ingress: u32, place: u32) -> u64 {
+        since_start << (64 - INSTANT_BITS) | u64::from(ingress) << self.place_bits | u64::from(place)
     }
 }
 
@@ -60,7 +65,7 @@ impl KeyLayout {
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
     letters: &'a [Letter<B>],
-    index_mask: u64,
+    place_mask: u64,
     start: Time,
 }
 
@@ -69,9 +74,43 @@ impl<B> Arrivals<'_, B> {
     #[inline]
     pub(crate) fn before(&self, end: Time) -> impl Iterator<Item = (Time, &Packet<B>)> {
         self.keys.iter().map_while(move |&key| {
-            let at = Time(self.start.0 + (key >> 32));
-            (at < end).then(|| (at, &self.letters[(key & self.index_mask) as usize].0))
+            let at = instant(self.start, key);
+            (at < end).then(|| (at, &self.letters[(key & self.place_mask) as usize].packet))
         })
+    }
+}
+
+#[inline]
+fn instant(start: Time, word: u64) -> Time {
+    Time(start.0 + (word >> (64 - INSTANT_BITS)))
+}
+
+/// The arrivals of the window that nodes live through.
+#[derive(Debug)]
+pub(super) struct Sorter<B> {
+    sheaf: Sheaf<B>,
+    layout: Layout,
+    start: Time,
+    keys: Vec<u64>,
+}
+
+impl<B: Body> Sorter<B> {
+    /// The arrivals at `node`, in order.
+    #[inline]
+    pub(super) fn arrivals(&mut self, node: NodeId) -> Arrivals<'_, B> {
+        let Layout { none, .. } = self.layout;
+        let letters = &self.sheaf.letters[..];
+        self.keys.clear();
+        let mut place = u64::from(self.sheaf.last[node.index()]);
+        while place != none {
+            let word = letters[place as usize].word;
+            self.keys.push(word & !none | place);
+            place = word & none;
+        }
+        if self.keys.len() > 1 {
+            self.keys.sort_unstable();
+        }
+        Arrivals { keys: &self.keys, letters, place_mask: none, start: self.start }
     }
 }
 
@@ -83,10 +122,13 @@ struct Far<B> {
     packet: Packet<B>,
 }
 
+/// The longest window, in picoseconds.
+pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
+
 /// How windows lie in time and in the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dimensions {
-    /// Picoseconds of a window; fits into 32 bits.
+    /// Picoseconds of a window, at most [`MAX_LENGTH`].
     pub(super) length: u64,
     /// Windows in the ring; a power of two.
     pub(super) slots: u64,
@@ -95,12 +137,12 @@ pub(super) struct Dimensions {
 /// The window engine as nodes see it: the ring, and what lies beyond.
 #[derive(Debug)]
 pub(crate) struct LazyWire<B> {
-    /// By node, then slot of the ring.
-    inboxes: Vec<Inbox<B>>,
+    /// By slot of the ring; that of the current window is with its `Sorter`.
+    sheaves: Vec<Sheaf<B>>,
     /// By slot: one bit per node that lives in that window.
     alive: Vec<u64>,
     words: usize,
-    layout: KeyLayout,
+    layout: Layout,
     slots: u64,
     pub(super) window: u64,
     pub(super) end: Time,
@@ -128,8 +170,7 @@ impl<B: Body> Wire<B> for LazyWire<B> {
         if ahead + 1 >= self.slots {
             return self.emit_far(Far { at, to, packet: *packet });
         }
-        let since_start = (offset - ahead * self.length) as u32;
-        self.deliver(self.window + 1 + ahead, to, since_start, packet);
+        self.deliver(self.window + 1 + ahead, to, offset - ahead * self.length, packet);
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -145,11 +186,14 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn new(fabric: &Fabric, Dimensions { length, slots }: Dimensions) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
+        let layout = Layout::new(fabric.most_ingress);
         Self {
-            inboxes: (0..nodes * slots as usize).map(|_| Inbox::default()).collect(),
+            sheaves: (0..slots)
+                .map(|_| Sheaf { letters: Vec::new(), last: vec![layout.none as u32; nodes] })
+                .collect(),
             alive: vec![0; words * slots as usize],
             words,
-            layout: KeyLayout::new(fabric.most_ingress),
+            layout,
             slots,
             window: 0,
             end: Time(length),
@@ -173,25 +217,19 @@ impl<B: Body> LazyWire<B> {
     }
 
     #[inline]
-    fn inbox(&mut self, node: NodeId, window: u64) -> &mut Inbox<B> {
-        let slot = self.slot(window);
-        &mut self.inboxes[node.index() * self.slots as usize + slot]
-    }
-
-    #[inline]
     fn set_alive(&mut self, node: NodeId, window: u64) {
         let slot = self.slot(window);
         self.alive[slot * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
     #[inline]
-    fn deliver(&mut self, window: u64, to: Ingress, since_start: u32, packet: &Packet<B>) {
-        let layout = self.layout;
-        let inbox = self.inbox(to.node, window);
-        let index = inbox.keys.len();
-        inbox.keys.push(layout.key(since_start, to.rank, index));
-        inbox.letters.push(Letter(*packet));
-        if index == 0 {
+    fn deliver(&mut self, window: u64, to: Ingress, since_start: u64, packet: &Packet<B>) {
+        let slot = self.slot(window);
+        let Sheaf { letters, last } = &mut self.sheaves[slot];
+        let place = letters.len() as u32;
+        let before = std::mem::replace(&mut last[to.node.index()], place);
+        letters.push(Letter { word: self.layout.word(since_start, to.rank, before), packet: *packet });
+        if u64::from(before) == self.layout.none {
             self.set_alive(to.node, window);
         }
     }
@@ -210,38 +248,30 @@ impl<B: Body> LazyWire<B> {
         self.far.push(Reverse((at, place)));
     }
 
-    /// Takes the inbox of `node` in the current window, in order; to be given back by `put_back`.
-    #[inline]
-    pub(super) fn take_inbox(&mut self, node: NodeId) -> Inbox<B> {
-        let mut inbox = std::mem::take(self.inbox(node, self.window));
-        let places = self.layout.index_mask + 1;
-        assert!(inbox.keys.len() as u64 <= places, "an inbox outgrew its sort key");
-        if inbox.keys.len() > 1 {
-            inbox.keys.sort_unstable();
-        }
-        inbox
+    /// Takes the arrivals of the current window; to be given back by `put_back`.
+    pub(super) fn take_arrivals(&mut self, keys: Vec<u64>) -> Sorter<B> {
+        let slot = self.slot(self.window);
+        let empty = Sheaf { letters: Vec::new(), last: Vec::new() };
+        let sheaf = std::mem::replace(&mut self.sheaves[slot], empty);
+        assert!((sheaf.letters.len() as u64) < self.layout.none, "more packets in a window than it can hold");
+        Sorter { sheaf, layout: self.layout, start: Time(self.end.0 - self.length), keys }
     }
 
-    /// What arrives in the window that begins at `start`.
-    #[inline]
-    pub(super) fn arrivals<'a>(&self, inbox: &'a Inbox<B>, start: Time) -> Arrivals<'a, B> {
-        let Inbox { keys, letters } = inbox;
-        Arrivals { keys, letters, index_mask: self.layout.index_mask, start }
-    }
-
-    /// Gives an inbox back; of a window cut short at `end`, what arrives later stays on its link.
-    #[inline]
-    pub(super) fn put_back(&mut self, node: NodeId, mut inbox: Inbox<B>, end: Time) {
+    /// Gives the arrivals of the current window back, lived through up to `end`: what arrives later stays on its
+    /// link.
+    pub(super) fn put_back(&mut self, sorter: Sorter<B>, nodes: &[NodeId], end: Time) -> Vec<u64> {
+        let Sorter { mut sheaf, start, keys, .. } = sorter;
         if end == self.end {
-            inbox.keys.clear();
-            inbox.letters.clear();
+            sheaf.letters.clear();
         } else {
-            let start = self.end.0 - self.length;
-            let late = inbox.keys.iter().filter(|&&key| start + (key >> 32) >= end.0);
-            let letters = late.map(|key| inbox.letters[(key & self.layout.index_mask) as usize]).collect();
-            inbox.letters = letters;
+            sheaf.letters.retain(|letter| instant(start, letter.word) >= end);
         }
-        *self.inbox(node, self.window) = inbox;
+        for node in nodes {
+            sheaf.last[node.index()] = self.layout.none as u32;
+        }
+        let slot = self.slot(self.window);
+        self.sheaves[slot] = sheaf;
+        keys
     }
 
     /// `node` wants to live at `at`, after this window.
@@ -288,7 +318,7 @@ impl<B: Body> LazyWire<B> {
             self.far.pop();
             self.far_free.push(place);
             if let Some(Far { to, packet, .. }) = self.far_packets[place as usize].take() {
-                self.deliver(due, to, (at.0 - due * self.length) as u32, &packet);
+                self.deliver(due, to, at.0 - due * self.length, &packet);
             }
         }
         while let Some(&Reverse((due, node))) = self.far_wakes.peek() {
@@ -318,7 +348,7 @@ impl<B: Body> LazyWire<B> {
 
     /// All packets on links, wherever they wait.
     pub(super) fn on_links(&self) -> impl Iterator<Item = &Packet<B>> {
-        let ring = self.inboxes.iter().flat_map(|inbox| &inbox.letters).map(|letter| &letter.0);
+        let ring = self.sheaves.iter().flat_map(|sheaf| &sheaf.letters).map(|letter| &letter.packet);
         ring.chain(self.far_packets.iter().flatten().map(|far| &far.packet))
     }
 }

@@ -13,7 +13,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span as Length, Time};
 
 use super::drive::{OnProgress, collect};
-use super::mail::{Dimensions, LazyWire};
+use super::mail::{Dimensions, LazyWire, MAX_LENGTH};
 use super::network::Network;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
@@ -89,8 +89,7 @@ impl Ticks {
 fn dimensions(fabric: &Fabric) -> Dimensions {
     let scenario = fabric.scenario;
     let lookahead = scenario.lookahead().0.max(1);
-    // Bounds both the 32-bit offsets in a window and, by the smallest packet, the messages per inbox.
-    let length = lookahead.min(u64::from(u32::MAX));
+    let length = lookahead.min(MAX_LENGTH);
     let longest = scenario.longest_hop().0;
     let slots = (longest / length + 2).next_power_of_two().clamp(4, MAX_SLOTS);
     Dimensions { length, slots }
@@ -147,6 +146,8 @@ pub(crate) fn run<B: Body>(
 #[derive(Debug)]
 struct Worker {
     nodes: Vec<NodeId>,
+    /// Memory for sorting.
+    keys: Vec<u64>,
     shuffle: Option<Stream>,
 }
 
@@ -156,7 +157,7 @@ impl Worker {
             NodeOrder::Natural => None,
             NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
         };
-        Self { nodes: Vec::new(), shuffle }
+        Self { nodes: Vec::new(), keys: Vec::new(), shuffle }
     }
 
     fn live<B: Body>(
@@ -170,13 +171,12 @@ impl Worker {
         if let Some(stream) = &mut self.shuffle {
             stream.shuffle(&mut self.nodes);
         }
+        let mut sorter = wire.take_arrivals(std::mem::take(&mut self.keys));
         for &node in &self.nodes {
-            let inbox = wire.take_inbox(node);
-            let arrivals = wire.arrivals(&inbox, span.start);
             let (group, i) = network.at(node);
-            let next = group.run_window(i, fabric, &arrivals, span, wire);
-            wire.put_back(node, inbox, span.end);
+            let next = group.run_window(i, fabric, &sorter.arrivals(node), span, wire);
             wire.wake(node, next);
         }
+        self.keys = wire.put_back(sorter, &self.nodes, span.end);
     }
 }

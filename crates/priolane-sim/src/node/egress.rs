@@ -19,19 +19,21 @@ pub(crate) struct Egress<D> {
     queue: D,
     /// Whether the switch has this port on its list of ports with a backlog.
     pub(crate) listed: bool,
-    queued_packets: u32,
 }
 
 impl<D> Egress<D> {
     /// An empty port.
     pub(crate) fn new(line: Line, queue: D) -> Self {
-        Self { line, counts: Counts::default(), queue, listed: false, queued_packets: 0 }
+        Self { line, counts: Counts::default(), queue, listed: false }
     }
 
     /// Whether anything is queued.
     #[inline]
-    pub(crate) fn backlogged(&self) -> bool {
-        self.queued_packets > 0
+    pub(crate) fn backlogged<B: Body>(&self) -> bool
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.queue.packets() > 0
     }
 
     /// Packets and bytes queued.
@@ -48,9 +50,6 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        if self.queued_packets == 0 {
-            return None;
-        }
         self.queue.next_start().map(|ready| ready.max(self.line.free_at))
     }
 
@@ -69,7 +68,7 @@ impl<D> Egress<D> {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
         if idle
-            && self.queued_packets == 0
+            && self.queue.packets() == 0
             && let Some(admission) = self.queue.pass(now, &packet.header)
         {
             return self.pass(now, packet, admission, wire);
@@ -82,7 +81,6 @@ impl<D> Egress<D> {
             Admission::Marked => self.counts.marked(class),
             Admission::Queued => {}
         }
-        self.queued_packets += 1;
         self.counts.queued(now, class);
         if idle {
             self.line.free_at = now;
@@ -123,7 +121,6 @@ impl<D> Egress<D> {
     {
         let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
         let Some(packet) = self.queue.start(start) else { return Started::No };
-        self.queued_packets -= 1;
         self.counts.dequeued(start, packet.header.class);
         self.line.transmit(start, packet, &mut self.counts, wire);
         Started::Yes
@@ -135,7 +132,7 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        while self.queued_packets > 0 && self.serve_one(limit, wire) == Started::Yes {}
+        while self.line.free_at <= limit && self.serve_one(limit, wire) == Started::Yes {}
     }
 }
 
@@ -155,6 +152,5 @@ impl<D> Egress<D> {
         while let Some(packet) = self.queue.start(at) {
             take(packet);
         }
-        self.queued_packets = 0;
     }
 }

@@ -13,8 +13,9 @@ use crate::wire::{Ingress, Wire};
 #[repr(align(64))]
 struct ClassCount {
     served: Tally,
-    /// Sum of starts minus sum of arrivals: the total wait once nothing is waiting.
-    waited: u128,
+    /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
+    /// (below 2^64: half a year).
+    waited: u64,
     marked: u64,
     inversions: u64,
     waiting: u32,
@@ -30,8 +31,9 @@ struct ClassLoss {
 /// Counts by class; the one owner of "who waited for whom".
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    classes: [ClassCount; CLASSES],
-    losses: [ClassLoss; CLASSES],
+    /// Up to the last class seen: most ports see one or few, which then lie close together.
+    classes: Vec<ClassCount>,
+    losses: Vec<ClassLoss>,
     /// Bit `c` is set while a packet of class `c` waits.
     waiting: u32,
 }
@@ -39,12 +41,26 @@ pub(crate) struct Counts {
 impl Counts {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
-        &mut self.classes[usize::from(class) % CLASSES]
+        let class = usize::from(class) % CLASSES;
+        if class >= self.classes.len() {
+            self.see(class);
+        }
+        &mut self.classes[class]
     }
 
     #[inline]
     fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
-        &mut self.losses[usize::from(class) % CLASSES]
+        let class = usize::from(class) % CLASSES;
+        if class >= self.losses.len() {
+            self.see(class);
+        }
+        &mut self.losses[class]
+    }
+
+    #[cold]
+    fn see(&mut self, class: usize) {
+        self.classes.resize(class + 1, ClassCount::default());
+        self.losses.resize(class + 1, ClassLoss::default());
     }
 
     /// A packet is queued at `now`.
@@ -52,7 +68,7 @@ impl Counts {
     pub(crate) fn queued(&mut self, now: Time, class: Class) {
         let count = self.of(class);
         count.waiting += 1;
-        count.waited = count.waited.wrapping_sub(u128::from(now.0));
+        count.waited = count.waited.wrapping_sub(now.0);
         self.waiting |= 1 << class;
     }
 
@@ -62,7 +78,7 @@ impl Counts {
         let better = self.waiting & ((1 << class) - 1);
         let count = self.of(class);
         count.waiting -= 1;
-        count.waited = count.waited.wrapping_add(u128::from(t.0));
+        count.waited = count.waited.wrapping_add(t.0);
         count.inversions += u64::from(better != 0);
         if count.waiting == 0 {
             self.waiting &= !(1 << class);
@@ -98,7 +114,7 @@ impl Counts {
             marked: c.marked,
             lost: loss.lost.packets,
             inversions: c.inversions,
-            waited: c.waited.wrapping_add(u128::from(now.0) * u128::from(c.waiting)),
+            waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
         };
         let seen = |((_, c), loss): &((usize, &ClassCount), &ClassLoss)| {
             c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0

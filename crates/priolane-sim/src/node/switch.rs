@@ -19,7 +19,15 @@ pub(crate) struct Switch<D> {
     node: NodeId,
     pub(crate) ports: Vec<Egress<D>>,
     /// Ports with a backlog, in no order.
-    busy: Vec<u32>,
+    busy: Vec<Busy>,
+}
+
+/// A port with a backlog, not to be looked at before something can be due there.
+#[derive(Clone, Copy, Debug)]
+struct Busy {
+    /// Its next service starts then or, if the port was served meanwhile, later.
+    due: Time,
+    port: u32,
 }
 
 impl<D> Switch<D> {
@@ -60,9 +68,11 @@ impl<D> Switch<D> {
         let port = &mut self.ports[p];
         port.serve_until(now, wire);
         port.arrive(now, packet, wire);
-        if !port.listed && port.backlogged() {
+        if !port.listed
+            && let Some(due) = port.next_service()
+        {
             port.listed = true;
-            self.busy.push(p as u32);
+            self.busy.push(Busy { due, port: p as u32 });
         }
     }
 
@@ -74,15 +84,19 @@ impl<D> Switch<D> {
         let mut next = Time::NEVER;
         let mut i = 0;
         while i < self.busy.len() {
-            let port = &mut self.ports[self.busy[i] as usize];
-            port.serve_until(limit, wire);
-            if let Some(service) = port.next_service() {
-                next = next.min(service);
-                i += 1;
-            } else {
-                port.listed = false;
-                self.busy.swap_remove(i);
+            let busy = &mut self.busy[i];
+            if busy.due <= limit {
+                let port = &mut self.ports[busy.port as usize];
+                port.serve_until(limit, wire);
+                let Some(due) = port.next_service() else {
+                    port.listed = false;
+                    self.busy.swap_remove(i);
+                    continue;
+                };
+                busy.due = due;
             }
+            next = next.min(busy.due);
+            i += 1;
         }
         next
     }
