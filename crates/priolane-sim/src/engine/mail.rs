@@ -1,10 +1,9 @@
 //! The window engine as nodes see it: where packets wait for the window in which they arrive.
 //!
 //! The windows ahead form a ring. All packets that arrive in one window lie in one sheaf, in order of emission, so
-//! that they are written one after the other; the packets of one node are a list through it. Each carries a word in
-//! which its instant, its ingress and the next of the list are packed. When a node lives, the words of its list
-//! become sort keys: to sort them is to sort the arrivals, and no packet moves. What arrives beyond the ring waits
-//! in a heap.
+//! that they are written one after the other; each node has a list of keys in which a packet's instant, its ingress
+//! and its place in the sheaf are packed: to sort the keys is to sort the arrivals, and no packet moves. What arrives
+//! beyond the ring waits in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,15 +17,13 @@ use crate::node::fabric::Fabric;
 use crate::outcome::{RunError, Sample};
 use crate::wire::{Ingress, Wire};
 
-/// Bits of a word that hold an instant: a window is at most 2^24 ps (16.8 us) long.
+/// Bits of a key that hold an instant: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;
 
 /// A packet in a sheaf: a cache line, if the body has at most 24 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Letter<B> {
-    /// Instant, ingress, and place of the next letter to the same node.
-    word: u64,
     packet: Packet<B>,
 }
 
@@ -34,8 +31,14 @@ struct Letter<B> {
 #[derive(Debug)]
 struct Sheaf<B> {
     letters: Vec<Letter<B>>,
-    /// By node: place of the last letter to it, or `Layout::none`.
-    last: Vec<u32>,
+    /// By node: the keys of the letters to it.
+    keys: Vec<Vec<u64>>,
+}
+
+impl<B> Default for Sheaf<B> {
+    fn default() -> Self {
+        Self { letters: Vec::new(), keys: Vec::new() }
+    }
 }
 
 /// How a letter's order is packed into 64 bits: picoseconds since the start of its window (24), ingress, and a
@@ -43,20 +46,19 @@ struct Sheaf<B> {
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     place_bits: u32,
-    /// All bits of a place set: no letter.
-    none: u64,
+    place_mask: u64,
 }
 
 impl Layout {
     fn new(most_ingress: u32) -> Self {
         let ingress_bits = u32::BITS - most_ingress.max(2).saturating_sub(1).leading_zeros();
         let place_bits = (64 - INSTANT_BITS - ingress_bits).min(u32::BITS);
-        Self { place_bits, none: (1 << place_bits) - 1 }
+        Self { place_bits, place_mask: (1 << place_bits) - 1 }
     }
 
     #[inline]
-    fn word(self, since_start: u64, ingress: u32, place: u32) -> u64 {
-        since_start << (64 - INSTANT_BITS) | u64::from(ingress) << self.place_bits | u64::from(place)
+    fn key(self, since_start: u64, ingress: u32, place: usize) -> u64 {
+        since_start << (64 - INSTANT_BITS) | u64::from(ingress) << self.place_bits | place as u64
     }
 }
 
@@ -81,36 +83,27 @@ impl<B> Arrivals<'_, B> {
 }
 
 #[inline]
-fn instant(start: Time, word: u64) -> Time {
-    Time(start.0 + (word >> (64 - INSTANT_BITS)))
+fn instant(start: Time, key: u64) -> Time {
+    Time(start.0 + (key >> (64 - INSTANT_BITS)))
 }
 
 /// The arrivals of the window that nodes live through.
 #[derive(Debug)]
 pub(super) struct Sorter<B> {
     sheaf: Sheaf<B>,
-    layout: Layout,
+    place_mask: u64,
     start: Time,
-    keys: Vec<u64>,
 }
 
 impl<B: Body> Sorter<B> {
     /// The arrivals at `node`, in order.
     #[inline]
     pub(super) fn arrivals(&mut self, node: NodeId) -> Arrivals<'_, B> {
-        let Layout { none, .. } = self.layout;
-        let letters = &self.sheaf.letters[..];
-        self.keys.clear();
-        let mut place = u64::from(self.sheaf.last[node.index()]);
-        while place != none {
-            let word = letters[place as usize].word;
-            self.keys.push(word & !none | place);
-            place = word & none;
+        let keys = &mut self.sheaf.keys[node.index()];
+        if keys.len() > 1 {
+            keys.sort_unstable();
         }
-        if self.keys.len() > 1 {
-            self.keys.sort_unstable();
-        }
-        Arrivals { keys: &self.keys, letters, place_mask: none, start: self.start }
+        Arrivals { keys, letters: &self.sheaf.letters, place_mask: self.place_mask, start: self.start }
     }
 }
 
@@ -189,7 +182,7 @@ impl<B: Body> LazyWire<B> {
         let layout = Layout::new(fabric.most_ingress);
         Self {
             sheaves: (0..slots)
-                .map(|_| Sheaf { letters: Vec::new(), last: vec![layout.none as u32; nodes] })
+                .map(|_| Sheaf { letters: Vec::new(), keys: vec![Vec::new(); nodes] })
                 .collect(),
             alive: vec![0; words * slots as usize],
             words,
@@ -225,11 +218,12 @@ impl<B: Body> LazyWire<B> {
     #[inline]
     fn deliver(&mut self, window: u64, to: Ingress, since_start: u64, packet: &Packet<B>) {
         let slot = self.slot(window);
-        let Sheaf { letters, last } = &mut self.sheaves[slot];
-        let place = letters.len() as u32;
-        let before = std::mem::replace(&mut last[to.node.index()], place);
-        letters.push(Letter { word: self.layout.word(since_start, to.rank, before), packet: *packet });
-        if u64::from(before) == self.layout.none {
+        let Sheaf { letters, keys } = &mut self.sheaves[slot];
+        let keys = &mut keys[to.node.index()];
+        let first = keys.is_empty();
+        keys.push(self.layout.key(since_start, to.rank, letters.len()));
+        letters.push(Letter { packet: *packet });
+        if first {
             self.set_alive(to.node, window);
         }
     }
@@ -249,29 +243,29 @@ impl<B: Body> LazyWire<B> {
     }
 
     /// Takes the arrivals of the current window; to be given back by `put_back`.
-    pub(super) fn take_arrivals(&mut self, keys: Vec<u64>) -> Sorter<B> {
+    pub(super) fn take_arrivals(&mut self) -> Sorter<B> {
         let slot = self.slot(self.window);
-        let empty = Sheaf { letters: Vec::new(), last: Vec::new() };
-        let sheaf = std::mem::replace(&mut self.sheaves[slot], empty);
-        assert!((sheaf.letters.len() as u64) < self.layout.none, "more packets in a window than it can hold");
-        Sorter { sheaf, layout: self.layout, start: Time(self.end.0 - self.length), keys }
+        let sheaf = std::mem::take(&mut self.sheaves[slot]);
+        let place_mask = self.layout.place_mask;
+        assert!(sheaf.letters.len() as u64 <= place_mask, "more packets in a window than it can hold");
+        Sorter { sheaf, place_mask, start: Time(self.end.0 - self.length) }
     }
 
-    /// Gives the arrivals of the current window back, lived through up to `end`: what arrives later stays on its
-    /// link.
-    pub(super) fn put_back(&mut self, sorter: Sorter<B>, nodes: &[NodeId], end: Time) -> Vec<u64> {
-        let Sorter { mut sheaf, start, keys, .. } = sorter;
-        if end == self.end {
-            sheaf.letters.clear();
+    /// Gives the arrivals of the current window at `nodes` back, lived through up to `end`: what arrives later
+    /// stays on its link.
+    pub(super) fn put_back(&mut self, mut sorter: Sorter<B>, nodes: &[NodeId], end: Time) {
+        let Sheaf { letters, keys } = &mut sorter.sheaf;
+        if end < self.end {
+            let late = keys.iter().flatten().filter(|&&key| instant(sorter.start, key) >= end);
+            *letters = late.map(|key| letters[(key & sorter.place_mask) as usize]).collect();
         } else {
-            sheaf.letters.retain(|letter| instant(start, letter.word) >= end);
+            letters.clear();
         }
         for node in nodes {
-            sheaf.last[node.index()] = self.layout.none as u32;
+            keys[node.index()].clear();
         }
         let slot = self.slot(self.window);
-        self.sheaves[slot] = sheaf;
-        keys
+        self.sheaves[slot] = sorter.sheaf;
     }
 
     /// `node` wants to live at `at`, after this window.

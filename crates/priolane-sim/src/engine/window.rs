@@ -146,8 +146,6 @@ pub(crate) fn run<B: Body>(
 #[derive(Debug)]
 struct Worker {
     nodes: Vec<NodeId>,
-    /// Memory for sorting.
-    keys: Vec<u64>,
     shuffle: Option<Stream>,
 }
 
@@ -157,7 +155,7 @@ impl Worker {
             NodeOrder::Natural => None,
             NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
         };
-        Self { nodes: Vec::new(), keys: Vec::new(), shuffle }
+        Self { nodes: Vec::new(), shuffle }
     }
 
     fn live<B: Body>(
@@ -171,12 +169,12 @@ impl Worker {
         if let Some(stream) = &mut self.shuffle {
             stream.shuffle(&mut self.nodes);
         }
-        let mut sorter = wire.take_arrivals(std::mem::take(&mut self.keys));
+        let mut sorter = wire.take_arrivals();
         for &node in &self.nodes {
             let (group, i) = network.at(node);
             let next = group.run_window(i, fabric, &sorter.arrivals(node), span, wire);
             wire.wake(node, next);
         }
-        self.keys = wire.put_back(sorter, &self.nodes, span.end);
+        wire.put_back(sorter, &self.nodes, span.end);
     }
 }
