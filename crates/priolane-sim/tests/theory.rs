@@ -69,7 +69,7 @@ fn bottleneck(scenario: &Scenario, outcome: &Outcome) -> Vec<PortClassRecord> {
 }
 
 fn mean_wait(records: &[PortClassRecord]) -> f64 {
-    let waited: u128 = records.iter().map(|p| p.waited).sum();
+    let waited: u64 = records.iter().map(|p| p.waited).sum();
     let packets: u64 = records.iter().map(|p| p.packets).sum();
     waited as f64 * 1e-12 / packets as f64
 }
