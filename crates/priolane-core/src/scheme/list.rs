@@ -102,6 +102,11 @@ const DCTCP: &[Parameter] = &[
         "floor of the window after a cut, at least 1",
         ["packets", "2", "Linux; docs/assumptions.md#dctcp-floor"],
     ),
+    parameter(
+        "reduction",
+        "how a cut takes effect: at_once | proportional | ns3",
+        ["", "at_once", "RFC 8257 §3.3, RFC 6937 §3; docs/assumptions.md#ns3-reduction"],
+    ),
     INIT_WINDOW,
     HANDSHAKE,
     RECOVERY,

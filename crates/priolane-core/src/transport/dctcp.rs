@@ -7,6 +7,16 @@
 //! loss, RTO    as NewReno                                                               (§3.5)
 //! ```
 //!
+//! A reduction takes effect at once, as RFC 8257 has it, or in proportion to what is acknowledged, as where the
+//! kernel's CWR state spreads it over a round trip (RFC 6937 §3): then the window does not grow before all data
+//! sent before the reduction is acknowledged.
+//!
+//! ```text
+//! pipe > target   window = pipe + ceil(delivered target / flight) - sent                (RFC 6937 §3)
+//! otherwise       window = pipe + min(max(delivered - sent, acked), target - pipe)      (its PRR-CRB)
+//! una > end       window = target
+//! ```
+//!
 //! Everything else is NewReno, which this wraps: without marks both leave the same trace. A marked ACK
 //! never grows the window (RFC 3168 §6.1.2), and a reduction, for marks or for loss, stands for everything
 //! sent before it.
@@ -25,6 +35,35 @@ pub struct Config {
     pub alpha_0: f64,
     /// Floor of the window after a cut, in segments, at least 1. Default 2 as in Linux.
     pub min_window: u32,
+    /// How a reduction for marks takes effect. Default `AtOnce`.
+    pub reduction: Reduction,
+}
+
+/// How a reduction of the window for marks takes effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// The window is the new one at once, and grows from there (RFC 8257 §3.3).
+    #[default]
+    AtOnce,
+    /// The window shrinks as data is acknowledged and does not grow for a round trip (RFC 6937; Linux and
+    /// ns-3 in CWR).
+    Proportional,
+    /// As `Proportional`, but the ACK that begins it counts twice, as in ns-3.37
+    /// (docs/assumptions.md#ns3-reduction).
+    Ns3,
+}
+
+/// A reduction under way.
+#[derive(Clone, Copy, Debug)]
+struct Reducing {
+    /// Bytes in flight when it began.
+    flight: u64,
+    /// It ends when more than this is acknowledged: what had been sent when it began.
+    end: u64,
+    delivered: u64,
+    /// The window meanwhile.
+    window: u64,
 }
 
 /// The window of one DCTCP flow.
@@ -40,6 +79,8 @@ pub struct Dctcp {
     window_end: u64,
     /// Everything before it was sent before the last reduction.
     reduced_until: u64,
+    reduction: Reduction,
+    reducing: Option<Reducing>,
 }
 
 impl Dctcp {
@@ -67,6 +108,35 @@ impl Dctcp {
         let kept = (self.reno.window() as f64 * (1.0 - self.alpha / 2.0)) as u64;
         self.reno.reduce_to(kept.max(self.floor));
         self.reduced_until = ack.next;
+        let times = match self.reduction {
+            Reduction::AtOnce => return,
+            Reduction::Proportional => 1,
+            Reduction::Ns3 => 2,
+        };
+        let flight = ack.next - ack.una;
+        self.reducing = Some(Reducing { flight, end: ack.next, delivered: 0, window: 0 });
+        for _ in 0..times {
+            self.reduce(ack);
+        }
+    }
+
+    /// Goes on with a reduction under way, or ends it.
+    fn reduce(&mut self, ack: &AckSeen) {
+        let Some(reducing) = &mut self.reducing else { return };
+        if ack.una > reducing.end {
+            self.reducing = None;
+            return;
+        }
+        reducing.delivered += ack.acked;
+        let (target, pipe) = (self.reno.window(), ack.next - ack.una);
+        let sent = ack.next - reducing.end;
+        let quota = if pipe > target {
+            (reducing.delivered * target).div_ceil(reducing.flight.max(1)).saturating_sub(sent)
+        } else {
+            reducing.delivered.saturating_sub(sent).max(ack.acked).min(target - pipe)
+        };
+        let least = if sent > 0 { 0 } else { self.reno.mss() };
+        reducing.window = pipe + quota.max(least);
     }
 }
 
@@ -87,16 +157,22 @@ impl CongestionControl for Dctcp {
             marked_bytes: 0,
             window_end: 0,
             reduced_until: 0,
+            reduction: config.reduction,
+            reducing: None,
         }
     }
 
     #[inline]
     fn window(&self) -> u64 {
-        self.reno.window()
+        self.reducing.map_or(self.reno.window(), |reducing| reducing.window)
     }
 
     fn on_ack(&mut self, ack: &AckSeen) {
         self.count(ack);
+        self.reduce(ack);
+        if self.reducing.is_some() {
+            return;
+        }
         if !ack.marked {
             self.reno.on_ack(ack);
         } else if ack.growth != Growth::Recovering && ack.una > self.reduced_until {
@@ -106,11 +182,13 @@ impl CongestionControl for Dctcp {
 
     fn on_loss(&mut self, loss: &LossSeen) {
         self.reno.on_loss(loss);
+        self.reducing = None;
         self.reduced_until = loss.next;
     }
 
     fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
         self.reno.on_timeout(loss, repeat);
+        self.reducing = None;
         self.reduced_until = loss.next;
     }
 

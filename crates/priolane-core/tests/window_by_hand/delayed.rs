@@ -11,7 +11,13 @@ use crate::link::{Net, UNIT_HOP, unit_config, unit_reno};
 
 fn net(ack_every: u8, recovery: LossRecovery) -> Net<Dctcp> {
     let config = Config { ack_every, ack_delay: Span::from_us(40), ..unit_config(recovery) };
-    let dctcp = dctcp::Config { reno: unit_reno(10), g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+    let dctcp = dctcp::Config {
+        reno: unit_reno(10),
+        g: 1.0 / 16.0,
+        alpha_0: 1.0,
+        min_window: 2,
+        reduction: dctcp::Reduction::AtOnce,
+    };
     Net::new(config, dctcp, SchedulerKind::RoundRobin, &UNIT_HOP)
 }
 

@@ -177,7 +177,13 @@ fn without_marks_dctcp_leaves_new_renos_trace() {
             ..Faults::default()
         };
         let config = Config { min_rto: Span::from_us(300), ..unit_config(*recovery) };
-        let dctcp = dctcp::Config { reno: unit_reno(10), g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+        let dctcp = dctcp::Config {
+            reno: unit_reno(10),
+            g: 1.0 / 16.0,
+            alpha_0: 1.0,
+            min_window: 2,
+            reduction: dctcp::Reduction::AtOnce,
+        };
         let mut reno: Net<NewReno> =
             Net::new(config, unit_reno(10), SchedulerKind::RoundRobin, &PLAIN).seeded(case as u64, faults);
         let mut other: Net<Dctcp> =

@@ -104,7 +104,13 @@ fn an_endless_flow_sends_on_and_reports_at_intervals() {
 fn control_packets_are_ecn_capable_only_where_asked() {
     for (asked, expected) in [(ControlEcn::No, false), (ControlEcn::Yes, true)] {
         let config = Config { control_ecn: asked, ..with_handshake(Handshake::OneRtt) };
-        let dctcp = dctcp::Config { reno: unit_reno(10), g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+        let dctcp = dctcp::Config {
+            reno: unit_reno(10),
+            g: 1.0 / 16.0,
+            alpha_0: 1.0,
+            min_window: 2,
+            reduction: dctcp::Reduction::AtOnce,
+        };
         let mut net: Net<Dctcp> = Net::new(config, dctcp, SchedulerKind::RoundRobin, &UNIT_HOP);
         net.open(flow(0, 3_000));
         assert!(net.run(Time(1_000_000_000)));

@@ -30,7 +30,13 @@ fn fct_ns(size: u64, hops: &[Hop], handshake: Handshake) -> f64 {
         ..Config::new(FRAME)
     };
     let reno = new_reno::Config { init_window: None };
-    let dctcp = dctcp::Config { reno, g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+    let dctcp = dctcp::Config {
+        reno,
+        g: 1.0 / 16.0,
+        alpha_0: 1.0,
+        min_window: 2,
+        reduction: dctcp::Reduction::AtOnce,
+    };
     let mut net: Net<Dctcp> = Net::new(config, dctcp, SchedulerKind::RoundRobin, hops);
     net.open(flow(0, size));
     assert!(net.run(Time(1_000_000_000_000)));

@@ -16,7 +16,13 @@ use priolane_core::units::{Span, Time};
 use crate::link::{Faults, Net, PLAIN, flow};
 
 const RENO: new_reno::Config = new_reno::Config { init_window: None };
-const DCTCP: dctcp::Config = dctcp::Config { reno: RENO, g: 1.0 / 16.0, alpha_0: 1.0, min_window: 2 };
+const DCTCP: dctcp::Config = dctcp::Config {
+    reno: RENO,
+    g: 1.0 / 16.0,
+    alpha_0: 1.0,
+    min_window: 2,
+    reduction: dctcp::Reduction::AtOnce,
+};
 
 const HANDSHAKES: [Handshake; 3] = [Handshake::None, Handshake::OneRtt, Handshake::Reuse];
 const RECOVERIES: [LossRecovery; 3] = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN];

@@ -40,7 +40,13 @@ fn garbage_never_panics_and_time_goes_on() {
         let draw = &mut Stream::new(case, Purpose::Loss, 7);
         let recovery = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][case as usize % 3];
         let config = Config { ack_every: 2, ..unit_config(recovery) };
-        let dctcp = dctcp::Config { reno: unit_reno(10), g: 1.0, alpha_0: 0.0, min_window: 1 };
+        let dctcp = dctcp::Config {
+            reno: unit_reno(10),
+            g: 1.0,
+            alpha_0: 0.0,
+            min_window: 1,
+            reduction: dctcp::Reduction::AtOnce,
+        };
         let faults = Faults { loss: 0.1, late: Span::from_us(30), ..Faults::default() };
         let mut net: Net<Dctcp> =
             Net::new(config, dctcp, SchedulerKind::Mlfq, &UNIT_HOP).seeded(case, faults);
@@ -57,7 +63,13 @@ fn garbage_never_panics_and_time_goes_on() {
 
 #[test]
 fn strays_of_finished_flows_are_answered_or_ignored() {
-    let dctcp = dctcp::Config { reno: unit_reno(10), g: 1.0 / 16.0, alpha_0: 0.0, min_window: 2 };
+    let dctcp = dctcp::Config {
+        reno: unit_reno(10),
+        g: 1.0 / 16.0,
+        alpha_0: 0.0,
+        min_window: 2,
+        reduction: dctcp::Reduction::AtOnce,
+    };
     let mut net: Net<Dctcp> = Net::new(unit_config(LossRecovery::Sack), dctcp, SchedulerKind::Las, &UNIT_HOP);
     net.open(flow(0, 3_000));
     assert!(net.run(Time(1_000_000_000)));

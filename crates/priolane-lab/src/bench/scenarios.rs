@@ -6,6 +6,7 @@ use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, SortBy};
 use priolane_core::sizes::SizeDistribution;
+use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
@@ -131,7 +132,7 @@ fn leafspine144() -> Result<Scenario, Broken> {
         ..window::Config::new(frame)
     };
     let nic = Nic::Queue { port: port(HOST_RATE), sort_by: SortBy::HostLevel };
-    let scenario = dctcp_scenario(topology, Dctcp { window, alpha_0: 1.0 }, flows);
+    let scenario = dctcp_scenario(topology, Dctcp { window, alpha_0: 1.0, reduction: Reduction::Ns3 }, flows);
     Ok(Scenario { nic, ..scenario })
 }
 
@@ -141,7 +142,11 @@ fn permutation128() -> Result<Scenario, Broken> {
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
     let app = App::Permutation(Permutation { size: Some(50_000_000), start: Time::ZERO, jitter: LINK_DELAY });
     let flows = generated(&app, &topology, frame, Until::Flows(u64::from(topology.hosts)))?;
-    Ok(dctcp_scenario(topology, Dctcp { window: window::Config::new(frame), alpha_0: 0.0 }, flows))
+    Ok(dctcp_scenario(
+        topology,
+        Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
+        flows,
+    ))
 }
 
 fn million_flows() -> Result<Scenario, Broken> {
@@ -150,7 +155,11 @@ fn million_flows() -> Result<Scenario, Broken> {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let app = App::Poisson(Poisson { sizes: SizeDistribution::fixed(3_000.0)?, load, reach: Reach::AnyHost });
     let flows = generated(&app, &topology, frame, Until::Flows(1_000_000))?;
-    Ok(dctcp_scenario(topology, Dctcp { window: window::Config::new(frame), alpha_0: 0.0 }, flows))
+    Ok(dctcp_scenario(
+        topology,
+        Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
+        flows,
+    ))
 }
 
 fn generated(app: &App, topology: &Topology, frame: Frame, until: Until) -> Result<Vec<FlowSpec>, AppError> {
@@ -173,13 +182,19 @@ fn generated(app: &App, topology: &Topology, frame: Frame, until: Until) -> Resu
 struct Dctcp {
     window: window::Config,
     alpha_0: f64,
+    reduction: Reduction,
 }
 
 /// DCTCP over first-in first-out ports, pulled from hosts, until all flows are done.
 fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Scenario {
     let reno = new_reno::Config { init_window: None };
-    let controller =
-        Controller::Dctcp(dctcp::Config { reno, g: 1.0 / 16.0, alpha_0: dctcp.alpha_0, min_window: 2 });
+    let controller = Controller::Dctcp(dctcp::Config {
+        reno,
+        g: 1.0 / 16.0,
+        alpha_0: dctcp.alpha_0,
+        min_window: 2,
+        reduction: dctcp.reduction,
+    });
     let window = dctcp.window;
     Scenario {
         ports: topology.links.iter().map(|link| port(link.rate)).collect(),

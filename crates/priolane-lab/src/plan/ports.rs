@@ -129,8 +129,8 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transp
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
     let controller = match text.kind {
         TransportKind::NewReno => Controller::NewReno(reno),
-        TransportKind::Dctcp { g, alpha_0, min_window } => {
-            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window })
+        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
+            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
         }
     };
     let scheduler = match scheme.host {

@@ -1,6 +1,7 @@
 //! The transport row: which transport, and its parameters.
 
 use priolane_core::port::Limit;
+use priolane_core::transport::dctcp::Reduction;
 use priolane_core::units::Span;
 use serde::Serialize;
 
@@ -57,6 +58,8 @@ pub enum TransportKind {
         alpha_0: f64,
         /// Floor of the window after a cut, in packets.
         min_window: u32,
+        /// How a cut takes effect.
+        reduction: Reduction,
     },
 }
 
@@ -135,6 +138,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     Ok(transport)
 }
 
+const REDUCTIONS: [(&str, Reduction); 3] =
+    [("at_once", Reduction::AtOnce), ("proportional", Reduction::Proportional), ("ns3", Reduction::Ns3)];
+
 fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
     let g = match keys.take("g") {
         None => 0.0625,
@@ -151,6 +157,7 @@ fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
         g,
         alpha_0: keys.take("alpha_0").map_or(Ok(1.0), |f| f.number(0.0, 1.0))?,
         min_window: keys.take("min_window").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
+        reduction: word(keys.take("reduction"), &REDUCTIONS, Reduction::AtOnce)?,
     })
 }
 

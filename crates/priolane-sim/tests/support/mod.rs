@@ -38,7 +38,13 @@ pub fn new_reno() -> Controller {
 
 pub fn dctcp() -> Controller {
     let reno = new_reno::Config { init_window: None };
-    Controller::Dctcp(dctcp::Config { reno, g: 1.0 / 16.0, alpha_0: 0.0, min_window: 2 })
+    Controller::Dctcp(dctcp::Config {
+        reno,
+        g: 1.0 / 16.0,
+        alpha_0: 0.0,
+        min_window: 2,
+        reduction: dctcp::Reduction::AtOnce,
+    })
 }
 
 pub fn window(controller: Controller, config: window::Config) -> Transport {

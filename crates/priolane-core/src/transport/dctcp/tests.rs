@@ -5,7 +5,7 @@ const MSS: u64 = 1_000;
 
 fn config(alpha_0: f64) -> Config {
     let reno = super::super::new_reno::Config { init_window: Some(64 * MSS) };
-    Config { reno, g: 1.0 / 16.0, alpha_0, min_window: 2 }
+    Config { reno, g: 1.0 / 16.0, alpha_0, min_window: 2, reduction: Reduction::AtOnce }
 }
 
 /// A bulk sender that always fills its window, one ACK per segment.
@@ -17,7 +17,11 @@ struct Bulk {
 
 impl Bulk {
     fn new(alpha_0: f64) -> Self {
-        let dctcp = Dctcp::new(&config(alpha_0), MSS);
+        Self::with(&config(alpha_0))
+    }
+
+    fn with(config: &Config) -> Self {
+        let dctcp = Dctcp::new(config, MSS);
         let next = dctcp.window();
         Self { dctcp, una: 0, next }
     }
@@ -128,4 +132,44 @@ fn the_floor_never_raises_a_window() {
     assert_eq!(bulk.dctcp.window(), MSS);
     bulk.ack(Echo::Marked);
     assert_eq!((bulk.dctcp.window(), bulk.next), (MSS, end));
+}
+
+#[test]
+fn a_proportional_reduction_sends_half_of_what_is_acknowledged_and_ends_at_its_target() {
+    let config = Config { reduction: Reduction::Proportional, ..config(1.0) };
+    let mut bulk = Bulk::with(&config);
+    let (end, mut before) = (bulk.next, bulk.next);
+    bulk.ack(Echo::Marked);
+    // 64 segments out, one acknowledged: 63 are in flight and 32 the target. The first ACK may send a segment.
+    assert_eq!(bulk.next, end + MSS);
+    while bulk.una < end {
+        // At most an ACK's worth per ACK: nothing bursts, and marks begin no second reduction.
+        assert!(bulk.next - before <= MSS, "{} after {}", bulk.next, before);
+        before = bulk.next;
+        bulk.ack(Echo::Marked);
+    }
+    assert_eq!(bulk.next - end, 32 * MSS);
+    bulk.ack(Echo::Unmarked);
+    assert_eq!(bulk.dctcp.window() / MSS, 32);
+}
+
+#[test]
+fn ns_3_counts_the_first_ack_of_a_reduction_twice() {
+    let sent = |reduction| {
+        let mut bulk = Bulk::with(&Config { reduction, ..config(1.0) });
+        let end = bulk.next;
+        (0..20).for_each(|_| bulk.ack(Echo::Marked));
+        bulk.next - end
+    };
+    // ceil(delivered target / flight) with 20 and 21 segments delivered, target 32 and flight 63 segments.
+    assert_eq!(sent(Reduction::Proportional), (20 * 32 * MSS).div_ceil(63));
+    assert_eq!(sent(Reduction::Ns3), (21 * 32 * MSS).div_ceil(63));
+}
+
+#[test]
+fn a_loss_ends_a_reduction() {
+    let mut bulk = Bulk::with(&Config { reduction: Reduction::Proportional, ..config(1.0) });
+    bulk.ack(Echo::Marked);
+    bulk.dctcp.on_loss(&LossSeen { now: Time::ZERO, in_flight: 20 * MSS, next: bulk.next });
+    assert_eq!(bulk.dctcp.window(), 10 * MSS);
 }
