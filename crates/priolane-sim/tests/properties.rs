@@ -1,0 +1,225 @@
+//! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
+
+mod support;
+
+use priolane_core::assign::{Count, Ladder};
+use priolane_core::host::SchedulerKind;
+use priolane_core::packet::Frame;
+use priolane_core::port::{Buffer, Limit, Scope, SortBy};
+use priolane_core::transport::window::{self, Handshake};
+use priolane_core::transport::{Controller, Transport, dctcp as dctcp_, new_reno};
+use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::run;
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
+use priolane_sim::topology::{Dumbbell, LeafSpine};
+use support::{Draw, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window};
+
+const FRAME: Frame = Frame::ETHERNET;
+
+fn outcome(scenario: &Scenario) -> Outcome {
+    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+}
+
+/// Random flows over a small leaf-spine with `port` everywhere.
+fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> Scenario {
+    let shape = LeafSpine {
+        leaves: 3,
+        spines: 2,
+        hosts_per_leaf: 3,
+        host_link: link(10, Span::from_us(1)),
+        fabric_link: link(10, Span::from_us(1)),
+        links_per_pair: 1,
+    };
+    let mut draw = Draw::new(seed);
+    let flows = draw.flows(9, 60);
+    let mut scenario = scenario(shape.build().unwrap(), port, flows);
+    scenario.flows.iter_mut().for_each(|flow| flow.class = 0);
+    scenario.transport = transport;
+    scenario
+}
+
+fn ladder(thresholds: &[u64]) -> Ladder {
+    Ladder::new(thresholds, Count::StreamOffset).unwrap()
+}
+
+fn tagged(controller: Controller, class: Ladder, host_level: Ladder) -> Transport {
+    let config = window::Config { class, host_level, ..window::Config::new(FRAME) };
+    match window(controller, config) {
+        Transport::Window { window, controller, .. } => {
+            Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq }
+        }
+    }
+}
+
+const MARKING: Buffer = Buffer {
+    limit: Limit::Packets(60),
+    limit_scope: Scope::Port,
+    mark_above: Limit::Packets(12),
+    mark_scope: Scope::Port,
+};
+
+#[test]
+fn a_class_per_queue_is_served_without_one_inversion() {
+    for seed in 0..10 {
+        let levels = ladder(&[3_000, 9_000, 20_000, 40_000, 60_000, 80_000, 100_000]);
+        let scenario = leaf_spine(seed, strict(8, MARKING), tagged(dctcp(), levels, levels));
+        let outcome = outcome(&scenario);
+        assert!(outcome.ports.iter().any(|p| p.class > 4 && p.waited > 0), "nothing waited");
+        assert_eq!(outcome.ports.iter().map(|p| p.inversions).sum::<u64>(), 0);
+        // Levels of packets never improve: the last class is not better than the first.
+        assert!(outcome.flows.iter().all(|f| f.class.first <= f.class.last));
+    }
+}
+
+#[test]
+fn fewer_queues_than_classes_do_invert() {
+    let levels = ladder(&[3_000, 9_000, 20_000, 40_000, 60_000, 80_000, 100_000]);
+    let inverted = (0..10).map(|seed| {
+        let scenario = leaf_spine(seed, strict(2, MARKING), tagged(dctcp(), levels, levels));
+        outcome(&scenario).ports.iter().map(|p| p.inversions).sum::<u64>()
+    });
+    assert!(inverted.sum::<u64>() > 0, "the counter sees nothing");
+}
+
+#[test]
+fn demotion_alone_reorders_nothing_and_repairs_nothing() {
+    for seed in 0..20 {
+        let levels = ladder(&[3_000, 9_000, 20_000, 40_000, 60_000, 80_000, 100_000]);
+        let buffer = Buffer { limit: Limit::Unlimited, ..MARKING };
+        let scenario = leaf_spine(seed, strict(8, buffer), tagged(dctcp(), levels, levels));
+        let outcome = outcome(&scenario);
+        // A packet of a worse level leaves a port after all earlier ones of its flow: no duplicate ACK, no timer.
+        assert!(outcome.flows.iter().all(|f| f.fct.is_some()));
+        assert_eq!(outcome.flows.iter().map(|f| f.retransmits + f.timeouts).sum::<u32>(), 0, "seed {seed}");
+    }
+}
+
+/// Without the names of queues, which two ports may give differently.
+fn without_queues(mut outcome: Outcome) -> Outcome {
+    outcome.ports.iter_mut().for_each(|p| p.queue = 0);
+    outcome
+}
+
+#[test]
+fn one_strict_queue_is_fifo_to_the_bit() {
+    for seed in 0..20 {
+        let transport = || window(dctcp(), window::Config::new(FRAME));
+        let fifo = outcome(&leaf_spine(seed, fifo(MARKING), transport()));
+        let strict = outcome(&leaf_spine(seed, strict(1, MARKING), transport()));
+        assert_eq!(fifo, strict, "seed {seed}");
+    }
+}
+
+#[test]
+fn thresholds_beyond_every_flow_are_fifo_to_the_bit() {
+    for seed in 0..20 {
+        let transport = window(dctcp(), window::Config::new(FRAME));
+        let fifo = outcome(&leaf_spine(seed, fifo(MARKING), transport));
+        let far = ladder(&[u64::MAX - 1; 7]);
+        let tagged = outcome(&leaf_spine(seed, strict(8, MARKING), tagged(dctcp(), far, far)));
+        assert_eq!(fifo, without_queues(tagged), "seed {seed}");
+    }
+}
+
+#[test]
+fn nos2_without_thresholds_is_dctcp_to_the_bit() {
+    for seed in 0..20 {
+        let queue = |port| Nic::Queue { port, sort_by: SortBy::HostLevel };
+        let mut plain = leaf_spine(seed, fifo(MARKING), window(dctcp(), window::Config::new(FRAME)));
+        plain.nic = queue(fifo(Buffer::UNLIMITED));
+        // NOS2: w_1 at infinity, one level inside the host.
+        let mut nos2 =
+            leaf_spine(seed, strict(2, MARKING), tagged(dctcp(), ladder(&[u64::MAX - 1]), Ladder::FLAT));
+        nos2.nic = queue(strict(1, Buffer::UNLIMITED));
+        assert_eq!(outcome(&plain), without_queues(outcome(&nos2)), "seed {seed}");
+    }
+}
+
+#[test]
+fn dctcp_that_is_never_marked_is_new_reno_to_the_bit() {
+    let mut repaired = 0;
+    for seed in 0..20 {
+        let buffer = Buffer { limit: Limit::Packets(15), ..Buffer::UNLIMITED };
+        let with = |controller| {
+            let config = window::Config { min_rto: Span::from_us(500), ..window::Config::new(FRAME) };
+            outcome(&leaf_spine(seed, fifo(buffer), window(controller, config)))
+        };
+        let reno = with(new_reno());
+        repaired += reno.flows.iter().map(|f| f.retransmits).sum::<u32>();
+        assert_eq!(reno, with(dctcp()), "seed {seed}");
+    }
+    assert!(repaired > 100, "the runs lose too little to compare recoveries: {repaired}");
+}
+
+/// `n` endless flows, 100G hosts, one 10G bottleneck of 20 us propagation, marks above `k`; the bottleneck's
+/// queue in packets each 5 us of the last 60 %.
+fn queue_of(n: u16, k: u32) -> Vec<f64> {
+    let shape = Dumbbell {
+        left: u32::from(n),
+        right: u32::from(n),
+        host_link: link(100, Span::from_us(1)),
+        bottleneck: link(10, Span::from_us(20)),
+    };
+    let buffer = Buffer { mark_above: Limit::Packets(k), ..Buffer::UNLIMITED };
+    let flows = (0..n).map(|i| flow(u32::from(i), (i, n + i), 40_000_000 / u64::from(n), Time::ZERO));
+    let mut scenario = scenario(shape.build().unwrap(), fifo(buffer), flows.collect());
+    let reno = new_reno::Config { init_window: None };
+    let config = dctcp_::Config {
+        reno,
+        g: 1.0 / 16.0,
+        alpha_0: 0.0,
+        min_window: 2,
+        reduction: dctcp_::Reduction::AtOnce,
+    };
+    let window_config = window::Config { handshake: Handshake::None, ..window::Config::new(FRAME) };
+    scenario.transport = window(Controller::Dctcp(config), window_config);
+    scenario.sample_every = Some(Span::from_us(5));
+    let outcome = outcome(&scenario);
+    let slow = |link: usize| scenario.topology.links[link].rate == Rate::from_gbps(10);
+    let end = outcome.flows.iter().filter_map(|f| f.fct).min().unwrap();
+    let steady = |s: &&priolane_sim::outcome::Sample| {
+        slow(s.link.index()) && s.at.0 > end.0 * 2 / 5 && s.at.0 < end.0 * 19 / 20
+    };
+    let forward = outcome.samples.iter().filter(steady).max_by_key(|s| s.queued_bytes).unwrap().link;
+    let of_forward = outcome.samples.iter().filter(steady).filter(|s| s.link == forward);
+    let queue: Vec<f64> = of_forward.map(|s| f64::from(s.queued_packets)).collect();
+    let instants = (end.0 * 11 / 20) / Span::from_us(5).0;
+    // An empty port leaves no sample.
+    let idle = (instants as usize).saturating_sub(queue.len());
+    queue.into_iter().chain(std::iter::repeat_n(0.0, idle)).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn dctcp_keeps_its_queue_around_k_and_the_line_busy() {
+    for k in [40, 65, 120] {
+        let queue = queue_of(1, k);
+        let (least, most) = queue.iter().fold((f64::MAX, 0.0f64), |(a, b), &q| (a.min(q), b.max(q)));
+        let mean = mean(&queue);
+        // The queue overshoots K by what one flow adds in a round trip: a segment or two. (DCTCP §3.3)
+        assert!(least > 0.0, "K = {k}: the line was idle");
+        assert!((f64::from(k)..f64::from(k) + 5.0).contains(&most), "K = {k}: up to {most}");
+        assert!((0.6..1.05).contains(&(mean / f64::from(k))), "K = {k}: mean {mean}");
+    }
+}
+
+#[test]
+fn the_amplitude_of_one_flow_is_of_the_order_dctcp_says() {
+    // A = (1/2) sqrt(2 (C RTT + K)) packets for one flow (DCTCP §3.3 eq. 8): C RTT = 45 us / 1.23 us = 36.6.
+    let (k, rtt) = (65, 36.6);
+    let queue = queue_of(1, k);
+    let least = queue.iter().copied().fold(f64::MAX, f64::min);
+    let amplitude = f64::from(k) + 1.0 - least;
+    let predicted = 0.5 * (2.0 * (rtt + f64::from(k))).sqrt();
+    assert!((0.4..2.5).contains(&(amplitude / predicted)), "{amplitude} against {predicted}");
+}
+
+#[test]
+fn many_flows_keep_the_queue_near_k_too() {
+    let queue = queue_of(4, 65);
+    assert!((0.5..1.4).contains(&(mean(&queue) / 65.0)), "{}", mean(&queue));
+}
