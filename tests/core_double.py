@@ -63,7 +63,7 @@ class CoreDouble:
     def check(self, path: Path, options: str) -> str:
         self.plan(path, options)
         return json.dumps(
-            {"runs": 16, "packets": 1.5e8, "time_s": 90.0, "merged": {"title": "t"}, "warnings": ["small"]}
+            {"runs": 16, "packet_hops": 1.5e8, "seconds": 90.0, "merged": {"title": "t"}, "warnings": ["small"]}
         )
 
     def catalogue(self) -> str:

@@ -102,8 +102,8 @@ def test_check_prints_numbers_and_warnings(
     assert main(["check", str(experiment)]) == 0
     assert capsys.readouterr().out.splitlines()[-4:] == [
         "runs: 16",
-        "packets: 1.50e+08",
-        "time_s: 90.0",
+        "packet_hops: 1.50e+08",
+        "seconds: 90.0",
         "warning: small",
     ]
     assert core.ran == []

@@ -24,7 +24,7 @@ use serde_json::{Map, Value as Json};
 pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, PairText, PairsText, RuleKind, RuleText, Start,
 };
-pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, QUANTITIES, SizeClass, Slowdown, Test};
+pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use group::{Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use schemes::{Named, name_of};

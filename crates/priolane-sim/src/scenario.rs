@@ -58,11 +58,14 @@ pub enum Nic {
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// `grace` after the last finite flow has completed, at `limit` at the latest. `grace` is what is still
-    /// simulated so that last ACKs land; it must not be shorter than the engines' window.
+    /// `grace` after the last finite flow has completed, not before `not_before`, at `limit` at the latest.
+    /// `grace` is what is still simulated so that last ACKs land; it must not be shorter than the engines'
+    /// window.
     WhenDone {
         /// Simulated time after the last completion.
         grace: Span,
+        /// The earliest instant.
+        not_before: Time,
         /// The latest instant.
         limit: Time,
     },

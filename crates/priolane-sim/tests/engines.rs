@@ -30,8 +30,9 @@ fn random(seed: u64) -> Scenario {
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
     scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+    let not_before = draw.pick(&[Time::ZERO, Time(30_000_000_000)]);
     scenario.stop = draw.pick(&[
-        Stop::WhenDone { grace: Span::from_ms(1), limit: Time(400_000_000_000) },
+        Stop::WhenDone { grace: Span::from_ms(1), not_before, limit: Time(400_000_000_000) },
         Stop::At(Time(333_333_333)),
     ]);
     if seed.is_multiple_of(7) {
@@ -77,7 +78,11 @@ fn every_flow_ends_where_nothing_is_lost_for_good() {
     for seed in 0..100 {
         let mut scenario = random(seed);
         scenario.controls.clear();
-        scenario.stop = Stop::WhenDone { grace: Span::from_ms(1), limit: Time(100_000_000_000_000) };
+        scenario.stop = Stop::WhenDone {
+            grace: Span::from_ms(1),
+            not_before: Time::ZERO,
+            limit: Time(100_000_000_000_000),
+        };
         let outcome = outcome(&scenario, drive(Engine::Window));
         assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.fct_acked.is_some()), "seed {seed}");
         assert!(outcome.flows.iter().all(|f| f.fct <= f.fct_acked), "seed {seed}");
@@ -95,5 +100,19 @@ fn no_flow_is_faster_than_the_bare_network() {
             let bare = scenario.topology.bare_fct(&scenario.frame, flow.src, flow.dst, flow.entropy, bytes);
             assert!(record.fct.is_none_or(|fct| fct >= bare), "seed {seed}, {:?}", flow.id);
         }
+    }
+}
+
+#[test]
+fn a_run_goes_on_until_its_earliest_end_on_both_engines() {
+    for engine in [Engine::Window, Engine::Wheel] {
+        let mut scenario = random(3);
+        scenario.sample_every = None;
+        let limit = Time(100_000_000_000_000);
+        let end = Time(77_000_000_123);
+        scenario.stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: end, limit };
+        let last = outcome(&scenario, drive(engine));
+        assert!(last.flows.iter().all(|f| f.fct.is_some()));
+        assert_eq!(last.stopped_at, end, "{engine:?}");
     }
 }

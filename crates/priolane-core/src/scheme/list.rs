@@ -161,7 +161,7 @@ pub static ENTRIES: &[Entry] = &[
         source: "RFC 5681, RFC 6582, RFC 6298",
         parameters: NEWRENO,
         requires: &[],
-        provides: &[],
+        provides: &[always(Capability::Ranks)],
     },
     Entry {
         row: Row::Transport,
@@ -170,7 +170,7 @@ pub static ENTRIES: &[Entry] = &[
         source: "DCTCP (SIGCOMM 2010) §3, RFC 8257",
         parameters: DCTCP,
         requires: &[Capability::CongestionMarks],
-        provides: &[],
+        provides: &[always(Capability::Ranks)],
     },
     Entry {
         row: Row::Assign,
@@ -292,7 +292,7 @@ pub static ENTRIES: &[Entry] = &[
     Entry {
         row: Row::Port,
         name: "ranked",
-        summary: "one queue sorted by the rank in the packet, smallest first",
+        summary: "one queue sorted by the rank in the packet (its flow's bytes left), smallest first; packets of a flow may overtake",
         source: "pFabric (SIGCOMM 2013) §4.1",
         parameters: &[BUFFER, ECN],
         requires: &[Capability::Ranks],

@@ -205,7 +205,11 @@ fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Sce
         flows,
         controls: Vec::new(),
         seed: 1,
-        stop: Stop::WhenDone { grace: Span::from_ms(1), limit: Time(100_000_000_000_000) },
+        stop: Stop::WhenDone {
+            grace: Span::from_ms(1),
+            not_before: Time::ZERO,
+            limit: Time(100_000_000_000_000),
+        },
         sample_every: None,
         tie_shuffle: None,
         topology,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
+use crate::verdict::path::Quantity;
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -170,20 +171,6 @@ pub enum Direction {
     /// It shrinks.
     Down,
 }
-
-/// The quantities a metric can name.
-pub const QUANTITIES: [&str; 10] = [
-    "gain",
-    "fct",
-    "fct_p50",
-    "fct_p95",
-    "fct_p99",
-    "fct_p999",
-    "cv",
-    "slowdown",
-    "slowdown_p50",
-    "slowdown_p99",
-];
 
 /// Names that metrics may use.
 pub(super) struct Names<'a> {
@@ -410,8 +397,8 @@ impl Names<'_> {
     }
 
     fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
-        if !QUANTITIES.contains(&quantity) {
-            return Err(field.no_such(quantity, &QUANTITIES));
+        if Quantity::named(quantity).is_none() {
+            return Err(field.no_such(quantity, &Quantity::names().collect::<Vec<_>>()));
         }
         if quantity == "gain" && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));

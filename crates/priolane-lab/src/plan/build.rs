@@ -123,8 +123,11 @@ fn stop(time: &Timing, scenario: &Scenario) -> Stop {
     let finite = scenario.flows.iter().any(|f| f.size.is_some());
     let grace = GRACE.max(scenario.lookahead().times(4));
     match *time {
-        Timing::Window { drain: true, limit, .. } | Timing::Count { limit, .. } if finite => {
-            Stop::WhenDone { grace, limit: Time(limit.0) }
+        Timing::Window { drain: true, warmup, measure, limit } if finite => {
+            Stop::WhenDone { grace, not_before: Time::ZERO + warmup + measure, limit: Time(limit.0) }
+        }
+        Timing::Count { limit, .. } if finite => {
+            Stop::WhenDone { grace, not_before: Time::ZERO, limit: Time(limit.0) }
         }
         Timing::Window { warmup, measure, .. } => Stop::At(Time::ZERO + warmup + measure),
         Timing::Count { limit, .. } => Stop::At(Time(limit.0)),

@@ -40,8 +40,8 @@ impl Ending {
     pub(crate) fn stop_at(&self) -> Time {
         match self.stop {
             Stop::At(t) => t,
-            Stop::WhenDone { grace, limit } if self.done == self.finite && self.finite > 0 => {
-                limit.min(self.last_done + grace)
+            Stop::WhenDone { grace, not_before, limit } if self.done == self.finite && self.finite > 0 => {
+                limit.min(not_before.max(self.last_done + grace))
             }
             Stop::WhenDone { limit, .. } => limit,
         }

@@ -68,7 +68,11 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         flows,
         controls: Vec::new(),
         seed: 1,
-        stop: Stop::WhenDone { grace: Span::from_ms(1), limit: Time(10_000_000_000_000) },
+        stop: Stop::WhenDone {
+            grace: Span::from_ms(1),
+            not_before: Time::ZERO,
+            limit: Time(10_000_000_000_000),
+        },
         sample_every: None,
         tie_shuffle: None,
     }
