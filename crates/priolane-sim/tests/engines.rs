@@ -60,7 +60,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
     }
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
-    assert!(totals.0 > 3_000 && totals.1 > 3_000 && totals.2 > 3_000, "{totals:?}");
+    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500, "{totals:?}");
 }
 
 #[test]
