@@ -185,6 +185,12 @@ pub trait Endpoint: Send {
         let _ = (cx, id, at);
     }
 
+    /// The packet named `id` found no room in the host's transmit queue. Only called for packets sent with a
+    /// name.
+    fn on_refused(&mut self, cx: &mut Cx, id: SendId) {
+        let _ = (cx, id);
+    }
+
     /// The next thing the host's applications should know.
     fn poll_event(&mut self) -> Option<Event>;
 }

@@ -223,3 +223,36 @@ fn many_flows_keep_the_queue_near_k_too() {
     let queue = queue_of(4, 65);
     assert!((0.5..1.4).contains(&(mean(&queue) / 65.0)), "{}", mean(&queue));
 }
+
+#[test]
+fn a_limit_per_flow_keeps_the_transmit_queue_short_and_the_line_busy() {
+    let run_with = |queue_limit, limit| {
+        let shape = Dumbbell {
+            left: 1,
+            right: 3,
+            host_link: link(10, Span::from_us(1)),
+            bottleneck: link(100, Span::from_us(1)),
+        };
+        let flows = (0..3).map(|i| flow(i, (0, 1 + i as u16), 3_000_000, Time::ZERO)).collect();
+        let mut scenario = scenario(shape.build().unwrap(), fifo(Buffer::UNLIMITED), flows);
+        let config = window::Config { queue_limit, ..window::Config::new(FRAME) };
+        scenario.transport = window(new_reno(), config);
+        let port = fifo(Buffer { limit, ..Buffer::UNLIMITED });
+        scenario.nic = Nic::Queue { port, sort_by: SortBy::HostLevel };
+        scenario.sample_every = Some(Span::from_us(3));
+        let outcome = outcome(&scenario);
+        let uplink = scenario.topology.uplink(priolane_core::ids::HostId(0));
+        let at_nic = outcome.samples.iter().filter(|s| s.link == uplink);
+        let deepest = at_nic.map(|s| s.queued_packets).max().unwrap();
+        (deepest, outcome.flows.iter().map(|f| f.fct.unwrap()).max().unwrap(), outcome)
+    };
+    let (free, free_end, _) = run_with(None, Limit::Unlimited);
+    let (limited, limited_end, _) = run_with(Some(2 * 1460), Limit::Unlimited);
+    assert!(free > 100, "windows do not fill the queue: {free}");
+    // Two segments of each of three flows, and the ends of their handshakes.
+    assert!((2..=9).contains(&limited), "{limited}");
+    assert_eq!(limited_end, free_end, "the line idles");
+    // A full queue gives what it refuses back: nothing is stuck.
+    let (_, _, tight) = run_with(Some(2 * 1460), Limit::Packets(3));
+    assert!(tight.ports.iter().any(|p| p.dropped > 0));
+}

@@ -29,11 +29,11 @@ fn strict_serves_the_best_class_and_keeps_order_within_it() {
 
 #[test]
 fn classes_beyond_the_last_queue_share_it() {
-    let mut port = Strict::new(2, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
-    for (class, id) in [(7, 0), (1, 1), (0, 2)] {
+    let mut port = Strict::new(3, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
+    for (class, id) in [(7, 0), (2, 1), (0, 2), (1, 3)] {
         port.enqueue(Time::ZERO, &packet(class, id));
     }
-    assert_eq!(drain(&mut port), [(0, 2), (7, 0), (1, 1)]);
+    assert_eq!(drain(&mut port), [(0, 2), (1, 3), (7, 0), (2, 1)]);
 }
 
 #[test]
@@ -146,4 +146,27 @@ fn a_limiter_lets_its_burst_go_and_no_more() {
         starts.push(t.0 / 1_000_000);
     }
     assert_eq!(starts, [0, 0, 0, 8, 16]);
+}
+
+#[test]
+fn a_limit_in_bytes_is_room_for_so_many_and_not_one_more() {
+    let room = |bytes| Buffer { limit: Limit::Bytes(bytes), ..Buffer::UNLIMITED };
+    let third = |bytes| {
+        let mut port = Fifo::new(room(bytes));
+        port.enqueue(Time::ZERO, &packet(0, 0));
+        port.enqueue(Time::ZERO, &packet(0, 1));
+        port.enqueue(Time::ZERO, &packet(0, 2))
+    };
+    assert_eq!((third(3000), third(2999)), (Admission::Queued, Admission::Dropped));
+}
+
+#[test]
+fn ranked_marks_what_it_keeps() {
+    let mut port = Ranked::new(Buffer { mark_above: Limit::Packets(1), ..Buffer::UNLIMITED });
+    for rank in [5, 3] {
+        port.enqueue(Time::ZERO, &packet(0, rank));
+    }
+    let marked = std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.marks.has(Marks::CONGESTED)));
+    // The second to arrive finds one queued; it leaves first.
+    assert_eq!(marked.collect::<Vec<_>>(), [true, false]);
 }

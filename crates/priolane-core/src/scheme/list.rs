@@ -152,6 +152,12 @@ const NIC_ECN: Parameter = parameter(
     ["pkt or B", "false", "docs/assumptions.md#nic-queue"],
 );
 
+const NIC_PER_FLOW: Parameter = parameter(
+    "per_flow_limit",
+    "most of one flow that waits in the transmit queue; the transport keeps the rest",
+    ["pkt or B", "unbounded", "Linux's TCP small queues"],
+);
+
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: &[Entry] = &[
     Entry {
@@ -258,7 +264,7 @@ pub static ENTRIES: &[Entry] = &[
         name: "fifo",
         summary: "one first-in first-out transmit queue, filled as soon as windows allow",
         source: "docs/assumptions.md#nic-queue",
-        parameters: &[NIC_LIMIT, NIC_ECN],
+        parameters: &[NIC_LIMIT, NIC_ECN, NIC_PER_FLOW],
         requires: &[],
         provides: &[always(Capability::TransmitQueue)],
     },
@@ -267,7 +273,7 @@ pub static ENTRIES: &[Entry] = &[
         name: "host",
         summary: "a transmit queue with a strict queue for each level of the host row",
         source: "NOS2 (GLOBECOM 2019) §IV-B",
-        parameters: &[NIC_LIMIT, NIC_ECN],
+        parameters: &[NIC_LIMIT, NIC_ECN, NIC_PER_FLOW],
         requires: &[],
         provides: &[always(Capability::TransmitQueue), always(Capability::HostOrder)],
     },

@@ -61,7 +61,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
 
 /// What stands between transport and line; host links have one rate, `rate`.
 pub(super) fn nic(scheme: &Scheme, rate: Rate) -> scenario::Nic {
-    let Nic::Queue { queue, limit, ecn } = &scheme.nic else { return scenario::Nic::Pull };
+    let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
     let queues = match (queue, &scheme.host) {
         (NicQueue::Host, Host::Mlfq { levels, .. }) => {
             Queues::Strict { queues: *levels, map: map(&Map::Identity) }
@@ -121,6 +121,10 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transp
         initial_rto: text.initial_rto,
         max_rto: text.max_rto,
         max_window: bytes(text.max_window).unwrap_or(u64::MAX),
+        queue_limit: match scheme.nic {
+            Nic::Queue { per_flow_limit, .. } => bytes(per_flow_limit),
+            Nic::Pull => None,
+        },
         control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
         class: class_ladder(scheme),
         host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),

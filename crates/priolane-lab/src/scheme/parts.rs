@@ -82,6 +82,8 @@ pub enum Nic {
         limit: Limit,
         /// Its marking, if any.
         ecn: Option<Ecn>,
+        /// Most of one flow that waits in it.
+        per_flow_limit: Limit,
     },
 }
 
@@ -107,13 +109,16 @@ impl Nic {
 
 impl Serialize for Nic {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let Self::Queue { limit, ecn, .. } = self else { return s.serialize_str("pull") };
-        let mut map = s.serialize_map(Some(3))?;
+        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else { return s.serialize_str("pull") };
+        let mut map = s.serialize_map(None)?;
         map.serialize_entry("queue", self.name())?;
         map.serialize_entry("limit", &show_limit(*limit))?;
         match ecn {
             Some(ecn) => map.serialize_entry("ecn", ecn)?,
             None => map.serialize_entry("ecn", &false)?,
+        }
+        if *per_flow_limit != Limit::Unlimited {
+            map.serialize_entry("per_flow_limit", &show_limit(*per_flow_limit))?;
         }
         map.end()
     }

@@ -111,12 +111,17 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             Err(_) => Some(ecn(&field)?),
         },
     };
-    if let Some(per_flow) = keys.take("per_flow_limit") {
-        let what = "limits per flow in the transmit queue are not supported in this version";
-        return Err(per_flow.error(what, "leave the key out"));
-    }
+    let per_flow_limit = match keys.take("per_flow_limit") {
+        None => Limit::Unlimited,
+        Some(field) => match field.limit()? {
+            Limit::Packets(0) | Limit::Bytes(0) => {
+                return Err(field.error("no flow could send", "at least \"1pkt\""));
+            }
+            limit => limit,
+        },
+    };
     keys.finish()?;
-    Ok(Nic::Queue { queue, limit, ecn })
+    Ok(Nic::Queue { queue, limit, ecn, per_flow_limit })
 }
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {

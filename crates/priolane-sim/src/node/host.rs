@@ -280,6 +280,10 @@ impl<E: Endpoint> Host<E> {
             match admission {
                 Admission::Dropped => {
                     self.counts.dropped(class, size);
+                    if let Some(id) = outgoing.id {
+                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                        self.endpoint.on_refused(cx, id);
+                    }
                     continue;
                 }
                 Admission::Marked => self.counts.marked(class),

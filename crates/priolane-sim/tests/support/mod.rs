@@ -207,6 +207,7 @@ impl Draw {
             handshake: self.pick(&[Handshake::None, Handshake::OneRtt, Handshake::Reuse]),
             recovery: self.pick(&[LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN]),
             ack_every: self.pick(&[1, 1, 2]),
+            queue_limit: self.pick(&[None, None, Some(2_000)]),
             min_rto: Span::from_us(300),
             initial_rto: Span::from_us(500),
             max_rto: Span::from_ms(20),

@@ -63,6 +63,9 @@ pub struct Config {
     pub max_rto: Span,
     /// Most bytes in flight whatever the congestion window says; the receiver's window. Default unlimited.
     pub max_window: u64,
+    /// Payload bytes of a flow that may wait in the host's transmit queue: a flow with as many there sends
+    /// nothing more until one begins its transmission (Linux's TCP small queues). Default no limit.
+    pub queue_limit: Option<u64>,
     /// Class of ACKs, SYNs and other control packets, 0 first. Default 0 (PIAS-NS2: highest queue).
     pub control_class: Class,
     /// Whether ACKs and SYNs of an ECN transport are ECN-capable. Default `No`.
@@ -90,6 +93,7 @@ impl Config {
             initial_rto: Span::from_ms(10),
             max_rto: Span::from_ms(4_000),
             max_window: u64::MAX,
+            queue_limit: None,
             control_class: 0,
             control_ecn: ControlEcn::No,
             class: Ladder::FLAT,

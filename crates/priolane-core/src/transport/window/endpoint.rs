@@ -7,6 +7,7 @@
 //! to send (its turn is void) or only a packet of a worse level (it is offered anew at that level).
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,7 +21,7 @@ use super::recovery::{Arrived, Echoed, State};
 use super::sender::Sender;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, Tx};
+use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, SendId, Tx};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
@@ -35,6 +36,27 @@ enum Role {
     Receiver(u32),
     /// It received all of it: its length, so that late retransmissions are acknowledged.
     Received(u64),
+}
+
+/// A segment in the host's transmit queue: the name it has there.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    slot: u32,
+    generation: u16,
+    /// Above zero, so that a name is.
+    len: u16,
+}
+
+impl Queued {
+    fn name(self) -> Option<SendId> {
+        let bits = u64::from(self.slot) << 32 | u64::from(self.generation) << 16 | u64::from(self.len);
+        NonZeroU64::new(bits).map(SendId)
+    }
+
+    fn named(id: SendId) -> Self {
+        let bits = id.0.get();
+        Self { slot: (bits >> 32) as u32, generation: (bits >> 16) as u16, len: bits as u16 }
+    }
 }
 
 /// The window transport of one host, with controller `C` and host scheduler `S`.
@@ -310,7 +332,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<Packet<Segment>> {
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(Packet<Segment>, Option<SendId>)> {
+        let generation = self.senders.generation(slot) as u16;
         let Some(sender) = self.senders.get_mut(slot) else {
             self.senders.release(slot);
             return None;
@@ -325,9 +348,25 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             return None;
         }
         let packet = sender.emit(plan, self.host, cx, &self.config);
+        let id = self.config.queue_limit.and_then(|_| {
+            sender.queued += u64::from(plan.len);
+            Queued { slot, generation, len: plan.len }.name()
+        });
         self.refresh(slot);
         self.arm_sender(slot);
-        Some(packet)
+        Some((packet, id))
+    }
+
+    /// A packet has left the host's transmit queue.
+    fn left_queue(&mut self, id: SendId) {
+        let Queued { slot, generation, len } = Queued::named(id);
+        if self.senders.generation(slot) as u16 != generation {
+            return;
+        }
+        if let Some(sender) = self.senders.get_mut(slot) {
+            sender.queued -= u64::from(len);
+            self.refresh(slot);
+        }
     }
 }
 
@@ -400,11 +439,19 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
             return Tx::Send { packet, id: None };
         }
         while let Some(slot) = self.scheduler.next() {
-            if let Some(packet) = self.take_turn(slot, cx) {
-                return Tx::Send { packet, id: None };
+            if let Some((packet, id)) = self.take_turn(slot, cx) {
+                return Tx::Send { packet, id };
             }
         }
         Tx::Idle
+    }
+
+    fn on_sent(&mut self, _cx: &mut Cx, id: SendId, _at: Time) {
+        self.left_queue(id);
+    }
+
+    fn on_refused(&mut self, _cx: &mut Cx, id: SendId) {
+        self.left_queue(id);
     }
 
     #[inline]

@@ -100,6 +100,8 @@ pub(super) struct Sender<C> {
     pub(super) armed: Time,
     /// The level at which the host scheduler holds the flow.
     pub(super) offered: Option<u8>,
+    /// Payload bytes in the host's transmit queue, where they are limited.
+    pub(super) queued: u64,
     /// What may be sent now, as of the last change of the flow's state.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
@@ -133,6 +135,7 @@ impl<C: CongestionControl> Sender<C> {
             report_at: config.monitor_interval().map_or(Time::NEVER, |interval| now + interval),
             armed: Time::NEVER,
             offered: None,
+            queued: 0,
             planned: None,
             sent,
             class_step: Step::first(&config.class),
@@ -182,6 +185,9 @@ impl<C: CongestionControl> Sender<C> {
     /// The segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).
     #[inline]
     pub(super) fn plan(&self, config: &Config) -> Option<Plan> {
+        if config.queue_limit.is_some_and(|limit| self.queued >= limit) {
+            return None;
+        }
         let plan = match &self.state {
             State::Handshake => return None,
             State::Open => self.new_data(config)?,
