@@ -251,7 +251,8 @@ fn a_limit_per_flow_keeps_the_transmit_queue_short_and_the_line_busy() {
     assert!(free > 100, "windows do not fill the queue: {free}");
     // Two segments of each of three flows, and the ends of their handshakes.
     assert!((2..=9).contains(&limited), "{limited}");
-    assert_eq!(limited_end, free_end, "the line idles");
+    // Not a packet time longer: the line does not idle.
+    assert!(limited_end < free_end + Span::from_ns(1_231), "{limited_end:?} against {free_end:?}");
     // A full queue gives what it refuses back: nothing is stuck.
     let (_, _, tight) = run_with(Some(2 * 1460), Limit::Packets(3));
     assert!(tight.ports.iter().any(|p| p.dropped > 0));
