@@ -8,7 +8,7 @@ CARGO ?= cargo
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build demo test lint format clean
+.PHONY: build demo test lint format fuzz clean
 
 build: $(STAMPS)/build
 
@@ -46,5 +46,24 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := experiment scheme sizes topology flow_list
+FUZZ := target/tools/bin/cargo-fuzz
+
+$(FUZZ):
+	$(CARGO) install --quiet --locked --root target/tools cargo-fuzz
+
+fuzz: $(FUZZ)
+	mkdir -p $(FUZZ_TARGETS:%=fuzz/corpus/%)
+	cp experiments/*/*.toml experiments/papers/*/*.toml crates/priolane-lab/tests/fixture/*.toml fuzz/corpus/experiment
+	cp schemes/*.toml fuzz/corpus/scheme
+	cp workloads/*.csv fuzz/corpus/sizes
+	cp fuzz/seeds/topology/* fuzz/corpus/topology
+	cp fuzz/seeds/flow_list/* experiments/validation/*.csv fuzz/corpus/flow_list
+	for target in $(FUZZ_TARGETS); do \
+	  RUSTC_BOOTSTRAP=1 $(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=30 || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV) target python/priolane/_core*.so
+	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts python/priolane/_core*.so
