@@ -4,11 +4,13 @@
 mod support;
 
 use priolane_core::host::SchedulerKind;
+use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Scenario, ScheduledControl, Stop};
+use priolane_sim::topology::{LinkSpec, SingleSwitch};
 use priolane_sim::{Drive, run};
-use support::{Draw, SHUFFLED, dctcp, drive, new_reno, physics, quiet, scenario};
+use support::{Draw, SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
 
 const EXPERIMENTS: u64 = 400;
 
@@ -115,4 +117,16 @@ fn a_run_goes_on_until_its_earliest_end_on_both_engines() {
         assert!(last.flows.iter().all(|f| f.fct.is_some()));
         assert_eq!(last.stopped_at, end, "{engine:?}");
     }
+}
+
+#[test]
+fn each_link_loses_packets_by_its_own_dice() {
+    // Two flows alike from two hosts to two others: the same dice would lose the same packets of both.
+    let lossy = LinkSpec { loss: 0.05, ..link(10, Span::from_us(1)) };
+    let topology = SingleSwitch { hosts: 4, host_link: lossy }.build().unwrap();
+    let flows = vec![flow(0, (0, 2), 600_000, Time::ZERO), flow(1, (1, 3), 600_000, Time::ZERO)];
+    let scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    let lost = outcome(&scenario, drive(Engine::Window));
+    assert!(lost.flows.iter().all(|f| f.retransmits > 5), "{:?}", lost.flows);
+    assert_ne!(lost.flows[0].fct, lost.flows[1].fct);
 }
