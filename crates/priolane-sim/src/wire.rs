@@ -40,3 +40,58 @@ pub(crate) enum Kind {
     /// A timer of the transport is due.
     Timer,
 }
+
+/// An instant at which something happens, ordered by time, then by what: one word.
+///
+/// Holds times below 2^61 ps, which is 26 days; later ones count as never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Due(u64);
+
+impl Due {
+    /// Nothing will happen.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+
+    #[inline]
+    pub(crate) fn new(at: Time, kind: Kind) -> Self {
+        if at.0 < 1 << 61 { Self(at.0 << 3 | kind as u64) } else { Self::NEVER }
+    }
+
+    /// When.
+    #[inline]
+    pub(crate) fn at(self) -> Time {
+        if self == Self::NEVER { Time::NEVER } else { Time(self.0 >> 3) }
+    }
+
+    /// What.
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        match self.0 & 7 {
+            0 => Kind::Departure,
+            1 => Kind::Arrival,
+            2 => Kind::Control,
+            3 => Kind::Open,
+            _ => Kind::Timer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_and_its_kind_survive_and_order_as_a_pair() {
+        let kinds = [Kind::Departure, Kind::Arrival, Kind::Control, Kind::Open, Kind::Timer];
+        let times = [Time(0), Time(1), Time(123_456_789), Time((1 << 61) - 1)];
+        let pairs: Vec<_> = times.iter().flat_map(|&at| kinds.map(|kind| (at, kind))).collect();
+        assert!(
+            pairs.is_sorted()
+                && pairs.iter().all(|&(at, kind)| {
+                    let due = Due::new(at, kind);
+                    (due.at(), due.kind()) == (at, kind)
+                })
+        );
+        assert!(pairs.windows(2).all(|w| Due::new(w[0].0, w[0].1) < Due::new(w[1].0, w[1].1)));
+        assert_eq!(Due::new(Time(1 << 61), Kind::Open).at(), Time::NEVER);
+    }
+}

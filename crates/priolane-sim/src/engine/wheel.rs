@@ -179,8 +179,8 @@ pub(crate) fn run<B: Body>(
     for node in 0..nodes as u32 {
         wire.node = NodeId(node);
         let (group, i) = network.at(NodeId(node));
-        let (at, kind) = group.first(i);
-        wire.wake_at(at, Wake::local(kind));
+        let first = group.first(i);
+        wire.wake_at(first.at(), Wake::local(first.kind()));
     }
     let mut sampler = Sampler { every: scenario.sample_every, next: Time::ZERO, samples: Vec::new() };
     let mut handled = 0u64;

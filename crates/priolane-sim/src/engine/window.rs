@@ -107,8 +107,8 @@ pub(crate) fn run<B: Body>(
     let mut wire = LazyWire::new(fabric, dimensions);
     for node in 0..network.places.len() as u32 {
         let (group, i) = network.at(NodeId(node));
-        let (first, _) = group.first(i);
-        wire.wake(NodeId(node), first);
+        let first = group.first(i);
+        wire.wake(NodeId(node), first.at());
     }
     let mut worker = Worker::new(order);
     let mut next = 0;

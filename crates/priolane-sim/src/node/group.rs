@@ -14,7 +14,7 @@ use crate::engine::mail::{Arrivals, LazyWire};
 use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Sample;
-use crate::wire::Kind;
+use crate::wire::{Due, Kind};
 
 /// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
 pub(crate) trait NodeGroup<B: Body>: Send {
@@ -35,7 +35,7 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>);
 
     /// Both: the first instant node `i` wants, before anything arrives.
-    fn first(&self, i: usize) -> (Time, Kind);
+    fn first(&self, i: usize) -> Due;
 
     /// Wheel engine: reads the queues of node `i`.
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>);
@@ -88,8 +88,8 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
         }
     }
 
-    fn first(&self, _i: usize) -> (Time, Kind) {
-        (Time::NEVER, Kind::Departure)
+    fn first(&self, _i: usize) -> Due {
+        Due::NEVER
     }
 
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
@@ -115,18 +115,17 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         let mut tick = span.samples();
         let mut arrivals = arrivals.before(span.end).peekable();
         loop {
-            let (at, kind) = host.next_local();
-            let arrival = arrivals.peek().map_or(Time::NEVER, |&(at, _)| at);
-            let local = (at, kind) < (arrival, Kind::Arrival);
-            let now = if local { at } else { arrival };
+            let local = host.next_local();
+            let arrival = arrivals.peek().map_or(Due::NEVER, |&(at, _)| Due::new(at, Kind::Arrival));
+            let now = local.min(arrival).at();
             while let Some(instant) = tick.next_before(now.min(span.end)) {
                 host.sample(instant, &mut wire.samples);
             }
             if now >= span.end {
-                return span.keep_alive(at, host.backlogged());
+                return span.keep_alive(local.at(), host.backlogged());
             }
-            if local {
-                host.run_local(scenario, now, kind, wire);
+            if local < arrival {
+                host.run_local(scenario, now, local.kind(), wire);
             } else if let Some((_, packet)) = arrivals.next() {
                 host.arrive(scenario, now, packet, wire);
             }
@@ -143,21 +142,21 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         wire: &mut EagerWire<E::Body>,
     ) {
         self[i].arrive(fabric.scenario, now, packet, wire);
-        let (at, kind) = self[i].next_local();
-        wire.wake_at(at, Wake::local(kind));
+        let next = self[i].next_local();
+        wire.wake_at(next.at(), Wake::local(next.kind()));
     }
 
     fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<E::Body>) {
         let host = &mut self[i];
         // What the host waited for may have moved since: then this instant is only one to ask again.
-        if host.next_local() == (now, wake.kind) {
+        if host.next_local() == Due::new(now, wake.kind) {
             host.run_local(fabric.scenario, now, wake.kind, wire);
         }
-        let (at, kind) = host.next_local();
-        wire.wake_at(at, Wake::local(kind));
+        let next = host.next_local();
+        wire.wake_at(next.at(), Wake::local(next.kind()));
     }
 
-    fn first(&self, i: usize) -> (Time, Kind) {
+    fn first(&self, i: usize) -> Due {
         self[i].next_local()
     }
 

@@ -19,7 +19,7 @@ use super::switch::queue_of;
 use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
-use crate::wire::{Kind, Wire};
+use crate::wire::{Due, Kind, Wire};
 
 /// What the transport answered when it was last asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,11 @@ struct Agenda {
 }
 
 impl Agenda {
-    fn next(&self) -> (Time, Kind) {
-        let control = self.controls.get(self.next_control).map_or(Time::NEVER, |control| control.at);
-        let open = self.opens.get(self.next_open).map_or(Time::NEVER, |&(start, _)| start);
-        (control, Kind::Control).min((open, Kind::Open))
+    fn next(&self) -> Due {
+        let control = self.controls.get(self.next_control);
+        let open = self.opens.get(self.next_open);
+        let control = control.map_or(Due::NEVER, |control| Due::new(control.at, Kind::Control));
+        control.min(open.map_or(Due::NEVER, |&(start, _)| Due::new(start, Kind::Open)))
     }
 }
 
@@ -66,7 +67,9 @@ pub(crate) struct Host<E: Endpoint> {
     pull: Pull,
     agenda: Agenda,
     /// What is next on the agenda.
-    due: (Time, Kind),
+    due: Due,
+    /// When the line takes the next packet or the transport is asked for one.
+    departure: Due,
     delivered: Vec<(FlowId, Time)>,
     completed: Vec<FlowReport>,
     made: [Tally; CLASSES],
@@ -92,7 +95,8 @@ impl<E: Endpoint> Host<E> {
             counts: Counts::default(),
             pull: Pull::Idle,
             agenda: Agenda::default(),
-            due: (Time::NEVER, Kind::Open),
+            due: Due::NEVER,
+            departure: Due::NEVER,
             delivered: Vec::new(),
             completed: Vec::new(),
             made: [Tally::default(); CLASSES],
@@ -117,27 +121,30 @@ impl<E: Endpoint> Host<E> {
 
     /// The next instant at which the host does something by itself, and what.
     #[inline]
-    pub(crate) fn next_local(&self) -> (Time, Kind) {
-        let next = self.due.min((self.next_departure(), Kind::Departure));
+    pub(crate) fn next_local(&self) -> Due {
+        let next = self.due.min(self.departure);
         match self.endpoint.next_timeout() {
-            Some(timer) => next.min((timer, Kind::Timer)),
+            Some(timer) => next.min(Due::new(timer, Kind::Timer)),
             None => next,
         }
     }
 
+    /// When the next packet may leave, as of now.
     #[inline]
-    fn next_departure(&self) -> Time {
-        let line = match &self.queue {
-            Some(queue) if !queue.is_empty() => self.line.free_at,
-            _ => Time::NEVER,
-        };
-        let pull = match self.pull {
-            Pull::Idle => Time::NEVER,
+    fn next_departure(&self) -> Due {
+        let queued = self.queue.as_ref().is_some_and(|queue| !queue.is_empty());
+        let at = match self.pull {
+            _ if queued => self.line.free_at,
+            Pull::Idle => return Due::NEVER,
             Pull::Ask => self.line.free_at,
             Pull::NotBefore(t) if self.queue.is_some() => t,
             Pull::NotBefore(t) => t.max(self.line.free_at),
         };
-        line.min(pull)
+        let at = match self.pull {
+            Pull::NotBefore(t) if queued => at.min(t),
+            _ => at,
+        };
+        Due::new(at, Kind::Departure)
     }
 
     /// Does what `next_local` announced for `now`.
@@ -229,8 +236,15 @@ impl<E: Endpoint> Host<E> {
         if self.queue.is_some() {
             self.fill(now, wire);
             self.serve_queue(now, wire);
-            return;
+        } else {
+            self.pull(now, wire);
         }
+        self.departure = self.next_departure();
+    }
+
+    /// Without a transmit queue: the free line asks.
+    #[inline]
+    fn pull<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.pull == Pull::Ask && self.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match self.endpoint.poll_transmit(cx) {

@@ -152,8 +152,9 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 
     #[inline]
     fn arm_sender(&mut self, slot: u32) {
-        let generation = self.senders.generation(slot);
-        if let Some(sender) = self.senders.get_mut(slot) {
+        if let Some((generation, sender)) = self.senders.entry(slot)
+            && sender.due() < sender.armed
+        {
             let entry = Entry { at: sender.due(), owner: Owner::Sender(slot), generation };
             self.timers.arm(entry, &mut sender.armed);
         }
@@ -161,8 +162,9 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 
     #[inline]
     fn arm_receiver(&mut self, slot: u32) {
-        let generation = self.receivers.generation(slot);
-        if let Some(receiver) = self.receivers.get_mut(slot) {
+        if let Some((generation, receiver)) = self.receivers.entry(slot)
+            && receiver.deadline() < receiver.armed
+        {
             let entry = Entry { at: receiver.deadline(), owner: Owner::Receiver(slot), generation };
             self.timers.arm(entry, &mut receiver.armed);
         }
@@ -220,11 +222,12 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         if header.marks.has(Marks::TRIMMED) || (header.kind == Kind::Data && header.payload == 0) {
             return None;
         }
-        let receivers = &mut self.receivers;
-        let role = self.roles.entry(header.flow);
-        Some(
-            *role.or_insert_with(|| Role::Receiver(receivers.insert(Receiver::new(header.flow, header.src)))),
-        )
+        if let Some(&role) = self.roles.get(&header.flow) {
+            return Some(role);
+        }
+        let role = Role::Receiver(self.receivers.insert(Receiver::new(header.flow, header.src)));
+        self.roles.insert(header.flow, role);
+        Some(role)
     }
 
     fn receive(&mut self, slot: u32, arrival: &Arrival, stamp: Time) {
@@ -431,7 +434,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.timers.first().map(|entry| entry.at)
+        self.timers.first_at()
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment> {

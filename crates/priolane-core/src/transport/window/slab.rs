@@ -48,6 +48,14 @@ impl<T> Slab<T> {
         self.places[slot as usize].generation
     }
 
+    /// What is at a place, with the place's generation.
+    #[inline]
+    pub(super) fn entry(&mut self, slot: u32) -> Option<(u32, &mut T)> {
+        let place = self.places.get_mut(slot as usize)?;
+        let generation = place.generation;
+        place.value.as_mut().map(|value| (generation, value))
+    }
+
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&T> {
         self.places.get(slot as usize).and_then(|place| place.value.as_ref())

@@ -31,18 +31,22 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Sees to it that an entry of the owner is not later than `entry.at`; `armed` is when its live one is.
-    #[inline]
+    /// Makes `entry` the live one of its owner: `armed`, when its live one is, was later.
     pub(super) fn arm(&mut self, entry: Entry, armed: &mut Time) {
-        if entry.at < *armed {
-            *armed = entry.at;
-            self.heap.push(Reverse(entry));
-        }
+        debug_assert!(entry.at < *armed);
+        *armed = entry.at;
+        self.heap.push(Reverse(entry));
     }
 
     #[inline]
     pub(super) fn first(&self) -> Option<Entry> {
         self.heap.peek().map(|&Reverse(entry)| entry)
+    }
+
+    /// When the first entry is.
+    #[inline]
+    pub(super) fn first_at(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
     pub(super) fn pop(&mut self) -> Option<Entry> {
