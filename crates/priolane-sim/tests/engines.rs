@@ -3,8 +3,12 @@
 
 mod support;
 
+use priolane_core::endpoint::Control;
 use priolane_core::host::SchedulerKind;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
+use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Scenario, ScheduledControl, Stop};
@@ -38,7 +42,7 @@ fn random(seed: u64) -> Scenario {
         Stop::At(Time(333_333_333)),
     ]);
     if seed.is_multiple_of(7) {
-        let abort = priolane_core::endpoint::Control::Abort;
+        let abort = Control::Abort;
         scenario.controls =
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
     }
@@ -129,4 +133,41 @@ fn each_link_loses_packets_by_its_own_dice() {
     let lost = outcome(&scenario, drive(Engine::Window));
     assert!(lost.flows.iter().all(|f| f.retransmits > 5), "{:?}", lost.flows);
     assert_ne!(lost.flows[0].fct, lost.flows[1].fct);
+}
+
+#[test]
+fn control_messages_reach_their_flows_on_both_engines() {
+    let at =
+        |us: u64, flow, control| ScheduledControl { at: Time(us * 1_000_000), flow: FlowId(flow), control };
+    for engine in [Engine::Window, Engine::Wheel] {
+        let topology = SingleSwitch { hosts: 4, host_link: link(10, Span::from_us(1)) }.build().unwrap();
+        let flows = vec![flow(0, (0, 2), 1_000_000, Time::ZERO), flow(1, (1, 3), 1_000_000, Time::ZERO)];
+        let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+        scenario.controls = vec![at(100, 0, Control::Abort), at(200, 1, Control::Class(3))];
+        let outcome = outcome(&scenario, drive(engine));
+        // 100 us at 10 Gbps are 80 packets of 685: the first flow is cut off there, the run does not wait for it.
+        assert_eq!((outcome.flows[0].fct, outcome.flows[0].fct_acked), (None, None));
+        let of_first = outcome.ports.iter().find(|p| p.link == scenario.topology.uplink(HostId(0))).unwrap();
+        assert!((60..=90).contains(&of_first.packets), "{}", of_first.packets);
+        assert!(outcome.stopped_at < Time(3_000_000_000), "{:?}", outcome.stopped_at);
+        // The second changes class after some 160 packets.
+        assert_eq!((outcome.flows[1].class.first, outcome.flows[1].class.last), (0, 3));
+        let uplink = scenario.topology.uplink(HostId(1));
+        let first_class = outcome.ports.iter().find(|p| p.link == uplink && p.class == 0).unwrap();
+        assert!((140..=170).contains(&first_class.packets), "{}", first_class.packets);
+    }
+}
+
+#[test]
+fn samples_come_after_departures_of_their_instant_on_both_engines() {
+    // A sample at every packet boundary of the bottleneck, to the picosecond: 1538 B at 10 Gbps.
+    let topology = SingleSwitch { hosts: 5, host_link: link(10, Span(1_230_400)) }.build().unwrap();
+    let flows = (0..4).map(|i| flow(i, (i as u16, 4), 200_000, Time::ZERO)).collect();
+    let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
+    scenario.transport = support::window(new_reno(), window);
+    scenario.sample_every = Some(Span(1_230_400));
+    let window = outcome(&scenario, drive(Engine::Window));
+    assert!(window.samples.len() > 400, "{}", window.samples.len());
+    assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)));
 }
