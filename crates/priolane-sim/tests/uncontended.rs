@@ -7,7 +7,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::{Engine, Scenario, Stop};
 use priolane_sim::topology::LeafSpine;
 use support::{drive, fifo, flow, link, new_reno, quiet, scenario, window};
 
@@ -101,4 +101,32 @@ fn processing_at_hosts_delays_replies_not_arrivals() {
         wheel.work.events = outcome.work.events;
         wheel
     });
+}
+
+#[test]
+fn what_arrives_at_the_instant_the_run_stops_has_not_arrived() {
+    let mut scenario = alone(2, 10, Handshake::None);
+    let (start, last) = (scenario.flows[0].start, by_hand(4, 10));
+    for engine in [Engine::Window, Engine::Wheel] {
+        let mut done_by = |stop| {
+            scenario.stop = Stop::At(stop);
+            run(&scenario, drive(engine), &mut quiet()).unwrap().flows[0].fct
+        };
+        assert_eq!(done_by(start + last), None, "{engine:?}");
+        assert_eq!(done_by(start + last + Span(1)), Some(last), "{engine:?}");
+    }
+}
+
+#[test]
+fn what_arrives_at_a_switch_at_the_instant_the_run_stops_has_not_left_it() {
+    let mut scenario = alone(2, 1, Handshake::None);
+    // 1538 B at 10 Gbps and 1 us of link.
+    let at_switch = scenario.flows[0].start + Span(1_230_400 + 1_000_000);
+    for engine in [Engine::Window, Engine::Wheel] {
+        let mut hops_by = |stop| {
+            scenario.stop = Stop::At(stop);
+            run(&scenario, drive(engine), &mut quiet()).unwrap().work.packet_hops
+        };
+        assert_eq!((hops_by(at_switch), hops_by(at_switch + Span(1))), (1, 2), "{engine:?}");
+    }
 }
