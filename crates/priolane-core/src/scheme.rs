@@ -48,7 +48,8 @@ impl Row {
 pub enum Capability {
     /// Switch ports mark packets of ECN-capable transports above a threshold.
     CongestionMarks,
-    /// Packets carry a rank that ports can sort by.
+    /// Packets carry a rank that ports can sort by: window transports write the bytes left from the packet's
+    /// first byte on.
     Ranks,
     /// The host's scheduler is asked for each packet at the instant the line is free.
     PacketPull,
@@ -180,6 +181,20 @@ mod tests {
         let (entry, capability, givers) = unmet(&[transport, silent]).unwrap();
         assert_eq!((entry.name, capability), ("dctcp", Capability::CongestionMarks));
         assert!(givers.iter().all(|e| e.row == Row::Port));
+    }
+
+    #[test]
+    fn a_ranked_port_needs_a_transport_that_ranks() {
+        let ranked = choice(Row::Port, "ranked", &["ecn"]);
+        for transport in names(Row::Transport) {
+            assert!(
+                unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]).is_none(),
+                "{transport}"
+            );
+        }
+        let (entry, capability, givers) = unmet(&[ranked]).unwrap();
+        assert_eq!((entry.name, capability), ("ranked", Capability::Ranks));
+        assert!(givers.iter().all(|e| e.row == Row::Transport));
     }
 
     #[test]

@@ -192,7 +192,6 @@ fn rows_of_a_scheme_must_fit_each_other() {
     let falling = "assign = { kind = \"bytes_sent\", levels = 3, thresholds = [\"1MB\", \"10kB\"] }\n";
     assert!(scheme_refused(falling, 1, "assign.thresholds[1]").what.contains("decrease"));
 
-    planned(&format!("{GOOD}[scheme.dctcp]\nport = {{ kind = \"ranked\" }}\n")).unwrap();
     let pull = scheme_refused("host = { kind = \"round_robin\" }\n", 1, "host");
     assert!(pull.what.contains("round_robin") && pull.fix.contains("nic `pull`"), "{pull}");
     let order = "host = { kind = \"mlfq\", levels = 2, thresholds = [\"10kB\"] }\n";

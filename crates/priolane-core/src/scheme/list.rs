@@ -298,7 +298,7 @@ pub static ENTRIES: &[Entry] = &[
     Entry {
         row: Row::Port,
         name: "ranked",
-        summary: "one queue sorted by the rank in the packet (its flow's bytes left), smallest first; packets of a flow may overtake",
+        summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
         source: "pFabric (SIGCOMM 2013) §4.1",
         parameters: &[BUFFER, ECN],
         requires: &[Capability::Ranks],
