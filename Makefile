@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 CARGO ?= cargo
 
-RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
 .PHONY: build demo test lint format fuzz clean

@@ -29,7 +29,7 @@ def make_results(directory: Path) -> Path:
         "title": "NOS2 Fig. 6: Web Search",
         "options": {"sets": [["time.measure", '"2s"']], "seeds": 2, "schemes": None, "size": "quick"},
         "runs": runs,
-        "warnings": ["the port buffer of the paper is unknown: see docs/assumptions.md#nos2-buffer"],
+        "warnings": ["the port buffer of the paper is unknown: see docs/assumptions.md#buffers"],
     }
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "grid.json").write_text(json.dumps(grid))
@@ -122,8 +122,4 @@ def merged(scheme: str, load: float) -> dict[str, Any]:
         "time": {"warmup": "50ms", "measure": "2s", "drain": True},
         "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 3, "hosts_per_leaf": 30},
         "group": [{"name": "all", "app": "poisson", "sizes": "web_search", "load": {"value": load}}],
-        "assumptions": [
-            "docs/assumptions.md#nos2-buffer: the switch buffer is not stated; 240 packets, shared",
-            "docs/assumptions.md#nos2-marking: marking thresholds follow the DCTCP guideline",
-        ],
     }

@@ -1,9 +1,15 @@
+import re
+import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import first
+
+ROOT = Path(__file__).parent.parent
+TEXTS = {".md", ".py", ".rs", ".toml"}
 
 
 def test_the_python_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,3 +21,25 @@ def test_the_python_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: py
     assert len(names["results"].runs) == 4
     assert len(names["table"]) >= 4
     assert names["flows"].slowdown.min() > 0
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return [path for name in listed.stdout.splitlines() if (path := ROOT / name).suffix in TEXTS and path.is_file()]
+
+
+def test_every_link_to_an_assumption_leads_to_one_and_every_assumption_is_linked() -> None:
+    document = ROOT / "docs" / "assumptions.md"
+    anchors = re.findall(r'<a id="([^"]+)">', document.read_text(encoding="utf-8"))
+    linked: dict[str, list[Path]] = {}
+    for path in tracked():
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(r"assumptions\.md#([a-z0-9-]+)", text)
+        if path.suffix == ".toml":
+            names += tomllib.loads(text).get("assumptions", [])
+        for name in names:
+            linked.setdefault(name, []).append(path)
+    assert {name: paths for name, paths in linked.items() if name not in anchors} == {}
+    assert [anchor for anchor in anchors if anchor not in linked] == []

@@ -32,6 +32,7 @@ pub use sizes::Sizes;
 pub use sources::Sources;
 pub use timing::{Change, ControlText, Timing};
 
+use crate::assumptions;
 use crate::quantity::as_text;
 use crate::scheme::Scheme;
 use crate::source::{Field, InputError, Origin, Reader, Table};
@@ -51,6 +52,9 @@ pub struct Experiment {
     /// What the paper says of it, a short quotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
+    /// Anchors of docs/assumptions.md that it rests on, besides those of its schemes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<&'static str>,
     /// Names of the compared schemes, in order.
     pub schemes: Vec<String>,
     /// Number of seeds, from 1 on.
@@ -133,6 +137,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         paper: text(keys.take("paper"))?,
         figure: text(keys.take("figure"))?,
         quote: text(keys.take("quote"))?,
+        assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
         seeds: keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32,
         time: timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?,
         frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
@@ -161,7 +166,8 @@ impl Experiment {
         serde_json::to_value(self).expect("invariant: every field has a JSON form")
     }
 
-    /// What determines the runs of `scheme`, as JSON: without other schemes, seeds, panels and claims.
+    /// What determines the runs of `scheme`, as JSON: without other schemes, seeds, panels, claims
+    /// and assumptions, which are words.
     pub fn merged(&self, scheme: &str) -> Json {
         let mut merged = self.clone_for(scheme).to_json();
         if let Json::Object(map) = &mut merged {
@@ -174,10 +180,12 @@ impl Experiment {
     }
 
     fn clone_for(&self, scheme: &str) -> Self {
-        let own = self.scheme.get(scheme).map(|s| (scheme.to_owned(), s.clone()));
+        let bare = |s: &Scheme| Scheme { assumptions: Vec::new(), ..s.clone() };
+        let own = self.scheme.get(scheme).map(|s| (scheme.to_owned(), bare(s)));
         Self {
             schemes: vec![scheme.to_owned()],
             scheme: own.into_iter().collect(),
+            assumptions: Vec::new(),
             sweep: Vec::new(),
             panels: Vec::new(),
             claims: Vec::new(),

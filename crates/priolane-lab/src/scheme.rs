@@ -22,6 +22,9 @@ pub struct Scheme {
     /// The paper it stands for, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<String>,
+    /// Anchors of docs/assumptions.md that it rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<&'static str>,
     /// How fast a flow may send.
     pub transport: Transport,
     /// Who deserves which priority.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use priolane_lab::plan::{self, Options, Plan};
+use priolane_lab::scheme;
 use priolane_lab::source::InputError;
 
 const GOOD: &str = r#"title = "Two racks"
@@ -172,6 +173,23 @@ fn what_this_version_does_not_do_is_refused_by_name() {
     );
 }
 
+#[test]
+fn assumptions_are_anchors_of_the_document_each_once() {
+    let listed =
+        |list: &str| refused("schemes", &format!("assumptions = {list}\nschemes"), 2, "assumptions[1]");
+    assert_eq!(listed("[\"buffers\", \"min-rtt\"]").fix, "did you mean \"min-rto\"?");
+    assert!(listed("[\"buffers\", \"that all is well\"]").fix.contains("docs/assumptions.md"));
+    assert!(listed("[\"buffers\", \"buffers\"]").what.contains("listed twice"));
+    scheme_refused("assumptions = [\"bufers\"]\n", 1, "assumptions[0]");
+    scheme_refused("assumptions = \"buffers\"\n", 1, "assumptions");
+}
+
+/// The line of the shipped scheme `dctcp` that begins with `start`.
+fn line_of(start: &str) -> usize {
+    let text = scheme::shipped("dctcp").unwrap();
+    1 + text.lines().position(|line| line.starts_with(start)).unwrap()
+}
+
 /// `GOOD` with these changes of its scheme must be refused at this line of them.
 fn scheme_refused(changes: &str, line: usize, key: &str) -> InputError {
     expect(&format!("{GOOD}[scheme.dctcp]\n{changes}"), 17 + line, &format!("scheme.dctcp.{key}"))
@@ -180,7 +198,7 @@ fn scheme_refused(changes: &str, line: usize, key: &str) -> InputError {
 #[test]
 fn rows_of_a_scheme_must_fit_each_other() {
     let classes = "assign = { kind = \"bytes_sent\", levels = 3, thresholds = [\"10kB\", \"1MB\"] }\n";
-    let more = expect(&format!("{GOOD}[scheme.dctcp]\n{classes}"), 10, "scheme.dctcp.map");
+    let more = expect(&format!("{GOOD}[scheme.dctcp]\n{classes}"), line_of("map = "), "scheme.dctcp.map");
     assert_eq!(more.file, "schemes/dctcp.toml");
     assert!(more.what.contains("3 classes") && more.fix.contains("[0, 0, 0]"), "{more}");
     planned(&format!("{GOOD}[scheme.dctcp]\n{classes}map = {{ class = [0, 0, 0] }}\n")).unwrap();
@@ -221,7 +239,7 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     scheme_refused("port = { buffer = { shared = \"0pkt\" } }\n", 1, "port.buffer");
     scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
     scheme_refused("port = { buffer = { per_queue = \"9pkt\" } }\n", 1, "port.buffer");
-    let rate = refused("40Gbps", "25Gbps", 9, "scheme.dctcp.port.ecn.at");
+    let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
     assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
 }
 

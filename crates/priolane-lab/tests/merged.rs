@@ -143,6 +143,14 @@ fn ids_change_with_the_content_of_every_file_that_is_named() {
 }
 
 #[test]
+fn assumptions_are_words_and_change_no_id() {
+    let base = id("silent", [FILE, SCHEME, NET, SIZES, LIST]);
+    let file = format!("assumptions = [\"load-counts\"]\n{FILE}");
+    let own = format!("assumptions = [\"min-rto\", \"buffers\"]\n{SCHEME}");
+    assert_eq!(base, id("assuming", [&*file, &own, NET, SIZES, LIST]));
+}
+
+#[test]
 fn every_value_of_an_experiment_changes_its_ids() {
     let path = root().join("experiments/recipes/first.toml");
     let base = sized(&path, Size::Default).runs[0].id.clone();

@@ -108,6 +108,14 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """What was taken where a paper is silent: an entry of docs/assumptions.md by its anchor."""
+
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything the lab says about a grid. `missing` are the ids of runs that are not there."""
 
@@ -117,6 +125,7 @@ class Report:
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
     checks: tuple[Check, ...]
+    assumptions: tuple[Assumption, ...]
     warnings: tuple[str, ...]
     seeds: tuple[int, ...]
     digest: str
@@ -133,6 +142,7 @@ class Report:
             claims=tuple(_claim(value) for value in read["claims"]),
             panels=tuple(_panel(value) for value in read["panels"]),
             checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
+            assumptions=tuple(Assumption(value["anchor"], value["text"]) for value in read["assumptions"]),
             warnings=tuple(read["warnings"]),
             seeds=tuple(read["seeds"]),
             digest=read["digest"],

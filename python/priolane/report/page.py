@@ -7,7 +7,6 @@ Every text that comes from a file goes through the template's escaping, or into 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
         "paper": report.paper,
         "figure": report.figure,
         "quote": experiment.get("quote"),
-        "assumptions": [_assumption(item) for item in experiment.get("assumptions", [])],
+        "assumptions": report.assumptions,
         "tally": tally(report),
         "figures": [_figure(nth, panel) for nth, panel in enumerate(report.panels)],
         "claims": report.claims,
@@ -111,10 +110,6 @@ _STATES = {
     "warn": ("direction-only", "! check this"),
     "fail": ("not-reproduced", "✗ fails"),
 }
-
-
-def _assumption(item: str | Mapping[str, Any]) -> str:
-    return item if isinstance(item, str) else ": ".join(str(part) for part in item.values())
 
 
 def _figure(nth: int, panel: Panel) -> _Figure:

@@ -19,7 +19,7 @@
 //!
 //! Everything else is NewReno, which this wraps: without marks both leave the same trace. A marked ACK
 //! never grows the window (RFC 3168 §6.1.2), and a reduction, for marks or for loss, stands for everything
-//! sent before it.
+//! sent before it; a loss cuts again (docs/assumptions.md#dctcp-loss-after-mark).
 
 use super::new_reno::NewReno;
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
-//! back (RFC 7661).
+//! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
 

@@ -153,8 +153,8 @@ pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
 }
 
 /// What is the same at all points of a sweep.
-const NOT_SWEPT: [&str; 9] =
-    ["title", "paper", "figure", "quote", "schemes", "seeds", "metrics", "panel", "claim"];
+const NOT_SWEPT: [&str; 10] =
+    ["title", "paper", "figure", "quote", "assumptions", "schemes", "seeds", "metrics", "panel", "claim"];
 
 fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>) -> Result<(), InputError> {
     for (key, node) in table.entries() {

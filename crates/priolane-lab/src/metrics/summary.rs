@@ -18,7 +18,7 @@ pub struct Summary {
     pub unfinished: u64,
     /// Mean completion time, in seconds.
     pub mean_fct_s: Option<f64>,
-    /// Standard deviation of completion times (population), in seconds.
+    /// Standard deviation of completion times (docs/assumptions.md#population-std), in seconds.
     pub std_fct_s: Option<f64>,
     /// `std_fct_s / mean_fct_s`.
     pub cv: Option<f64>,

@@ -5,6 +5,7 @@ use priolane_core::port::Limit;
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
 use super::{Admit, Scheme, thresholds, transport};
+use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
 const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
@@ -20,6 +21,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     }
     let scheme = Scheme {
         paper,
+        assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
         transport: transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?,
         assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
         host: keys.take("host").map_or(Ok(Host::RoundRobin), |f| host(&f))?,

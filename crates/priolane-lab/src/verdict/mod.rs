@@ -21,6 +21,8 @@ use self::grid::Grid;
 pub use self::panels::{Mark, PanelReport, Series};
 pub use self::rules::Verdict;
 use self::spec::Spec;
+use crate::assumptions::{self, Assumption};
+use crate::experiment::Experiment;
 use crate::plan::{Plan, Run};
 use crate::results::digest::hex;
 use crate::results::record::{LoadRecord, RunRecord};
@@ -41,6 +43,8 @@ pub struct Report {
     pub panels: Vec<PanelReport>,
     /// What to know before trusting it.
     pub checks: Vec<Check>,
+    /// What it and its schemes take where papers are silent, in the order of docs/assumptions.md.
+    pub assumptions: Vec<Assumption>,
     /// What else to check before trusting it: of the plan, of runs (with how many runs say so), of claims.
     pub warnings: Vec<String>,
     /// Seeds of the plan.
@@ -102,6 +106,7 @@ pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
         claims,
         panels,
         checks: checks::all(&grid),
+        assumptions: assumed(&plan.experiment),
         warnings,
         seeds: grid.seeds.clone(),
         runs: present(&grid).map(|(run, record)| run_line(run, record)).collect(),
@@ -111,6 +116,12 @@ pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
         paper: spec.paper.clone(),
         figure: spec.figure.clone(),
     }
+}
+
+fn assumed(experiment: &Experiment) -> Vec<Assumption> {
+    let of_schemes = experiment.scheme.values().flat_map(|scheme| &scheme.assumptions);
+    let anchors: Vec<&'static str> = experiment.assumptions.iter().chain(of_schemes).copied().collect();
+    assumptions::named(&anchors)
 }
 
 fn present<'a>(grid: &'a Grid) -> impl Iterator<Item = (&'a Run, &'a RunRecord)> {

@@ -11,6 +11,8 @@
 //! | ratio p within w | the interval meets [p (1 - w), p (1 + w)] | mean and p on the same side of 1, or the mean in the band |
 //! | trend | the interval of the slope has the claimed sign, and the means are monotone | the mean slope has it |
 //!
+//! Bands and trends are ours: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
+//!
 //! Where a value is not positive, order falls back from ln(a/b) to a - b; equality then asks for a = b.
 
 use std::collections::BTreeMap;

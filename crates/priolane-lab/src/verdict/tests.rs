@@ -76,6 +76,18 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
 }
 
 #[test]
+fn the_report_says_what_the_experiment_and_its_schemes_assume() {
+    let mut plan = plan_of(Vec::new());
+    plan.experiment.assumptions = vec!["equal-band", "buffers"];
+    let scheme = plan.experiment.scheme.values_mut().next().unwrap();
+    scheme.assumptions = vec!["buffers", "marking"];
+    let assumed: Vec<&str> = report_of(&plan, &[]).assumptions.iter().map(|entry| entry.anchor).collect();
+    // In the order of the document, each once.
+    let mine = assumed.iter().filter(|anchor| ["marking", "buffers", "equal-band"].contains(anchor));
+    assert_eq!(mine.copied().collect::<Vec<_>>(), ["marking", "buffers", "equal-band"]);
+}
+
+#[test]
 fn missing_runs_make_claims_incomplete_and_are_named() {
     let plan = plan_of(vec![
         Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]),

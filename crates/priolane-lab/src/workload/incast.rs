@@ -52,7 +52,8 @@ struct Streams {
 }
 
 impl Incast {
-    /// Epochs before `until`, or as many whole epochs as it takes for so many flows.
+    /// Epochs before `until`, or as many whole epochs as it takes for so many flows
+    /// (docs/assumptions.md#incast-whole-epochs).
     pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
         let (mut senders, receivers) = self.check(site)?;
         self.expect_few(site.until)?;

@@ -43,7 +43,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// The largest share: beyond it the author surely meant percent.
+    /// The largest share: beyond it the author surely meant percent
+    /// (docs/assumptions.md#load-limit).
     const MAX: f64 = 20.0;
 
     pub(super) fn check(&self) -> Result<(), AppError> {

@@ -242,7 +242,7 @@ fn distinct(hosts: &[HostId]) -> Vec<HostId> {
     hosts
 }
 
-/// The stream of a host of the group.
+/// The stream of a host of the group (docs/assumptions.md#streams-by-group).
 fn host_stream(site: &Site, purpose: Purpose, host: HostId) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | u64::from(host.0))
 }

@@ -39,7 +39,7 @@ pub struct LossSeen {
     /// When the loss was inferred.
     pub now: Time,
     /// `FlightSize` of RFC 5681 §3.1: bytes sent and not acknowledged, without those that limited
-    /// transmit sent beyond the window.
+    /// transmit sent beyond the window (docs/assumptions.md#flight-size).
     pub in_flight: u64,
     /// First byte not yet sent: a reduction covers everything before it (RFC 3168 §6.1.2).
     pub next: u64,

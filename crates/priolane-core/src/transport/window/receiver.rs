@@ -8,7 +8,8 @@
 //!                                                      then ACK this packet, with the new one (RFC 8257 §3.2)
 //! ```
 //!
-//! An ACK carries ECHO exactly if the packets it answers were marked. The receiver learns of the flow from
+//! An ACK echoes the stamp of the last packet it answers (docs/assumptions.md#delack-stamp), and carries ECHO
+//! exactly if those were marked. The receiver learns of the flow from
 //! packets alone; when all bytes are here it is replaced by its length.
 
 use super::body::{Segment, Stamp};

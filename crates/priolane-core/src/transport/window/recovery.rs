@@ -16,7 +16,8 @@
 //!
 //! A lost retransmission is left to the timer (docs/assumptions.md#lost-retransmission), which a new ACK
 //! restarts (RFC 6298 §5.3). After an expiry the timer starts when the retransmission leaves the host
-//! (§5.6), not before: a host that serves other flows first causes no second expiry.
+//! (§5.6), not before: a host that serves other flows first causes no second expiry
+//! (docs/assumptions.md#rto-after-expiry). What is left of RFC 6675: docs/assumptions.md#sack-recovery.
 
 use super::config::{Config, LossRecovery};
 use super::controller::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
