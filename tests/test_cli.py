@@ -113,8 +113,8 @@ def test_list_and_bench_print_tables(
     core: CoreDouble, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "priolane.cli.bench.one",
-        lambda name: {"limit": {"ns_per_hop": 20.0}, "scenarios": [{"name": name, "ns_per_hop": 61.0}]},
+        "priolane.cli.bench.measure",
+        lambda names: {"limit": {"ns_per_hop": 20.0}, "scenarios": [{"name": n, "ns_per_hop": 61.0} for n in names]},
     )
     assert main(["list", "schemes"]) == 0
     assert main(["list", "transports"]) == 0
@@ -137,7 +137,7 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
         if item.experiment is None:
             assert line.rstrip().endswith("-")
         else:
-            assert "16 runs, 1.5e+08 packets, 1.5 min of one core" in line
+            assert "16 runs, 1.5e+08 packet-hops, 1.5 min of one core" in line
     assert core.ran == []
 
 

@@ -1,15 +1,13 @@
 """`priolane bench`: how fast the engines are on this machine."""
 
 import argparse
+import concurrent.futures
 import json
-import subprocess
-import sys
+import multiprocessing
 from typing import Any
 
 from priolane import _core
 from priolane.cli import arguments, show
-
-MEASURE = "import sys; from priolane import _core; print(_core.bench(sys.argv[1]))"
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
@@ -37,16 +35,16 @@ def measure(names: list[str]) -> dict[str, Any]:
     """Measures each scenario in a process of its own, so that its memory is its own."""
     limit: dict[str, float] = {}
     scenarios: list[dict[str, Any]] = []
-    for name in names:
-        found = one(name)
-        limit |= found["limit"]
-        scenarios += found["scenarios"]
+    with concurrent.futures.ProcessPoolExecutor(
+        max_workers=1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as processes:
+        for found in processes.map(one, names):
+            limit |= found["limit"]
+            scenarios += found["scenarios"]
     return {"limit": limit, "scenarios": scenarios}
 
 
 def one(name: str) -> dict[str, Any]:
     """Measures one scenario, and the yardstick beside it."""
-    request = json.dumps({"scenarios": [name]})
-    done = subprocess.run([sys.executable, "-c", MEASURE, request], stdout=subprocess.PIPE, text=True, check=True)
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(_core.bench(json.dumps({"scenarios": [name]})))
     return answer

@@ -67,8 +67,8 @@ def _cost(experiment: Path) -> str:
     found = check(experiment)
     runs = found.get("runs")
     parts = [f"{len(runs) if isinstance(runs, list) else runs} runs"]
-    if isinstance(found.get("packets"), int | float):
-        parts.append(f"{found['packets']:.1e} packets")
-    if isinstance(found.get("time_s"), int | float):
-        parts.append(f"{found['time_s'] / 60:.1f} min of one core")
+    if isinstance(found.get("packet_hops"), int | float):
+        parts.append(f"{found['packet_hops']:.1e} packet-hops")
+    if isinstance(found.get("seconds"), int | float):
+        parts.append(f"{found['seconds'] / 60:.1f} min of one core")
     return ", ".join(parts)
