@@ -7,6 +7,8 @@ pub mod dctcp;
 pub mod new_reno;
 pub mod window;
 
+use std::sync::Arc;
+
 use crate::endpoint::Endpoint;
 use crate::host;
 use crate::ids::HostId;
@@ -47,12 +49,15 @@ pub trait EndpointUser {
 impl Transport {
     /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
     pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
-        match self {
-            Self::Window { window, controller: Controller::NewReno(reno), scheduler } => user
-                .run(|host| WindowEndpoint::<new_reno::NewReno>::with_kind(host, *window, *reno, *scheduler)),
-            Self::Window { window, controller: Controller::Dctcp(dctcp), scheduler } => {
-                user.run(|host| WindowEndpoint::<dctcp::Dctcp>::with_kind(host, *window, *dctcp, *scheduler))
-            }
+        let Self::Window { window, controller, scheduler } = self;
+        let window = Arc::new(*window);
+        match controller {
+            Controller::NewReno(c) => user.run(|host| {
+                WindowEndpoint::<new_reno::NewReno>::with_kind(host, Arc::clone(&window), *c, *scheduler)
+            }),
+            Controller::Dctcp(c) => user.run(|host| {
+                WindowEndpoint::<dctcp::Dctcp>::with_kind(host, Arc::clone(&window), *c, *scheduler)
+            }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Two hosts and what lies between them, as a list of packets under way.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, Tx};
 use priolane_core::host::SchedulerKind;
@@ -74,7 +75,7 @@ pub(crate) struct Net<C: CongestionControl> {
 
 impl<C: CongestionControl> Net<C> {
     pub(crate) fn new(config: Config, controller: C::Config, kind: SchedulerKind, hops: &[Hop]) -> Self {
-        let host = |id| WindowEndpoint::with_kind(HostId(id), config, controller.clone(), kind);
+        let host = |id| WindowEndpoint::with_kind(HostId(id), Arc::new(config), controller.clone(), kind);
         Self {
             hosts: [host(0), host(1)],
             now: Time::ZERO,

@@ -5,6 +5,7 @@ use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::Header;
 use priolane_core::units::Time;
 
+use super::host::Exchanged;
 use super::line::Counts;
 use crate::outcome::{FlowRecord, Ledger, Outcome, Tally};
 use crate::scenario::{ClassSpan, Scenario};
@@ -43,10 +44,11 @@ impl<'a> Collector<'a> {
     }
 
     /// What a host's transport gave and took, by class.
-    pub(crate) fn host(&mut self, made: &[Tally; CLASSES], taken: &[Tally; CLASSES]) {
-        for class in 0..CLASSES {
-            self.outcome.ledger.made[class].merge(&made[class]);
-            self.outcome.ledger.delivered[class].merge(&taken[class]);
+    pub(crate) fn host(&mut self, exchanged: &[Exchanged; CLASSES]) {
+        let Ledger { made, delivered, .. } = &mut self.outcome.ledger;
+        for (class, of_class) in exchanged.iter().enumerate() {
+            made[class].merge(&of_class.made);
+            delivered[class].merge(&of_class.taken);
         }
     }
 

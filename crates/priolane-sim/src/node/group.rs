@@ -55,12 +55,13 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
     ) -> Time {
         let switch = &mut self[i];
         let mut tick = span.samples();
-        for (at, packet) in arrivals.before(span.end) {
+        switch.route(fabric, arrivals.before(span.end));
+        for (place, (at, packet)) in arrivals.before(span.end).enumerate() {
             while let Some(instant) = tick.next_before(at) {
                 switch.serve_busy(instant, wire);
                 switch.sample(instant, &mut wire.samples);
             }
-            switch.arrive_lazily(fabric, at, packet, wire);
+            switch.arrive_lazily(place, fabric, at, packet, wire);
         }
         while let Some(instant) = tick.next_before(span.end) {
             switch.serve_busy(instant, wire);

@@ -72,8 +72,14 @@ pub(crate) struct Host<E: Endpoint> {
     departure: Due,
     delivered: Vec<(FlowId, Time)>,
     completed: Vec<FlowReport>,
-    made: [Tally; CLASSES],
-    taken: [Tally; CLASSES],
+    exchanged: [Exchanged; CLASSES],
+}
+
+/// What a host's transport made and took of one class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Exchanged {
+    pub(crate) made: Tally,
+    pub(crate) taken: Tally,
 }
 
 impl<E: Endpoint> Host<E> {
@@ -99,8 +105,7 @@ impl<E: Endpoint> Host<E> {
             departure: Due::NEVER,
             delivered: Vec::new(),
             completed: Vec::new(),
-            made: [Tally::default(); CLASSES],
-            taken: [Tally::default(); CLASSES],
+            exchanged: [Exchanged::default(); CLASSES],
         }
     }
 
@@ -204,7 +209,7 @@ impl<E: Endpoint> Host<E> {
         packet: &Packet<E::Body>,
         wire: &mut W,
     ) {
-        self.taken[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
+        self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing }, packet);
         self.settle(scenario, now, wire);
@@ -249,7 +254,7 @@ impl<E: Endpoint> Host<E> {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match self.endpoint.poll_transmit(cx) {
                 Tx::Send { packet, id } => {
-                    self.made[usize::from(packet.header.class) % CLASSES].add(packet.header.wire);
+                    self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
                     self.line.transmit(now, &packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -262,19 +267,25 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// Notes an answer other than a packet.
+    #[inline]
     fn wait<W: Wire<E::Body>>(&mut self, answer: Tx<E::Body>, now: Time, wire: &mut W) {
         self.pull = match answer {
             Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
             Tx::NotBefore(_) => {
-                wire.violated(RunError::Violation {
-                    what: "a transport asked to wait until an instant that has passed".into(),
-                    at: now,
-                    place: format!("host {}", self.host.0),
-                });
+                wire.violated(self.asked_for_the_past(now));
                 Pull::Idle
             }
             Tx::Idle | Tx::Send { .. } => Pull::Idle,
         };
+    }
+
+    #[cold]
+    fn asked_for_the_past(&self, now: Time) -> RunError {
+        RunError::Violation {
+            what: "a transport asked to wait until an instant that has passed".into(),
+            at: now,
+            place: format!("host {}", self.host.0),
+        }
     }
 
     /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
@@ -286,7 +297,7 @@ impl<E: Endpoint> Host<E> {
                 other => return self.wait(other, now, wire),
             };
             let Header { class, wire: size, .. } = outgoing.packet.header;
-            self.made[usize::from(class) % CLASSES].add(size);
+            self.exchanged[usize::from(class) % CLASSES].made.add(size);
             let Some(queue) = &mut self.queue else { return };
             let idle = self.line.free_at <= now && queue.is_empty();
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
@@ -363,7 +374,7 @@ impl<E: Endpoint> Host<E> {
             Nic::Queue { port, .. } => port.queues,
         };
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
-        out.host(&self.made, &self.taken);
+        out.host(&self.exchanged);
         self.delivered.iter().for_each(|&(flow, at)| out.delivered(flow, at));
         self.completed.iter().for_each(|report| out.completed(report));
         if let Some(queue) = &mut self.queue {

@@ -20,7 +20,12 @@ pub(crate) struct Switch<D> {
     pub(crate) ports: Vec<Egress<D>>,
     /// Ports with a backlog, in no order.
     busy: Vec<Busy>,
+    /// The ports by which the arrivals of the present window leave.
+    routes: Vec<u32>,
 }
+
+/// No port.
+const NO_WAY: u32 = u32::MAX;
 
 /// A port with a backlog, not to be looked at before something can be due there.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +42,12 @@ impl<D> Switch<D> {
             let spec = &fabric.scenario.ports[link.index()];
             Egress::new(fabric.line(link), make(spec))
         };
-        Self { node, ports: fabric.egress_links[node.index()].iter().map(port).collect(), busy: Vec::new() }
+        Self {
+            node,
+            ports: fabric.egress_links[node.index()].iter().map(port).collect(),
+            busy: Vec::new(),
+            routes: Vec::new(),
+        }
     }
 
     /// What a packet without a way out means: the topology was not checked.
@@ -50,10 +60,26 @@ impl<D> Switch<D> {
         }
     }
 
-    /// A packet arrives; ports are served lazily up to `now`.
+    /// Looks up where the arrivals of a window will leave: all of them first, so that the memory they lie in is
+    /// fetched at once and not one line after the other.
+    #[inline]
+    pub(crate) fn route<'p, B: Body>(
+        &mut self,
+        fabric: &Fabric,
+        arrivals: impl Iterator<Item = (Time, &'p Packet<B>)>,
+    ) {
+        self.routes.clear();
+        let node = self.node;
+        self.routes.extend(
+            arrivals.map(|(_, packet)| fabric.next_port(node, &packet.header).map_or(NO_WAY, |p| p as u32)),
+        );
+    }
+
+    /// The packet at `place` of those routed arrives; ports are served lazily up to `now`.
     #[inline]
     pub(crate) fn arrive_lazily<B: Body, W: Wire<B>>(
         &mut self,
+        place: usize,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
@@ -61,11 +87,11 @@ impl<D> Switch<D> {
     ) where
         D: Discipline<Packet<B>>,
     {
-        let Some(p) = fabric.next_port(self.node, &packet.header) else {
+        let p = self.routes[place] as usize;
+        let Some(port) = self.ports.get_mut(p) else {
             wire.violated(self.unroutable(fabric, now, packet));
             return;
         };
-        let port = &mut self.ports[p];
         port.serve_until(now, wire);
         port.arrive(now, packet, wire);
         if !port.listed

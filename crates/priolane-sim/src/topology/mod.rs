@@ -137,6 +137,7 @@ impl Topology {
     #[inline]
     pub(crate) fn pick(&self, entropy: u16, switch: NodeId, n: u32) -> u32 {
         match self.path_choice {
+            PathChoice::Pinned if n.is_power_of_two() => u32::from(entropy) & (n - 1),
             PathChoice::Pinned => u32::from(entropy) % n,
             PathChoice::Hashed => spread(entropy, switch, n),
         }

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,7 +64,8 @@ impl Queued {
 #[derive(Debug)]
 pub struct Window<C: CongestionControl, S: HostScheduler> {
     host: HostId,
-    config: Config,
+    /// Shared: what every packet of every host asks stays in the cache.
+    config: Arc<Config>,
     controller: C::Config,
     scheduler: S,
     roles: FxHashMap<FlowId, Role>,
@@ -81,14 +83,14 @@ pub type WindowEndpoint<C> = Window<C, AnyScheduler>;
 
 impl<C: CongestionControl> WindowEndpoint<C> {
     /// The endpoint of `host` with the scheduler that `kind` names.
-    pub fn with_kind(host: HostId, config: Config, controller: C::Config, kind: SchedulerKind) -> Self {
+    pub fn with_kind(host: HostId, config: Arc<Config>, controller: C::Config, kind: SchedulerKind) -> Self {
         Self::new(host, config, controller, AnyScheduler::from(kind))
     }
 }
 
 impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Config, controller: C::Config, scheduler: S) -> Self {
+    pub fn new(host: HostId, config: Arc<Config>, controller: C::Config, scheduler: S) -> Self {
         let ecn = if C::ECN { config.control_ecn } else { ControlEcn::No };
         Self {
             outbox: Outbox::new(host, &config, ecn),
