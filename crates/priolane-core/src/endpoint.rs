@@ -6,6 +6,7 @@
 
 use std::num::NonZeroU64;
 
+use crate::assign::control::Thresholds;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -167,6 +168,12 @@ pub trait Endpoint: Send {
 
     /// Something changes a flow in mid-life. Unknown or finished flows are ignored.
     fn control(&mut self, cx: &mut Cx, id: FlowId, control: Control);
+
+    /// The host's ladder of demotion thresholds changes, for flows under way too. A transport that assigns nothing by
+    /// bytes sent has none; experiments refuse to adapt what such a transport does not have.
+    fn set_thresholds(&mut self, cx: &mut Cx, thresholds: &Thresholds) {
+        let _ = (cx, thresholds);
+    }
 
     /// A packet for this host arrived. Any packet is legal: duplicates, strays of finished flows, old ones.
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>);

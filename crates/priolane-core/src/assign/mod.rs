@@ -1,6 +1,7 @@
 //! Who deserves which priority: policies that turn what is known of a flow into a class or level.
 
 pub mod byte_share;
+pub mod control;
 mod equal_split;
 mod ladder;
 mod pias_published;

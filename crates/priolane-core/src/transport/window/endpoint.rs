@@ -22,6 +22,7 @@ use super::recovery::{Arrived, Echoed, State};
 use super::sender::Sender;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
+use crate::assign::control::{LadderOf, Thresholds};
 use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, SendId, Tx};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
@@ -409,6 +410,20 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
                 self.refresh(slot);
             }
             Control::Abort => self.forget_sender(slot),
+        }
+    }
+
+    fn set_thresholds(&mut self, _cx: &mut Cx, thresholds: &Thresholds) {
+        let config = Arc::make_mut(&mut self.config);
+        match thresholds.of {
+            LadderOf::Class => config.class = thresholds.applied_to(&config.class),
+            LadderOf::HostLevel => config.host_level = thresholds.applied_to(&config.host_level),
+        }
+        for slot in 0..self.senders.places() {
+            if let Some(sender) = self.senders.get_mut(slot) {
+                sender.find_levels(&self.config);
+                self.refresh(slot);
+            }
         }
     }
 

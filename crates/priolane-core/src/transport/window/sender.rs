@@ -288,16 +288,27 @@ impl<C: CongestionControl> Sender<C> {
                 }
             }
         }
-        let reached = |ladder: &Ladder| match ladder.count() {
+        if self.reached(&config.class) >= self.class_step.until {
+            self.class_step = Step::at(&config.class, self.reached(&config.class));
+        }
+        if self.reached(&config.host_level) >= self.host_step.until {
+            self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
+        }
+    }
+
+    /// What `ladder` counts, as of now.
+    #[inline]
+    fn reached(&self, ladder: &Ladder) -> u64 {
+        match ladder.count() {
             Count::StreamOffset => self.next,
             Count::BytesSent => self.sent.bytes,
-        };
-        if reached(&config.class) >= self.class_step.until {
-            self.class_step = Step::at(&config.class, reached(&config.class));
         }
-        if reached(&config.host_level) >= self.host_step.until {
-            self.host_step = Step::at(&config.host_level, reached(&config.host_level));
-        }
+    }
+
+    /// The ladders have changed.
+    pub(super) fn find_levels(&mut self, config: &Config) {
+        self.class_step = Step::at(&config.class, self.reached(&config.class));
+        self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
     }
 
     #[inline]

@@ -42,6 +42,11 @@ impl<T> Slab<T> {
         self.free.push(slot);
     }
 
+    /// One more than the highest place that was ever used.
+    pub(super) fn places(&self) -> u32 {
+        self.places.len() as u32
+    }
+
     /// How often the place was emptied so far.
     #[inline]
     pub(super) fn generation(&self, slot: u32) -> u32 {

@@ -1,0 +1,65 @@
+//! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
+
+use super::histogram::Histogram;
+use super::{Plan, Target, Thresholds};
+use crate::ids::HostId;
+use crate::units::Time;
+
+/// A host's report: all it remembers, so that a lost report costs nothing but freshness and a repeated one nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeReport {
+    /// The host.
+    pub host: HostId,
+    /// Its number among the reports of the host, from 1.
+    pub sequence: u32,
+    /// When it was made.
+    pub made: Time,
+    /// The sizes of the flows that the host remembers.
+    pub sizes: Histogram,
+}
+
+/// The controller of one network.
+#[derive(Debug)]
+pub struct ThresholdController {
+    plan: Plan,
+    targets: Vec<Target>,
+    /// By host: its newest report.
+    newest: Vec<Option<SizeReport>>,
+    /// By target: what was sent last.
+    sent: Vec<Option<Vec<u64>>>,
+}
+
+impl ThresholdController {
+    /// A controller of `hosts` hosts that has heard nothing yet.
+    pub fn new(plan: Plan, targets: Vec<Target>, hosts: u32) -> Self {
+        Self { plan, sent: vec![None; targets.len()], targets, newest: vec![None; hosts as usize] }
+    }
+
+    /// A report arrived. Older ones than the newest of its host, repeated ones, and ones that claim more flows
+    /// than a host may remember are left out of account.
+    pub fn on_report(&mut self, report: SizeReport) {
+        let Some(newest) = self.newest.get_mut(report.host.index()) else { return };
+        let is_newer = newest.as_ref().is_none_or(|old| report.sequence > old.sequence);
+        if is_newer && report.sizes.total() <= u64::from(self.plan.window) {
+            *newest = Some(report);
+        }
+    }
+
+    /// The thresholds as of `now` that differ from the last ones: from all reports made within the last `max_age`
+    /// periods. None while these speak of fewer than `min_samples` flows.
+    pub fn solve(&mut self, now: Time) -> Vec<Thresholds> {
+        let oldest = now.0.saturating_sub(self.plan.period.0.saturating_mul(u64::from(self.plan.max_age)));
+        let mut all = Histogram::default();
+        for report in self.newest.iter().flatten().filter(|report| report.made.0 >= oldest) {
+            all.merge(&report.sizes);
+        }
+        let targets = self.targets.iter().zip(&mut self.sent);
+        let changed = |(target, sent): (&Target, &mut Option<Vec<u64>>)| {
+            let bytes = target.thresholds(&self.plan, &all)?;
+            let new = sent.as_ref() != Some(&bytes);
+            *sent = Some(bytes.clone());
+            new.then_some(Thresholds { of: target.of, bytes })
+        };
+        targets.filter_map(changed).collect()
+    }
+}

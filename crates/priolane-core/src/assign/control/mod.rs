@@ -1,0 +1,126 @@
+//! Thresholds that follow the workload (NOS2 §IV): hosts estimate, a controller solves.
+//!
+//! ```text
+//! host        a flow completes ──▶ SizeEstimate: the last `window` flows of this host
+//!             every `period`   ──▶ own thresholds (`from = "local"`), at once
+//!                              ──▶ SizeReport: all that is remembered, numbered ─┐
+//!                                                                        `delay` │ may be lost, late, repeated
+//! controller  newest report of each host, none older than `max_age` periods ◀────┘
+//!             `delay` after each period: sum ──▶ solve ──▶ bound to [min, max] ──┐
+//!                                                                        `delay` │
+//! host        takes the thresholds for its classes ◀─────────────────────────────┘
+//! ```
+//!
+//! Until `min_samples` flows are known, the thresholds of the start stay. A report is a snapshot and not a
+//! difference, so that none has to arrive. What a report may claim is bounded twice: it counts at most `window`
+//! flows, and thresholds never leave `[min, max]` (docs/assumptions.md#controller).
+
+mod controller;
+mod estimate;
+pub mod histogram;
+#[cfg(test)]
+mod tests;
+
+pub use controller::{SizeReport, ThresholdController};
+pub use estimate::SizeEstimate;
+
+use super::{Ladder, byte_share, equal_split};
+use crate::sizes::SizeDistribution;
+use crate::units::Span;
+use histogram::Histogram;
+
+/// How often and from what thresholds are found anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Time between two reports of a host, above zero.
+    pub period: Span,
+    /// One-way time of a message between host and controller, not below the engines' window.
+    pub delay: Span,
+    /// Flows that a host remembers, at least 1.
+    pub window: u32,
+    /// Flows without which thresholds stay as they are: of one host for its own, of all for the switches'.
+    pub min_samples: u32,
+    /// Periods after which a report no longer counts.
+    pub max_age: u32,
+    /// The smallest threshold, in bytes.
+    pub min: u64,
+    /// The largest threshold, in bytes, not below `min`.
+    pub max: u64,
+}
+
+impl Plan {
+    /// `threshold` moved into the stated bounds.
+    pub fn bounded(&self, threshold: u64) -> u64 {
+        threshold.min(self.max).max(self.min)
+    }
+}
+
+/// How thresholds are found from sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solve {
+    /// As many flows in each of so many levels.
+    EqualSplit {
+        /// Number of levels, 1 to 16.
+        levels: u8,
+    },
+    /// The one threshold that minimises the two-level model.
+    Opt2 {
+        /// Load of the links, in (0, 1).
+        load: f64,
+    },
+}
+
+impl Solve {
+    /// The thresholds in bytes for `sizes`, non-decreasing.
+    pub fn thresholds(self, sizes: &SizeDistribution) -> Vec<u64> {
+        match self {
+            Self::EqualSplit { levels } => equal_split(sizes, levels),
+            Self::Opt2 { load } => vec![byte_share::opt2(sizes, load)],
+        }
+    }
+}
+
+/// Which of a host's ladders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LadderOf {
+    /// That of classes, which ports sort by.
+    Class,
+    /// That of levels inside the host.
+    HostLevel,
+}
+
+/// A ladder whose thresholds follow the workload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// Which.
+    pub of: LadderOf,
+    /// How.
+    pub solve: Solve,
+}
+
+impl Target {
+    /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`.
+    pub fn thresholds(&self, plan: &Plan, sizes: &Histogram) -> Option<Vec<u64>> {
+        if sizes.total() < u64::from(plan.min_samples) {
+            return None;
+        }
+        let found = self.solve.thresholds(&sizes.distribution()?);
+        Some(found.into_iter().map(|w| plan.bounded(w)).collect())
+    }
+}
+
+/// New thresholds of a ladder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Which.
+    pub of: LadderOf,
+    /// In bytes, non-decreasing.
+    pub bytes: Vec<u64>,
+}
+
+impl Thresholds {
+    /// The ladder `old` with these thresholds; `old` itself if these are none for a ladder.
+    pub fn applied_to(&self, old: &Ladder) -> Ladder {
+        Ladder::new(&self.bytes, old.count()).unwrap_or(*old)
+    }
+}
