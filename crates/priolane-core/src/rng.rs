@@ -34,6 +34,8 @@ pub enum Purpose {
     Clock = 11,
     /// Starting times of long-lived traffic.
     Starts = 12,
+    /// What becomes of a host's reports to a controller.
+    Reports = 13,
 }
 
 /// One random stream.

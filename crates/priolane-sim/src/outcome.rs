@@ -1,5 +1,6 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
+use priolane_core::assign::control::LadderOf;
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::units::{Span, Time};
 
@@ -58,6 +59,17 @@ pub struct Sample {
     pub queued_packets: u32,
 }
 
+/// New thresholds of all hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThresholdChange {
+    /// When the hosts take them.
+    pub at: Time,
+    /// Of which ladder.
+    pub of: LadderOf,
+    /// In bytes.
+    pub bytes: Vec<u64>,
+}
+
 /// Packets and bytes of one class, from making to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
@@ -100,6 +112,8 @@ pub struct Outcome {
     pub ports: Vec<PortClassRecord>,
     /// Samples, sorted by instant, then link.
     pub samples: Vec<Sample>,
+    /// What the threshold controller told the hosts, in order of time.
+    pub thresholds: Vec<ThresholdChange>,
     /// Accounting by class.
     pub ledger: Ledger,
     /// Work done.

@@ -1,5 +1,6 @@
 //! Everything one run needs, resolved: no file, no sweep, no unit string is left.
 
+use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
@@ -103,6 +104,8 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// Control messages, sorted by time.
     pub controls: Vec<ScheduledControl>,
+    /// Thresholds that follow the workload; `None` where they stay as they are.
+    pub adaptation: Option<Adaptation>,
     /// Seed of all random streams of the run.
     pub seed: u64,
     /// When it ends.
@@ -111,6 +114,21 @@ pub struct Scenario {
     pub sample_every: Option<Span>,
     /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
     pub tie_shuffle: Option<u64>,
+}
+
+/// Thresholds that follow the workload: see [`priolane_core::assign::control`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adaptation {
+    /// How often and from what; its delay is not below [`Scenario::lookahead`].
+    pub plan: Plan,
+    /// Ladders that a controller finds from the reports of all hosts.
+    pub global: Vec<Target>,
+    /// Ladders that each host finds from its own flows.
+    pub local: Vec<Target>,
+    /// Probability that a report is lost, 0 to 1.
+    pub report_loss: f64,
+    /// How much longer than the delay a report takes at most, evenly drawn.
+    pub report_jitter: Span,
 }
 
 /// Which engine runs it. They agree to the bit.

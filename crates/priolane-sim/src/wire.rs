@@ -4,6 +4,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
+use crate::node::estimator::Posted;
 use crate::outcome::RunError;
 
 /// Where a link ends: the node, and the place the link has in that node's order of simultaneous arrivals.
@@ -17,6 +18,9 @@ pub(crate) struct Ingress {
 pub(crate) trait Wire<B: Body> {
     /// `packet` will arrive at `to` at the instant `at`.
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>);
+
+    /// The node sends a report to the threshold controller.
+    fn post(&mut self, posted: Posted);
 
     /// A finite flow of the node came to its end at `at`.
     fn flow_done(&mut self, at: Time);

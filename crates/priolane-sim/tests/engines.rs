@@ -3,6 +3,7 @@
 
 mod support;
 
+use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::endpoint::Control;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -11,7 +12,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Adaptation, Engine, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
 use priolane_sim::{Drive, run};
 use support::{Draw, SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
@@ -41,12 +42,35 @@ fn random(seed: u64) -> Scenario {
         Stop::WhenDone { grace: Span::from_ms(1), not_before, limit: Time(400_000_000_000) },
         Stop::At(Time(333_333_333)),
     ]);
+    if seed.is_multiple_of(3) {
+        scenario.adaptation = Some(adaptation(&mut draw));
+    }
     if seed.is_multiple_of(7) {
         let abort = Control::Abort;
         scenario.controls =
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
     }
     scenario
+}
+
+/// Thresholds that move often, on reports that get lost and come late.
+fn adaptation(draw: &mut Draw) -> Adaptation {
+    let target = |of, levels| Target { of, solve: Solve::EqualSplit { levels } };
+    Adaptation {
+        plan: Plan {
+            period: draw.pick(&[Span::from_us(50), Span(77_777_777)]),
+            delay: draw.pick(&[Span::from_us(15), Span::from_us(120)]),
+            window: 4,
+            min_samples: 1,
+            max_age: 5,
+            min: 2_000,
+            max: 1_000_000,
+        },
+        global: draw.pick(&[&[][..], &[target(LadderOf::Class, 4), target(LadderOf::HostLevel, 2)]]).to_vec(),
+        local: draw.pick(&[&[][..], &[target(LadderOf::HostLevel, 8)]]).to_vec(),
+        report_loss: draw.pick(&[0.0, 0.3]),
+        report_jitter: draw.pick(&[Span::ZERO, Span::from_us(100)]),
+    }
 }
 
 fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {

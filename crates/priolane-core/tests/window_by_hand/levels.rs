@@ -1,5 +1,6 @@
 //! Classes and host levels by bytes sent, and the order in which a host's flows go.
 
+use priolane_core::assign::control::{LadderOf, Thresholds};
 use priolane_core::assign::{Count, Ladder};
 use priolane_core::endpoint::{Control, Event, FlowSpec};
 use priolane_core::host::SchedulerKind;
@@ -150,4 +151,26 @@ fn a_new_class_holds_for_later_packets() {
     let told: Vec<_> = net.events.iter().filter(|e| matches!(e.2, Event::ClassChanged { .. })).collect();
     assert_eq!(told, [&(0, Time(5_000_000), Event::ClassChanged { flow: FlowId(0), class: 6 })]);
     assert_eq!(net.completed()[0].elapsed.0 / Span::from_us(1).0, net.now.0 / 1_000_000);
+}
+
+#[test]
+fn new_thresholds_hold_for_flows_under_way() {
+    // 1000 B packets of 1 us each; the window of 10 is open, so the first ten are sent by 5.5 us.
+    let mut net = net(config(&[100_000], &[100_000], Count::StreamOffset), SchedulerKind::Mlfq);
+    net.open(flow(0, 40_000));
+    net.run(Time(5_500_000));
+    let so_far = data(&net).len();
+    let demote = |of| Thresholds { of, bytes: vec![2_000] };
+    net.set_thresholds(0, &demote(LadderOf::Class));
+    net.set_thresholds(0, &demote(LadderOf::HostLevel));
+    net.run(Time(40_500_000));
+    let demoted = data(&net).len();
+    // A higher threshold lifts the flow again.
+    net.set_thresholds(0, &Thresholds { of: LadderOf::Class, bytes: vec![1_000_000] });
+    finish(&mut net);
+    let all: Vec<(u8, u8)> = data(&net).iter().map(|h| (h.class, h.host_level)).collect();
+    assert!(so_far > 0 && demoted > so_far && all.len() > demoted, "{so_far} {demoted} {}", all.len());
+    assert!(all[..so_far].iter().all(|&levels| levels == (0, 0)));
+    assert!(all[so_far..demoted].iter().all(|&levels| levels == (1, 1)));
+    assert!(all[demoted..].iter().all(|&levels| levels == (0, 1)));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use priolane_core::assign::control::Thresholds;
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, Tx};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -112,6 +113,10 @@ impl<C: CongestionControl> Net<C> {
 
     pub(crate) fn control(&mut self, host: usize, id: FlowId, control: Control) {
         self.call(host, |end, cx| end.control(cx, id, control));
+    }
+
+    pub(crate) fn set_thresholds(&mut self, host: usize, thresholds: &Thresholds) {
+        self.call(host, |end, cx| end.set_thresholds(cx, thresholds));
     }
 
     /// Hands `packet` to `host`, now.

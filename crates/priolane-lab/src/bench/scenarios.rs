@@ -204,6 +204,7 @@ fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Sce
         host_delay: Span::ZERO,
         flows,
         controls: Vec::new(),
+        adaptation: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

@@ -70,6 +70,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         nic: ports::nic(scheme, host_rate),
         host_delay: experiment.host_delay,
         controls,
+        adaptation: None,
         seed: run.seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,

@@ -12,7 +12,9 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
+use super::control_plane::ControlPlane;
 use super::drive::Ending;
+use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{RunError, Sample};
 use crate::wire::{Ingress, Wire};
@@ -148,6 +150,7 @@ pub(crate) struct LazyWire<B> {
     far_wakes: BinaryHeap<Reverse<(u64, u32)>>,
     /// Earliest far window each node waits for, so that it is noted once.
     far_wake: Vec<u64>,
+    pub(super) control_plane: ControlPlane,
     pub(super) ending: Ending,
     pub(super) error: Option<RunError>,
     pub(crate) samples: Vec<Sample>,
@@ -164,6 +167,10 @@ impl<B: Body> Wire<B> for LazyWire<B> {
             return self.emit_far(Far { at, to, packet: *packet });
         }
         self.deliver(self.window + 1 + ahead, to, offset - ahead * self.length, packet);
+    }
+
+    fn post(&mut self, posted: Posted) {
+        self.control_plane.post(posted);
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -197,6 +204,7 @@ impl<B: Body> LazyWire<B> {
             far_free: Vec::new(),
             far_wakes: BinaryHeap::new(),
             far_wake: vec![u64::MAX; nodes],
+            control_plane: ControlPlane::new(fabric.scenario),
             ending: Ending::new(fabric.scenario),
             error: None,
             samples: Vec::new(),
@@ -285,7 +293,7 @@ impl<B: Body> LazyWire<B> {
         }
     }
 
-    /// The first window at or after `from` in which some node lives.
+    /// The first window at or after `from` in which some node, or the controller, lives.
     pub(super) fn next_window(&self, from: u64) -> Option<u64> {
         let alive = |&w: &u64| {
             let slot = self.slot(w);
@@ -294,7 +302,9 @@ impl<B: Body> LazyWire<B> {
         let near = (from..from + self.slots).find(alive);
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
         let wake = self.far_wakes.peek().map(|&Reverse((window, _))| window);
-        [near, packet, wake].into_iter().flatten().min()
+        let control =
+            Some(self.control_plane.next()).filter(|&at| at != Time::NEVER).map(|at| at.0 / self.length);
+        [near, packet, wake, control].into_iter().flatten().min()
     }
 
     /// Makes `window` the current one and takes into the ring what has come within reach.

@@ -1,5 +1,6 @@
 //! Two engines over the same nodes, equal to the bit: [`window`] for speed, [`wheel`] as its oracle.
 
+pub(crate) mod control_plane;
 pub(crate) mod drive;
 pub(crate) mod mail;
 pub(crate) mod network;

@@ -10,9 +10,11 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::{Span, Time};
 
+use super::control_plane::ControlPlane;
 use super::drive::{Ending, OnProgress, collect};
 use super::network::Network;
 use super::timing_wheel::{Timed, TimingWheel};
+use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError, Sample};
 use crate::wire::{Ingress, Kind, Wire};
@@ -99,6 +101,7 @@ pub(crate) struct EagerWire<B> {
     hosts: u32,
     /// The instant each host has an event for, so that it has one at a time.
     awaited: Vec<(Time, Kind)>,
+    control_plane: ControlPlane,
     ending: Ending,
     error: Option<RunError>,
 }
@@ -106,6 +109,10 @@ pub(crate) struct EagerWire<B> {
 impl<B: Body> Wire<B> for EagerWire<B> {
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
         self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(*packet));
+    }
+
+    fn post(&mut self, posted: Posted) {
+        self.control_plane.post(posted);
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -173,6 +180,7 @@ pub(crate) fn run<B: Body>(
         node: NodeId(0),
         hosts: scenario.topology.hosts,
         awaited: vec![(Time::NEVER, Kind::Timer); scenario.topology.hosts as usize],
+        control_plane: ControlPlane::new(scenario),
         ending: Ending::new(scenario),
         error: None,
     };
@@ -187,6 +195,11 @@ pub(crate) fn run<B: Body>(
     let mut unhandled = None;
     while let Some(event) = wire.wheel.pop() {
         let stop = wire.ending.stop_at();
+        if wire.control_plane.next() < event.at.min(stop) {
+            tell_hosts(network, &mut wire, event.at);
+            wire.wheel.push(event);
+            continue;
+        }
         sampler.sample_before(event.at.min(stop), network);
         if event.at >= stop {
             unhandled = Some(event);
@@ -213,8 +226,21 @@ pub(crate) fn run<B: Body>(
             }
         }
         out.outcome().samples = std::mem::take(&mut sampler.samples);
+        out.outcome().thresholds = wire.control_plane.history(stop);
         out.outcome().work.events = handled;
     })
+}
+
+/// The controller works before `until`: hosts will be told.
+fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, until: Time) {
+    for told in wire.control_plane.run_before(until) {
+        for host in 0..wire.hosts {
+            wire.node = NodeId(host);
+            let (group, i) = network.at(NodeId(host));
+            group.tell(i, &told);
+            wire.wake_at(told.at, Wake::local(Kind::Control));
+        }
+    }
 }
 
 fn handle<B: Body>(event: Event<B>, network: &mut Network<B>, fabric: &Fabric, wire: &mut EagerWire<B>) {

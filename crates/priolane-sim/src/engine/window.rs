@@ -121,6 +121,7 @@ pub(crate) fn run<B: Body>(
         }
         wire.enter(window);
         let span = Span { start, end: wire.end.min(stop), sample_every: fabric.scenario.sample_every };
+        tell_hosts(network, fabric, &span, &mut wire);
         worker.live(network, fabric, &span, &mut wire);
         if let Some(error) = wire.error.take() {
             return Err(error);
@@ -138,8 +139,22 @@ pub(crate) fn run<B: Body>(
     collect(network, fabric, stop, &mut |out| {
         wire.on_links().for_each(|packet| out.resident(&packet.header));
         out.outcome().samples = std::mem::take(&mut wire.samples);
+        out.outcome().thresholds = wire.control_plane.history(stop);
         out.outcome().work.events = wire.handled;
     })
+}
+
+/// The controller lives through `span`: hosts will be told, after it.
+fn tell_hosts<B: Body>(network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
+    while wire.control_plane.next() < span.end {
+        for told in wire.control_plane.run_before(span.end) {
+            for host in 0..fabric.scenario.topology.hosts {
+                let (group, i) = network.at(NodeId(host));
+                group.tell(i, &told);
+                wire.wake(NodeId(host), told.at);
+            }
+        }
+    }
 }
 
 /// Lets the nodes of a window live, one after the other.

@@ -10,6 +10,7 @@ use super::egress::{Egress, Started};
 use super::fabric::Fabric;
 use super::host::Host;
 use super::switch::Switch;
+use crate::engine::control_plane::Told;
 use crate::engine::mail::{Arrivals, LazyWire};
 use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
@@ -39,6 +40,11 @@ pub(crate) trait NodeGroup<B: Body>: Send {
 
     /// Wheel engine: reads the queues of node `i`.
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>);
+
+    /// Both: host `i` will be told new thresholds. Switches sort by what hosts stamp and are told nothing.
+    fn tell(&mut self, i: usize, told: &Told) {
+        let _ = (i, told);
+    }
 
     /// Both: node `i` hands over what the run leaves.
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
@@ -163,6 +169,10 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
 
     fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
         self[i].sample(at, samples);
+    }
+
+    fn tell(&mut self, i: usize, told: &Told) {
+        self[i].tell(told);
     }
 
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {

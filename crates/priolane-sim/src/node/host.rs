@@ -4,6 +4,8 @@
 //! the transport has nothing to send now; what remains to be done at a later instant is its *next local
 //! event*: the line becoming free, a control message, a flow to start, a timer.
 
+use std::sync::Arc;
+
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Tx};
 use priolane_core::ids::{CLASSES, FlowId, HostId};
 use priolane_core::packet::{Header, Packet};
@@ -12,10 +14,12 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::collector::Collector;
+use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::line::{Counts, Line};
 use super::nic::{Outgoing, TransmitQueue};
 use super::switch::queue_of;
+use crate::engine::control_plane::Told;
 use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
@@ -42,6 +46,8 @@ struct Agenda {
     next_control: usize,
     /// Flows that will be aborted and have not ended yet.
     doomed: Vec<FlowId>,
+    /// Where thresholds follow the workload.
+    estimator: Option<Box<Estimator>>,
 }
 
 impl Agenda {
@@ -49,7 +55,8 @@ impl Agenda {
         let control = self.controls.get(self.next_control);
         let open = self.opens.get(self.next_open);
         let control = control.map_or(Due::NEVER, |control| Due::new(control.at, Kind::Control));
-        control.min(open.map_or(Due::NEVER, |&(start, _)| Due::new(start, Kind::Open)))
+        let adapt = self.estimator.as_ref().map_or(Due::NEVER, |e| Due::new(e.next(), Kind::Control));
+        control.min(adapt).min(open.map_or(Due::NEVER, |&(start, _)| Due::new(start, Kind::Open)))
     }
 }
 
@@ -90,6 +97,9 @@ impl<E: Endpoint> Host<E> {
             Nic::Pull => None,
             Nic::Queue { port, sort_by } => Some(TransmitQueue::new(port, *sort_by)),
         };
+        let estimator =
+            scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
+        let agenda = Agenda { estimator, ..Agenda::default() };
         Self {
             host,
             endpoint,
@@ -100,8 +110,8 @@ impl<E: Endpoint> Host<E> {
             queue,
             counts: Counts::default(),
             pull: Pull::Idle,
-            agenda: Agenda::default(),
-            due: Due::NEVER,
+            due: agenda.next(),
+            agenda,
             departure: Due::NEVER,
             delivered: Vec::new(),
             completed: Vec::new(),
@@ -175,18 +185,38 @@ impl<E: Endpoint> Host<E> {
                 self.due = self.agenda.next();
                 self.endpoint.open(cx, scenario.flows[flow as usize]);
             }
-            Kind::Control => {
-                let message = self.agenda.controls[self.agenda.next_control];
-                self.agenda.next_control += 1;
-                self.due = self.agenda.next();
-                self.endpoint.control(cx, message.flow, message.control);
-                if message.control == Control::Abort {
-                    self.end_doomed(message.flow, scenario, now, wire);
-                }
-            }
+            Kind::Control => self.control(scenario, now, wire),
             Kind::Timer | Kind::Arrival => self.endpoint.on_timer(cx),
         }
         self.settle(scenario, now, wire);
+    }
+
+    /// A control message takes effect or, if none does, the estimator has something to do.
+    fn control<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
+        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+        let message = self.agenda.controls.get(self.agenda.next_control).copied();
+        if let Some(message) = message.filter(|message| message.at <= now) {
+            self.agenda.next_control += 1;
+            self.endpoint.control(cx, message.flow, message.control);
+            if message.control == Control::Abort {
+                self.end_doomed(message.flow, scenario, now, wire);
+            }
+        } else if let Some(estimator) = &mut self.agenda.estimator {
+            let adapted = estimator.run(now);
+            adapted.thresholds.iter().for_each(|thresholds| self.endpoint.set_thresholds(cx, thresholds));
+            if let Some(posted) = adapted.posted {
+                wire.post(posted);
+            }
+        }
+        self.due = self.agenda.next();
+    }
+
+    /// New thresholds are on their way here.
+    pub(crate) fn tell(&mut self, told: &Told) {
+        if let Some(estimator) = &mut self.agenda.estimator {
+            estimator.tell(told.at, Arc::clone(&told.thresholds));
+            self.due = self.agenda.next();
+        }
     }
 
     /// An aborted flow is done unless it completed before.
@@ -222,6 +252,9 @@ impl<E: Endpoint> Host<E> {
             match event {
                 Event::Delivered { flow, at } => self.delivered.push((flow, at)),
                 Event::Completed(report) => {
+                    if let Some(estimator) = &mut self.agenda.estimator {
+                        estimator.observe(report.bytes);
+                    }
                     self.completed.push(report);
                     self.agenda.doomed.retain(|&f| f != report.flow);
                     if scenario.flows[report.flow.index()].size.is_some() {

@@ -2,6 +2,7 @@
 
 pub(crate) mod collector;
 pub(crate) mod egress;
+pub(crate) mod estimator;
 pub(crate) mod fabric;
 pub(crate) mod group;
 pub(crate) mod host;

@@ -67,6 +67,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         host_delay: Span::ZERO,
         flows,
         controls: Vec::new(),
+        adaptation: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

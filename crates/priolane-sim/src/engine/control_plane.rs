@@ -1,0 +1,101 @@
+//! The controller's place in a run: reports arrive, thresholds leave, both after a stated delay.
+//!
+//! It works at instants of its own, `delay` after each period. As no message is faster than the window engine's
+//! windows, both engines may let it run before or after the nodes of a window, with the same outcome.
+
+use std::sync::Arc;
+
+use priolane_core::assign::control::{SizeReport, ThresholdController, Thresholds};
+use priolane_core::units::{Span, Time};
+
+use crate::node::estimator::Posted;
+use crate::outcome::ThresholdChange;
+use crate::scenario::Scenario;
+
+/// The controller, if the scenario has one.
+#[derive(Debug, Default)]
+pub(crate) struct ControlPlane {
+    central: Option<Central>,
+    history: Vec<ThresholdChange>,
+}
+
+#[derive(Debug)]
+struct Central {
+    controller: ThresholdController,
+    period: Span,
+    delay: Span,
+    next: Time,
+    /// Reports on their way, in no order.
+    under_way: Vec<Posted>,
+}
+
+/// Thresholds on their way to all hosts.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) at: Time,
+    pub(crate) thresholds: Arc<Thresholds>,
+}
+
+impl ControlPlane {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        let central = scenario.adaptation.as_ref().filter(|a| !a.global.is_empty()).map(|a| Central {
+            controller: ThresholdController::new(a.plan, a.global.clone(), scenario.topology.hosts),
+            period: a.plan.period,
+            delay: a.plan.delay,
+            next: Time::ZERO + a.plan.period + a.plan.delay,
+            under_way: Vec::new(),
+        });
+        Self { central, history: Vec::new() }
+    }
+
+    /// A host sends a report.
+    pub(crate) fn post(&mut self, posted: Posted) {
+        if let Some(central) = &mut self.central {
+            central.under_way.push(posted);
+        }
+    }
+
+    /// When the controller next solves; `Time::NEVER` without one.
+    pub(crate) fn next(&self) -> Time {
+        self.central.as_ref().map_or(Time::NEVER, |central| central.next)
+    }
+
+    /// Works once, if that is due before `until`: what hosts are to be told.
+    pub(crate) fn run_before(&mut self, until: Time) -> Vec<Told> {
+        let Some(central) = self.central.as_mut().filter(|central| central.next < until) else {
+            return Vec::new();
+        };
+        let told = central.run();
+        let change = |told: &Told| ThresholdChange {
+            at: told.at,
+            of: told.thresholds.of,
+            bytes: told.thresholds.bytes.clone(),
+        };
+        self.history.extend(told.iter().map(change));
+        told
+    }
+
+    /// What hosts were told before `stop`.
+    pub(crate) fn history(&mut self, stop: Time) -> Vec<ThresholdChange> {
+        while self.next() < stop {
+            self.run_before(stop);
+        }
+        self.history.retain(|change| change.at < stop);
+        std::mem::take(&mut self.history)
+    }
+}
+
+impl Central {
+    fn run(&mut self) -> Vec<Told> {
+        let now = self.next;
+        let order = |posted: &Posted| (posted.arrives, posted.report.host, posted.report.sequence);
+        self.under_way.sort_unstable_by_key(order);
+        let arrived = self.under_way.partition_point(|posted| posted.arrives <= now);
+        let reports = self.under_way.drain(..arrived).map(|posted| posted.report);
+        reports.for_each(|report: SizeReport| self.controller.on_report(report));
+        self.next += self.period;
+        let at = now + self.delay;
+        let told = |thresholds| Told { at, thresholds: Arc::new(thresholds) };
+        self.controller.solve(now).into_iter().map(told).collect()
+    }
+}
