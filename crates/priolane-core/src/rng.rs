@@ -34,8 +34,10 @@ pub enum Purpose {
     Clock = 11,
     /// Starting times of long-lived traffic.
     Starts = 12,
+    /// Hops of a search for an optimum.
+    Search = 13,
     /// What becomes of a host's reports to a controller.
-    Reports = 13,
+    Reports = 14,
 }
 
 /// One random stream.

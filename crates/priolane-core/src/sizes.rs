@@ -15,8 +15,11 @@
 
 use crate::rng::Stream;
 
+mod recorded;
 #[cfg(test)]
 mod tests;
+
+pub use recorded::Row;
 
 /// The largest size a distribution may hold: 2^47 bytes, half of what a packet's offset can express.
 pub const MAX_BYTES: f64 = (1u64 << 47) as f64;
@@ -225,6 +228,12 @@ impl SizeDistribution {
     /// `E[X]` in bytes, of the law before rounding to whole bytes.
     pub fn mean(&self) -> f64 {
         self.partial_means[self.points.len() - 1]
+    }
+
+    /// `E[X^2]` in bytes squared, of the law before rounding to whole bytes.
+    pub fn second_moment(&self) -> f64 {
+        let square = |s: Segment| s.mass * (s.low * s.low + s.low * s.high + s.high * s.high) / 3.0;
+        self.segments().map(square).sum()
     }
 
     /// `E[min(X, x)]` in bytes: of a flow of this law, the mean of what lies below offset `x`.

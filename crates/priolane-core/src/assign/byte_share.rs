@@ -14,7 +14,7 @@
 //! (docs/assumptions.md#opt2-byte-share). Every stage costs its visitors at least 1, so under
 //! this cost eight levels can be worse than two, and the published tables of eight do not minimise it.
 
-use crate::sizes::SizeDistribution;
+use crate::sizes::{Interpolation, SizeDistribution};
 
 /// The most parts into which a segment is cut before each is searched: the cost may have several minima in one.
 const MOST_PARTS: usize = 64;
@@ -47,9 +47,12 @@ pub fn cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64) -> f64 {
 
 /// The threshold in bytes, at least 1, that minimises [`cost`] for two levels: the smallest of equally good.
 ///
-/// All rows of the table are tried, and between rows, where the cost is smooth, golden section search. `load`
-/// is in (0, 1).
+/// All rows of the table are tried, and between rows, where the cost is smooth, golden section search; where
+/// all mass lies on rows, nothing between two of them is better than the lower. `load` is in (0, 1).
 pub fn opt2(sizes: &SizeDistribution, load: f64) -> u64 {
+    if sizes.interpolation() == Interpolation::Step {
+        return opt2_of_rows(sizes, load);
+    }
     let smooth = |threshold: f64| {
         let upper = 1.0 - load * sizes.truncated_mean(threshold) / sizes.mean();
         1.0 / upper + (1.0 - sizes.cdf(threshold)) / (1.0 - load)
@@ -70,6 +73,21 @@ pub fn opt2(sizes: &SizeDistribution, load: f64) -> u64 {
     best.threshold
 }
 
+/// [`opt2`] in one pass over the rows: a million recorded flows may have as many.
+fn opt2_of_rows(sizes: &SizeDistribution, load: f64) -> u64 {
+    let mut best = Best { threshold: 1, cost: cost(sizes, &[1], load) };
+    let (per_mean, below) = (load / sizes.mean(), 1.0 / (1.0 - load));
+    for row in sizes.rows() {
+        let threshold = row.bytes as u64;
+        if threshold as f64 == row.bytes && threshold > 0 {
+            best.offer(threshold, 1.0 / (1.0 - per_mean * row.truncated_mean) + (1.0 - row.cdf) * below);
+        } else {
+            best.try_around(sizes, load, row.bytes);
+        }
+    }
+    best.threshold
+}
+
 struct Best {
     threshold: u64,
     cost: f64,
@@ -79,16 +97,19 @@ impl Best {
     /// Tries the whole bytes on both sides of `threshold`.
     fn try_around(&mut self, sizes: &SizeDistribution, load: f64, threshold: f64) {
         for threshold in [threshold.floor(), threshold.ceil()].map(|w| (w as u64).max(1)) {
-            let cost = cost(sizes, &[threshold], load);
-            if cost < self.cost || (cost == self.cost && threshold < self.threshold) {
-                *self = Self { threshold, cost };
-            }
+            self.offer(threshold, cost(sizes, &[threshold], load));
+        }
+    }
+
+    fn offer(&mut self, threshold: u64, cost: f64) {
+        if cost < self.cost || (cost == self.cost && threshold < self.threshold) {
+            *self = Self { threshold, cost };
         }
     }
 }
 
 /// Where `f` is smallest in `[low, low + width]`, if it has one minimum there.
-fn golden_section(f: &dyn Fn(f64) -> f64, mut low: f64, mut width: f64) -> f64 {
+pub(super) fn golden_section(f: &dyn Fn(f64) -> f64, mut low: f64, mut width: f64) -> f64 {
     let (mut a, mut b) = (low + width * (1.0 - GOLDEN), low + width * GOLDEN);
     let (mut at_a, mut at_b) = (f(a), f(b));
     for _ in 0..STEPS {
@@ -111,7 +132,7 @@ fn golden_section(f: &dyn Fn(f64) -> f64, mut low: f64, mut width: f64) -> f64 {
 pub(super) mod tests {
     use super::*;
     use crate::assign::{equal_split, pias_published};
-    use crate::sizes::{Interpolation, Point};
+    use crate::sizes::Point;
 
     const LOADS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];
 

@@ -1,11 +1,18 @@
 //! Who deserves which priority: policies that turn what is known of a flow into a class or level.
 
+mod basin_hopping;
 pub mod byte_share;
 pub mod control;
 mod equal_split;
 mod ladder;
+mod opt;
+mod pias_cost;
 mod pias_published;
+pub mod two_level_ps;
 
+pub use basin_hopping::basin_hopping;
 pub use equal_split::equal_split;
 pub use ladder::{Count, Ladder};
+pub use opt::opt;
+pub use pias_cost::{PiasForm, pias_cost};
 pub use pias_published::pias_published;

@@ -1,0 +1,174 @@
+//! Basin hopping on the masses of levels: how PIAS (ToN 2017) and its rebuilders search, on
+//! [`PiasForm::Normalised`].
+//!
+//! ```text
+//! start    theta = .75, then half of what is left at each level, the last level the rest
+//! descent  for step = 1/8, 1/16 .. 2^-20: move each cut of the cumulative masses by +-step between its
+//!          neighbours while that lowers the cost
+//! hop      every cut moves by up to +-1/4 uniformly, the cuts are sorted; descent; the result is where the next
+//!          hop starts with probability min(1, exp((old - new) / (T old))), T = 0.05
+//! end      after 60 hops: the best ladder met
+//! ```
+//!
+//! Thresholds are `F^-1` of the cuts in whole bytes. The descent is a pattern search of ours where SciPy's routine
+//! runs L-BFGS-B: the cost has kinks at every row of a table, where it has no gradient. Hops draw from a
+//! stream of fixed key, so that the same sizes, load and levels give the same thresholds. The search may end in
+//! a valley that is not the deepest.
+
+use super::pias_cost::{PiasForm, pias_cost};
+use crate::rng::{Purpose, Stream};
+use crate::sizes::{SizeDistribution, whole_bytes};
+
+const HOPS: u32 = 60;
+
+/// How far a cut hops, at most.
+const HOP: f64 = 0.25;
+
+/// Rise of the cost, relative, that a hop accepts with probability 1/e.
+const TEMPERATURE: f64 = 0.05;
+
+const FIRST_STEP: f64 = 0.125;
+const LAST_STEP: f64 = 1.0 / (1u32 << 20) as f64;
+
+/// The `levels - 1` thresholds in bytes, non-decreasing, that the search finds; none for 0 or 1 level.
+/// `load` is in (0, 1).
+pub fn basin_hopping(sizes: &SizeDistribution, load: f64, levels: u8) -> Vec<u64> {
+    if levels < 2 {
+        return Vec::new();
+    }
+    let search = Search { sizes, load };
+    let mut draw = Stream::new(0, Purpose::Search, u64::from(levels));
+    let mut here = search.descend(first_cuts(levels));
+    let mut best = here.clone();
+    for _ in 0..HOPS {
+        let hop = |cut: &f64| (cut + HOP * (2.0 * draw.uniform() - 1.0)).clamp(0.0, 1.0);
+        let mut cuts: Vec<f64> = here.cuts.iter().map(hop).collect();
+        cuts.sort_by(f64::total_cmp);
+        let there = search.descend(cuts);
+        if there.cost < best.cost {
+            best = there.clone();
+        }
+        let rise = (there.cost - here.cost) / (TEMPERATURE * here.cost);
+        if draw.chance(libm::exp(-rise)) {
+            here = there;
+        }
+    }
+    search.thresholds(&best.cuts)
+}
+
+/// Cumulative masses: 3/4, then half of the rest.
+fn first_cuts(levels: u8) -> Vec<f64> {
+    let mut rest = 0.25;
+    let cut = |level| {
+        if level > 1 {
+            rest *= 0.5;
+        }
+        1.0 - rest
+    };
+    (1..levels).map(cut).collect()
+}
+
+#[derive(Clone)]
+struct Found {
+    cuts: Vec<f64>,
+    cost: f64,
+}
+
+struct Search<'a> {
+    sizes: &'a SizeDistribution,
+    load: f64,
+}
+
+impl Search<'_> {
+    fn thresholds(&self, cuts: &[f64]) -> Vec<u64> {
+        cuts.iter().map(|&cut| whole_bytes(self.sizes.quantile(cut))).collect()
+    }
+
+    fn cost(&self, cuts: &[f64]) -> f64 {
+        pias_cost(self.sizes, &self.thresholds(cuts), self.load, PiasForm::Normalised)
+    }
+
+    /// The bottom of the valley that `cuts` lie in.
+    fn descend(&self, mut cuts: Vec<f64>) -> Found {
+        let mut least = self.cost(&cuts);
+        let mut step = FIRST_STEP;
+        while step >= LAST_STEP {
+            let before = least;
+            for level in 0..cuts.len() {
+                for change in [step, -step] {
+                    self.slide(&mut cuts, &mut least, level, change);
+                }
+            }
+            if least == before {
+                step *= 0.5;
+            }
+        }
+        Found { cuts, cost: least }
+    }
+
+    /// Moves one cut by `change` as long as that lowers the cost.
+    fn slide(&self, cuts: &mut [f64], least: &mut f64, level: usize, change: f64) {
+        loop {
+            let low = level.checked_sub(1).map_or(0.0, |below| cuts[below]);
+            let high = cuts.get(level + 1).copied().unwrap_or(1.0);
+            let old = cuts[level];
+            cuts[level] = (old + change).clamp(low, high);
+            let cost = self.cost(cuts);
+            if cost >= *least {
+                cuts[level] = old;
+                return;
+            }
+            *least = cost;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assign::byte_share::tests::{data_mining, web_search};
+    use crate::assign::equal_split;
+
+    fn cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64) -> f64 {
+        pias_cost(sizes, thresholds, load, PiasForm::Normalised)
+    }
+
+    #[test]
+    fn the_start_is_three_quarters_and_halves() {
+        assert_eq!(first_cuts(4), [0.75, 0.875, 0.9375]);
+    }
+
+    #[test]
+    fn two_levels_reach_the_minimum_of_a_brute_force_search() {
+        for sizes in [web_search(), data_mining()] {
+            for load in [0.5, 0.8] {
+                let found = cost(&sizes, &basin_hopping(&sizes, load, 2), load);
+                let grid = (1..=10_000).map(|i| [sizes.quantile(f64::from(i) / 10_000.0).round() as u64]);
+                let brute = grid.map(|w| cost(&sizes, &w, load)).fold(f64::INFINITY, f64::min);
+                assert!(found <= brute * (1.0 + 1e-4), "{load}: {found} {brute}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_beats_its_start_and_equal_split() {
+        for sizes in [web_search(), data_mining()] {
+            for levels in [2, 3, 5, 8] {
+                let found = basin_hopping(&sizes, 0.8, levels);
+                assert_eq!(found.len(), usize::from(levels) - 1);
+                assert!(found.is_sorted());
+                let search = Search { sizes: &sizes, load: 0.8 };
+                let least = cost(&sizes, &found, 0.8);
+                assert!(least <= search.cost(&first_cuts(levels)));
+                assert!(least <= search.descend(first_cuts(levels)).cost);
+                assert!(least <= cost(&sizes, &equal_split(&sizes, levels), 0.8));
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_question_has_the_same_answer() {
+        assert_eq!(basin_hopping(&web_search(), 0.7, 4), basin_hopping(&web_search(), 0.7, 4));
+        assert_eq!(basin_hopping(&web_search(), 0.7, 1), Vec::<u64>::new());
+    }
+}
