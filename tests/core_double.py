@@ -69,5 +69,11 @@ class CoreDouble:
     def catalogue(self) -> str:
         return json.dumps({"schemes": [{"name": "nos2", "paper": "NOS2"}], "transports": []})
 
+    def thresholds(self, request: str) -> str:
+        self.options.append(json.loads(request))
+        if self.options[-1].get("sizes") == "nobody.csv":
+            raise InputError("nobody.csv: cannot read the size table; give a path")
+        return (made.FIXTURES / "thresholds.json").read_text(encoding="utf-8")
+
     def bench_scenarios(self) -> list[str]:
         return ["web"]

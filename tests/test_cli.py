@@ -66,6 +66,13 @@ def test_an_interrupt_is_exit_130(
     [
         ["trace", "x.toml"],
         ["thresholds"],
+        ["thresholds", "--sizes", "web_search", "--levels", "8"],
+        ["thresholds", "--levels", "8", "--load", "0.8"],
+        ["thresholds", "--sizes", "a", "--flows", "b", "--levels", "8", "--load", "0.8"],
+        ["thresholds", "--sizes", "a", "--levels", "17", "--load", "0.8"],
+        ["thresholds", "--sizes", "a", "--levels", "8", "--load", "80"],
+        ["thresholds", "--sizes", "a", "--levels", "8", "--load", "nan"],
+        ["thresholds", "--sizes", "a", "--levels", "8", "--load", "0.8", "--solver", "best"],
         ["run"],
         ["run", "x.toml", "--jobs", "0"],
         ["run", "x.toml", "--seeds", "many"],

@@ -3,7 +3,7 @@
 use priolane_core::scheme::{ENTRIES, Entry, Row};
 use serde::Serialize;
 
-use crate::scheme::SHIPPED;
+use crate::scheme::{SHIPPED, Solver};
 use crate::source::parse;
 use crate::workload::size_csv;
 
@@ -18,6 +18,8 @@ pub struct Catalogue {
     pub ports: Vec<Choice>,
     /// Assignment policies.
     pub assign: Vec<Choice>,
+    /// Solvers of thresholds.
+    pub solvers: Vec<SolverEntry>,
     /// Admission policies.
     pub admit: Vec<Choice>,
     /// Apps.
@@ -63,6 +65,19 @@ pub struct Named {
     pub summary: &'static str,
 }
 
+/// A solver of thresholds.
+#[derive(Clone, Debug, Serialize)]
+pub struct SolverEntry {
+    /// Its name in a scheme file.
+    pub name: &'static str,
+    /// The number of levels it is for; `None` for any.
+    pub levels: Option<u8>,
+    /// What it minimises, or where its thresholds stand.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
 /// A shipped size table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workload {
@@ -95,6 +110,27 @@ const TOPOLOGIES: [Named; 5] = [
     Named { name: "file", summary: "nodes and links from a CSV file" },
 ];
 
+const SOLVERS: [(Solver, &str, &str); 6] = [
+    (Solver::EqualSplit, "as many flows in each level", "ES-N, NOS2 §III-B"),
+    (Solver::Opt, "least mean completion time of a row of queues by their bytes", "docs/thresholds.md#opt"),
+    (Solver::Opt2, "the same with one threshold", "NOS2 §IV-B; docs/assumptions.md#opt2-byte-share"),
+    (
+        Solver::BasinHopping,
+        "what a random search finds on PIAS's cost",
+        "PIAS (ToN 2017); docs/assumptions.md#pias-cost",
+    ),
+    (
+        Solver::ClosedForm,
+        "about the least mean sojourn of two-level processor sharing",
+        "Avrachenkov, Brown, Osipova 2009; docs/assumptions.md#two-level-fit",
+    ),
+    (
+        Solver::PiasPublished,
+        "the tables of two workloads at five loads",
+        "PIAS-NS2; docs/assumptions.md#pias-thresholds",
+    ),
+];
+
 /// All names.
 pub fn catalogue() -> Catalogue {
     Catalogue {
@@ -102,6 +138,7 @@ pub fn catalogue() -> Catalogue {
         transports: row(Row::Transport),
         ports: row(Row::Port),
         assign: row(Row::Assign),
+        solvers: SOLVERS.map(solver).to_vec(),
         admit: row(Row::Admit),
         apps: APPS.to_vec(),
         workloads: size_csv::names().filter_map(workload).collect(),
@@ -111,6 +148,10 @@ pub fn catalogue() -> Catalogue {
 
 fn row(row: Row) -> Vec<Choice> {
     ENTRIES.iter().filter(|entry| entry.row == row).map(choice).collect()
+}
+
+fn solver((solver, summary, source): (Solver, &'static str, &'static str)) -> SolverEntry {
+    SolverEntry { name: solver.name(), levels: solver.levels(), summary, source }
 }
 
 fn choice(entry: &Entry) -> Choice {

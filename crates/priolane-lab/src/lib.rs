@@ -15,6 +15,7 @@ pub mod quantity;
 pub mod results;
 pub mod scheme;
 pub mod source;
+pub mod thresholds;
 pub mod verdict;
 pub mod workload;
 

@@ -255,6 +255,43 @@ fn thresholds_that_nobody_published_name_the_solver_to_use_instead() {
 }
 
 #[test]
+fn solvers_say_how_many_levels_they_are_for() {
+    let own = |assign: &str| {
+        let scheme =
+            format!("[scheme.own]\nbase = \"es8\"\nassign = {{ kind = \"bytes_sent\", {assign} }}\n");
+        planned(&format!("{}{scheme}", GOOD.replace("\"dctcp\"", "\"own\"")))
+    };
+    let by =
+        |solver: &str| format!("levels = 4, thresholds = {{ solver = \"{solver}\", from = \"global\" }}");
+    for solver in ["opt", "basin_hopping", "equal_split"] {
+        let plan = own(&by(solver)).unwrap();
+        let bytes = plan.runs[0].merged.pointer("/scheme/assign/thresholds/bytes");
+        assert_eq!(
+            bytes.and_then(|b| b.as_array()).map(Vec::len),
+            Some(3),
+            "{solver}: {}",
+            plan.runs[0].merged
+        );
+    }
+    let error = own(&by("closed_form")).unwrap_err();
+    assert_eq!(error.key, "scheme.own.assign.thresholds.solver");
+    assert!(error.what.contains("for 2 levels, not 4") && error.fix.contains("\"opt\""), "{error}");
+    let two = "levels = 2, thresholds = { solver = \"closed_form\", from = \"global\" }";
+    own(two).unwrap();
+    let fixed = planned(&format!(
+        "{}[scheme.own]\nbase = \"es8\"\nassign = {{ {two} }}\n",
+        GOOD.replace("\"dctcp\"", "\"own\"")
+            .replace("\"web_search\"", "{ csv = \"web_search\", interpolation = \"linear\", max = \"9kB\" }")
+    ));
+    let fixed = fixed.unwrap_err();
+    assert_eq!(fixed.key, "scheme.own.assign.thresholds");
+    assert!(fixed.what.contains("no mix of two exponentials") && fixed.fix.contains("opt2"), "{fixed}");
+    let full =
+        planned(&GOOD.replace("\"dctcp\"", "\"nos2\"").replace("value = 0.5", "value = 1.5")).unwrap_err();
+    assert!(full.what.contains("no optimum at load 1.5"), "{full}");
+}
+
+#[test]
 fn figures_and_claims_name_what_is_there() {
     let with = |text: &str| {
         format!(

@@ -96,6 +96,14 @@ fn catalogue() -> PyResult<String> {
     response(&priolane_lab::catalogue::catalogue())
 }
 
+/// Thresholds of the solvers that are asked for, with what they cost.
+#[pyfunction]
+fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request = self::request(request)?;
+    let answer = py.detach(|| priolane_lab::thresholds::answer(&request)).map_err(input_error)?;
+    response(&answer)
+}
+
 /// Speed of the engines on the stated scenarios, against what this machine allows.
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -155,7 +163,7 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, verdicts,
-        version,
+        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, thresholds,
+        verdicts, version,
     };
 }

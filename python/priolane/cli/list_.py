@@ -6,7 +6,7 @@ import json
 from priolane import _core
 from priolane.cli import arguments, show
 
-WHAT = ("schemes", "transports", "ports", "assign", "admit", "apps", "workloads", "topologies")
+WHAT = ("schemes", "transports", "ports", "assign", "solvers", "admit", "apps", "workloads", "topologies")
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:

@@ -40,7 +40,7 @@ pub struct Hyperexponential {
 impl Hyperexponential {
     /// The mix with the mean and variance of `sizes` whose two laws carry equal bytes (balanced means): with
     /// `c2` the squared coefficient of variation, `p1 = (1 + sqrt((c2 - 1) / (c2 + 1))) / 2`,
-    /// `mu_i = 2 p_i / E[X]`.
+    /// `mu_i = 2 p_i / E[X]` (docs/assumptions.md#two-level-fit).
     ///
     /// `None` where `c2 <= 1`: sizes that vary no more than one exponential law are no mix.
     pub fn fit(sizes: &SizeDistribution) -> Option<Self> {

@@ -123,7 +123,7 @@ const DCTCP: &[Parameter] = &[
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
 const THRESHOLDS: Parameter = parameter(
     "thresholds",
-    "levels - 1 byte counts, or { solver = equal_split | pias_published | opt2, from = global | local | GROUP }",
+    "levels - 1 byte counts, or { solver = SOLVER, from = global | local | GROUP } (priolane list solvers)",
     ["B", "", "NOS2 §III-B, PIAS (NSDI 2015) §4"],
 );
 const COUNT: Parameter = parameter(

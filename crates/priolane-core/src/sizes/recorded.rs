@@ -17,7 +17,8 @@ pub struct Row {
 }
 
 impl SizeDistribution {
-    /// The law of recorded flows: each of `sizes`, in bytes and any order, is equally likely.
+    /// The law of recorded flows: each of `sizes`, in bytes and any order, is equally likely
+    /// (docs/assumptions.md#recorded-flows).
     ///
     /// # Errors
     /// If there is none, one is above [`MAX_BYTES`](super::MAX_BYTES), or all are 0.

@@ -1,9 +1,8 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
-use priolane_core::assign::{byte_share, equal_split, pias_published};
-
 use crate::experiment::{AppText, Experiment, Group, LoadText, Sizes};
-use crate::scheme::{Assign, Fault, Host, Scheme, Solver, ThresholdSource, Thresholds};
+use crate::scheme::{Assign, Fault, Host, Scheme, ThresholdSource, Thresholds};
+use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
 pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result<(), Fault> {
@@ -31,32 +30,17 @@ fn solve(
 ) -> Result<(), Fault> {
     let Thresholds::Solved { solver, from, bytes: bytes @ None } = thresholds else { return Ok(()) };
     let traffic = traffic(key, from, experiment)?;
-    *bytes = Some(match solver {
-        Solver::EqualSplit => equal_split(&traffic.sizes.law, levels),
-        Solver::PiasPublished => published(key, traffic)?,
-        Solver::Opt2 => vec![opt2(key, traffic)?],
-    });
+    let Sizes { law, csv, .. } = traffic.sizes;
+    let question = Question {
+        sizes: law,
+        name: csv,
+        published: traffic.sizes.published(),
+        load: traffic.load.value,
+        levels,
+    };
+    let found = ladder(*solver, &question);
+    *bytes = Some(found.map_err(|refusal| Fault { key, what: refusal.what, fix: refusal.fix })?);
     Ok(())
-}
-
-fn published(key: &'static str, traffic: Traffic) -> Result<Vec<u64>, Fault> {
-    let (name, load) = (&traffic.sizes.csv, traffic.load.value);
-    let table = traffic.sizes.published().and_then(|name| pias_published(name, load));
-    table.map(|t| t.to_vec()).ok_or_else(|| Fault {
-        key,
-        what: format!("nothing is published for sizes {name:?} at load {load}"),
-        fix: "solver = \"equal_split\"; published are web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9"
-            .to_owned(),
-    })
-}
-
-fn opt2(key: &'static str, traffic: Traffic) -> Result<u64, Fault> {
-    let load = traffic.load.value;
-    if load >= 1.0 {
-        let what = format!("opt2 has no optimum at load {load}: the lower level would never be served");
-        return Err(Fault { key, what, fix: "a load below 1, or thresholds in bytes".to_owned() });
-    }
-    Ok(byte_share::opt2(&traffic.sizes.law, load))
 }
 
 /// The sizes and load that `from` stands for.

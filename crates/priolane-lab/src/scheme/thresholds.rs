@@ -34,6 +34,12 @@ pub enum Solver {
     PiasPublished,
     /// The one threshold that minimises the two-level model of NOS2 §III.
     Opt2,
+    /// Those that minimise the same model with any number of levels.
+    Opt,
+    /// Those that basin hopping finds on PIAS's model (ToN 2017).
+    BasinHopping,
+    /// The one threshold of two-level processor sharing in closed form (Avrachenkov, Brown, Osipova 2009).
+    ClosedForm,
 }
 
 /// Whose sizes and load thresholds are found from.
@@ -62,6 +68,15 @@ impl Solver {
     pub fn name(self) -> &'static str {
         SOLVERS.iter().find(|(_, solver)| *solver == self).map_or("", |(name, _)| name)
     }
+
+    /// The number of levels it is for, if not any.
+    pub fn levels(self) -> Option<u8> {
+        match self {
+            Self::EqualSplit | Self::Opt | Self::BasinHopping => None,
+            Self::PiasPublished => Some(8),
+            Self::Opt2 | Self::ClosedForm => Some(2),
+        }
+    }
 }
 
 impl Thresholds {
@@ -74,8 +89,14 @@ impl Thresholds {
     }
 }
 
-const SOLVERS: [(&str, Solver); 3] =
-    [("equal_split", Solver::EqualSplit), ("pias_published", Solver::PiasPublished), ("opt2", Solver::Opt2)];
+const SOLVERS: [(&str, Solver); 6] = [
+    ("equal_split", Solver::EqualSplit),
+    ("pias_published", Solver::PiasPublished),
+    ("opt2", Solver::Opt2),
+    ("opt", Solver::Opt),
+    ("basin_hopping", Solver::BasinHopping),
+    ("closed_form", Solver::ClosedForm),
+];
 
 fn some_bytes<S: serde::Serializer>(bytes: &Option<Vec<u64>>, s: S) -> Result<S::Ok, S::Error> {
     as_text::many_bytes(bytes.as_deref().unwrap_or_default(), s)
@@ -89,14 +110,12 @@ pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputErr
     keys.need("solver", "solver = \"equal_split\"")?;
     let solver_field = keys.take("solver");
     let solver = word(solver_field.clone(), &SOLVERS, Solver::EqualSplit)?;
-    let wants = match solver {
-        Solver::EqualSplit => None,
-        Solver::PiasPublished => Some(8),
-        Solver::Opt2 => Some(2),
-    };
-    if let (Some(wants), Some(field)) = (wants.filter(|&w| w != levels), solver_field) {
+    let wants = solver.levels().filter(|&wants| wants != levels);
+    if let (Some(wants), Some(field)) = (wants, solver_field) {
         let what = format!("{} gives thresholds for {wants} levels, not {levels}", solver.name());
-        return Err(field.error(what, format!("levels = {wants}, or another solver such as \"equal_split\"")));
+        let fix =
+            format!("levels = {wants}, or \"opt\", \"equal_split\" or \"basin_hopping\", for any number");
+        return Err(field.error(what, fix));
     }
     let from = match keys.need("from", "from = \"global\"")?.text()? {
         "global" => ThresholdSource::Global,

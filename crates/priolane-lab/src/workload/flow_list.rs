@@ -45,6 +45,11 @@ impl<R: BufRead> Reader<R> {
         Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
     }
 
+    /// An error about the size of the flow read last.
+    pub fn size_error(&self, what: &str, fix: &str) -> InputError {
+        self.lines.error(COLUMNS.names[3], what, fix)
+    }
+
     fn row(&mut self) -> Result<Option<FlowSpec>, InputError> {
         let Some(header) = &self.header else { return Ok(None) };
         if !self.lines.next(&mut self.line)? {

@@ -1,0 +1,106 @@
+"""`priolane thresholds`: demotion thresholds from sizes and load, by every solver, and what they cost."""
+
+import argparse
+import json
+from typing import Any
+
+from priolane import _core
+from priolane.cli import arguments, show
+
+SOLVERS = ("all", "es", "opt", "opt2", "nos2", "closed_form", "basin_hopping", "published")
+_FEWEST, _MOST = 2, 16
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("thresholds", help="demotion thresholds from flow sizes and load")
+    sizes = command.add_mutually_exclusive_group(required=True)
+    sizes.add_argument("--flows", metavar="LIST", help="recorded flows: a CSV with start_ns,src,dst,bytes")
+    sizes.add_argument("--sizes", metavar="NAME_OR_FILE", help="a shipped size table, or a CSV with bytes,cdf")
+    command.add_argument("--levels", type=_levels, required=True, metavar="N", help="number of levels, 2 to 16")
+    command.add_argument("--load", type=_load, required=True, metavar="L", help="load of the link, such as 0.8")
+    command.add_argument("--solver", choices=SOLVERS, default="all", help="one solver (default: all)")
+    command.add_argument(
+        "--interpolation",
+        choices=("linear", "step"),
+        help="mass between the rows of a table (default: linear; recorded flows are a step)",
+    )
+    command.add_argument("--json", action="store_true", help="as JSON, costs of every form included")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints one row per ladder, thresholds in exact bytes below it, and why a solver has none."""
+    given = {key: getattr(chosen, key) for key in ("flows", "sizes", "interpolation", "levels", "load", "solver")}
+    request = {key: value for key, value in given.items() if value is not None}
+    answer = json.loads(_core.thresholds(json.dumps(request)))
+    if chosen.json:
+        show.line(json.dumps(answer, indent=2))
+        return 0
+    show.line(_traffic(answer))
+    ladders = [(_name(found, ladder), ladder) for found in answer["solvers"] for ladder in found["ladders"]]
+    columns = ["solver", "levels", "byte-share cost", "over best", "PIAS cost", "over best", "thresholds"]
+    show.table(columns, [_row(name, ladder) for name, ladder in ladders])
+    for name, ladder in ladders:
+        show.line(f"{name} bytes: {', '.join(str(threshold) for threshold in ladder['thresholds'])}")
+    for found in answer["solvers"]:
+        if found.get("fit"):
+            show.line(_fit(found["fit"]))
+        if found.get("reason"):
+            show.line(f"{found['solver']} does not apply: {found['reason']}")
+    return 0
+
+
+def _name(found: dict[str, Any], ladder: dict[str, Any]) -> str:
+    place = ladder.get("place")
+    return f"{found['solver']} {place}" if place else str(found["solver"])
+
+
+def _row(name: str, ladder: dict[str, Any]) -> list[str]:
+    costs, relative = ladder["costs"], ladder["relative"]
+    cells = [_cost(of[key]) for key in ("byte_share", "pias") for of in (costs, relative)]
+    return [name, str(ladder["levels"]), *cells, " ".join(_bytes(threshold) for threshold in ladder["thresholds"])]
+
+
+def _cost(cost: float | None) -> str:
+    return "infinite" if cost is None else f"{cost:.4f}"
+
+
+def _traffic(answer: dict[str, Any]) -> str:
+    traffic = answer["traffic"]
+    flows = "" if traffic["flows"] is None else f"{traffic['flows']} flows, "
+    extent = f"mean {_bytes(traffic['mean_bytes'])}, largest {_bytes(traffic['largest_bytes'])}"
+    return f"{traffic['source']} ({flows}{traffic['interpolation']}, {extent}), load {answer['load']:g}"
+
+
+def _fit(fit: dict[str, float]) -> str:
+    return (
+        f"closed_form fit: p1 = {fit['p1']:.6g}, mu1 = {fit['mu1']:.6g}/B (mean {_bytes(1 / fit['mu1'])}), "
+        f"mu2 = {fit['mu2']:.6g}/B (mean {_bytes(1 / fit['mu2'])}); off by at most {fit['distance']:.3f} in cumulative "
+        f"probability; the fit's mean sojourn is {fit['sojourn']:.3f} of that without a threshold"
+    )
+
+
+def _bytes(count: float) -> str:
+    for unit, name in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.4g}{name}"
+    return f"{count:.4g}B"
+
+
+def _levels(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if not _FEWEST <= number <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {_FEWEST} to {_MOST}")
+    return number
+
+
+def _load(text: str) -> float:
+    try:
+        load = float(text)
+    except ValueError:
+        load = 0.0
+    if not 0.0 < load < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a load above 0 and below 1, such as 0.8")
+    return load
