@@ -25,7 +25,7 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, PairText, PairsText, RuleKind, RuleText, Start,
 };
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
-pub use group::{Group, HostSet, Target};
+pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use schemes::{Named, name_of};
 pub use sizes::Sizes;

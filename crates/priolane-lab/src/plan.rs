@@ -1,5 +1,6 @@
 //! From an experiment file to its runs: overlays, `--set`, the sweep's points, seeds, schemes, ids.
 
+mod adaptation;
 mod build;
 mod fit;
 mod identity;

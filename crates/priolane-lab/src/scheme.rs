@@ -1,6 +1,7 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod check;
+mod controller;
 mod parts;
 mod read;
 mod shipped;
@@ -10,6 +11,7 @@ mod transport;
 use serde::Serialize;
 
 pub use check::{Fabric, Fault, check};
+pub use controller::Controller;
 pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
 pub use read::read;
 pub use shipped::{SHIPPED, shipped, shipped_tree};

@@ -1,11 +1,13 @@
 //! `[[group]]`: hosts of one kind, what they send and to whom.
 
 use priolane_core::ids::{Class, HostId};
+use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Sources;
 use super::app::{self, AppText};
+use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
 /// A group of hosts and its traffic.
@@ -23,6 +25,20 @@ pub struct Group {
     /// The class its flows ask for, 0 first; those of a flow list have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
+    /// The part of the run in which it starts flows; all of it without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<Active>,
+}
+
+/// A part of a run: its app begins at `from` as it would at the start of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Active {
+    /// When it begins.
+    #[serde(serialize_with = "as_text::span")]
+    pub from: Span,
+    /// When it ends: the first instant at which no flow starts any more.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
 }
 
 /// A set of hosts.
@@ -115,8 +131,23 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
         (None, AppText::Flows { .. }) => None,
         (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
     };
+    let active = keys.take("active").map(|field| active(&field)).transpose()?;
     keys.finish()?;
-    Ok(Group { name, hosts, to, app, class })
+    Ok(Group { name, hosts, to, app, class, active })
+}
+
+fn active(field: &Field<'_>) -> Result<Active, InputError> {
+    let mut keys = field.table()?;
+    let from = keys.take("from").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let until_field = keys.take("until");
+    let until = until_field.as_ref().map(Field::span).transpose()?;
+    keys.finish()?;
+    match until_field {
+        Some(field) if until.is_some_and(|until| until <= from) => {
+            Err(field.error("this is not after `from`", "an instant after it, or none"))
+        }
+        _ => Ok(Active { from, until }),
+    }
 }
 
 fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {

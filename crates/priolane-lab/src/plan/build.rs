@@ -6,7 +6,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
-use super::{Run, ports, traffic};
+use super::{Run, adaptation, ports, traffic};
 use crate::experiment::{AppText, Change, ControlText, Experiment, Timing};
 use crate::source::{InputError, Table};
 use crate::workload::{self, offered};
@@ -70,7 +70,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         nic: ports::nic(scheme, host_rate),
         host_delay: experiment.host_delay,
         controls,
-        adaptation: None,
+        adaptation: adaptation::adaptation(scheme),
         seed: run.seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,

@@ -39,6 +39,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         switch_rates: rates(false),
         host_rates: rates(true),
         top_class: experiment.top_class(),
+        lookahead: topology.lookahead(&experiment.frame),
     }
 }
 

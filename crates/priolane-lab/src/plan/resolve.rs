@@ -1,11 +1,24 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
 use crate::experiment::{AppText, Experiment, Group, LoadText, Sizes};
-use crate::scheme::{Assign, Fault, Host, Scheme, ThresholdSource, Thresholds};
+use crate::scheme::{Assign, Fault, Host, Scheme, Solver, ThresholdSource, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
 pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result<(), Fault> {
+    let host = match &scheme.host {
+        Host::Mlfq { thresholds, .. } => Some(thresholds),
+        _ => None,
+    };
+    if let Assign::BytesSent { thresholds, controller: Some(controller), .. } = &mut scheme.assign {
+        follows("assign.thresholds", thresholds)?;
+        if let Some(host @ Thresholds::Solved { .. }) = host {
+            follows("host.thresholds", host)?;
+        }
+        if controller.load.is_none() {
+            controller.load = Some(load_for(thresholds, experiment)?);
+        }
+    }
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
         solve("assign.thresholds", *levels, thresholds, experiment)?;
     }
@@ -13,6 +26,37 @@ pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result
         solve("host.thresholds", *levels, thresholds, experiment)?;
     }
     Ok(())
+}
+
+/// Whether `thresholds` can be found anew while a run goes on.
+fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
+    let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
+    match thresholds {
+        Thresholds::Solved { solver: Solver::PiasPublished, .. } => {
+            let what =
+                "published thresholds do not follow a workload, and a controller is to make them".into();
+            Err(Fault {
+                key,
+                what,
+                fix: "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned(),
+            })
+        }
+        Thresholds::Solved { .. } => Ok(()),
+        Thresholds::Given(_) => {
+            Err(Fault { key, what: "stated thresholds leave a controller nothing to find".into(), fix })
+        }
+    }
+}
+
+/// The load that solvers are told while a run goes on.
+fn load_for(thresholds: &Thresholds, experiment: &Experiment) -> Result<f64, Fault> {
+    let from = match thresholds {
+        Thresholds::Solved { from, .. } => from,
+        Thresholds::Given(_) => &ThresholdSource::Global,
+    };
+    let fix = "assign.controller.load = 0.6, the load that solvers are told";
+    let found = traffic("assign.controller.load", from, experiment);
+    found.map(|traffic| traffic.load.value).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
 /// What thresholds are found from.

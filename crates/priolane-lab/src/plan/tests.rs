@@ -1,5 +1,8 @@
 //! Plans: what a run is called by, what overlays and sweeps do.
 
+use priolane_core::assign::control::{LadderOf, Solve, Target};
+use priolane_core::units::Time;
+
 use super::*;
 
 const FILE: &str = r#"
@@ -91,4 +94,103 @@ fn the_flow_list_of_a_point_and_seed_is_the_same_for_all_schemes() {
     let flows = |i: usize| build(&plan.runs[i]).unwrap().scenario.flows;
     assert_eq!(flows(0), flows(1));
     assert_ne!(flows(0), flows(2));
+}
+
+const SHIFT: &str = r#"
+title = "A shift"
+schemes = ["steady", "following"]
+time = { measure = "20ms" }
+[scheme.steady]
+base = "nos2"
+assign.thresholds.from = "before"
+host.thresholds.from = "before"
+[scheme.following]
+base = "nos2"
+assign.thresholds.from = "before"
+assign.controller = { period = "1ms", delay = "100us", bounds = ["10kB", "30MB"], report_loss = 0.1 }
+host.thresholds = { solver = "equal_split", from = "local", bytes = ["1kB", "2kB", "3kB", "4kB", "5kB", "6kB", "7kB"] }
+[topology]
+kind = "single_switch"
+hosts = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "before"
+hosts = "*"
+app = "poisson"
+sizes = "web_search"
+load = { of = "host", counts = "payload", value = 0.5 }
+active = { until = "10ms" }
+[[group]]
+name = "after"
+hosts = "*"
+app = "poisson"
+sizes = "imc10"
+load = { of = "host", counts = "payload", value = 0.5 }
+active = { from = "10ms" }
+"#;
+
+#[test]
+fn a_group_starts_flows_while_it_is_active() {
+    let plan = planned(SHIFT, &Options::default());
+    let flows = build(&plan.runs[0]).unwrap().scenario.flows;
+    let ms10 = Time(10_000_000_000);
+    assert!(flows.iter().all(|flow| (flow.group == 0) == (flow.start < ms10)));
+    // imc10 has 195 kB on average: 4 hosts at half of 10 Gbps start 128 flows in 10 ms; web search a tenth of it.
+    let late = flows.iter().filter(|flow| flow.group == 1).count();
+    assert!((80..180).contains(&late) && late < flows.len(), "{late} of {}", flows.len());
+    // Its clock begins when it becomes active: the same flows as from the start, 10 ms later.
+    let alone = planned(
+        &SHIFT.replace("active = { from = \"10ms\" }", "active = { until = \"10ms\" }"),
+        &Options::default(),
+    );
+    let early = build(&alone.runs[0]).unwrap().scenario.flows;
+    let of_second = |flows: &[priolane_core::endpoint::FlowSpec]| -> Vec<(u64, Option<u64>)> {
+        flows.iter().filter(|f| f.group == 1).map(|f| (f.start.0 % ms10.0, f.size)).collect()
+    };
+    assert_eq!(of_second(&early), of_second(&flows));
+}
+
+#[test]
+fn a_controller_becomes_an_adaptation() {
+    let plan = planned(SHIFT, &Options::default());
+    assert_eq!(build(&plan.runs[0]).unwrap().scenario.adaptation, None);
+    let adaptation = build(&plan.runs[1]).unwrap().scenario.adaptation.unwrap();
+    assert_eq!(
+        adaptation.global,
+        [Target { of: LadderOf::Class, solve: Solve::Opt { levels: 2, load: 0.5 } }]
+    );
+    let local = Target { of: LadderOf::HostLevel, solve: Solve::EqualSplit { levels: 8 } };
+    assert_eq!((adaptation.local, adaptation.report_loss), (vec![local], 0.1));
+    assert_eq!(
+        (adaptation.plan.min, adaptation.plan.max, adaptation.plan.window),
+        (10_000, 30_000_000, 1_000)
+    );
+}
+
+#[test]
+fn controllers_that_have_nothing_to_do_are_refused() {
+    let refused = |from: &str, to: &str| {
+        let text = SHIFT.replace(from, to);
+        assert_ne!(text, SHIFT);
+        from_text("f", &text, Path::new("."), &Options::default()).unwrap_err().to_string()
+    };
+    let following = "assign.thresholds.from = \"before\"\nassign.controller";
+    let cases = [
+        ("delay = \"100us\"", "delay = \"1us\"", "faster than a packet on one link"),
+        ("\"10kB\", \"30MB\"", "\"30MB\", \"10kB\"", "the smallest threshold is above the largest"),
+        ("report_loss = 0.1", "report_loss = 1.1", "1.1"),
+        ("period = \"1ms\"", "period = \"0ms\"", "this is zero"),
+        (following, "assign.thresholds = [\"1MB\"]\nassign.controller", "stated thresholds leave"),
+        ("active = { until = \"10ms\" }", "active = { from = \"10ms\", until = \"10ms\" }", "not after"),
+    ];
+    for (from, to, says) in cases {
+        let message = refused(from, to);
+        assert!(message.contains(says), "{message}");
+    }
+    let published = SHIFT.replace(
+        "base = \"nos2\"\nassign.thresholds.from = \"before\"\nassign.con",
+        "base = \"pias\"\nassign.con",
+    );
+    let message = from_text("f", &published, Path::new("."), &Options::default()).unwrap_err().to_string();
+    assert!(message.contains("published thresholds do not follow"), "{message}");
 }

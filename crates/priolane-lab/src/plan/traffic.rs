@@ -6,8 +6,8 @@ use priolane_core::units::Time;
 use priolane_sim::topology::Topology;
 
 use crate::experiment::{
-    AppText, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText, Target,
-    Timing,
+    Active, AppText, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText,
+    Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -106,7 +106,7 @@ fn group_flows(
         frame: experiment.frame,
         seed: draw.seed,
         group: draw.group,
-        until: draw.until,
+        until: own_until(group.active, draw.until),
     };
     let app = app(experiment, group, topology.hosts)?;
     let mut flows = workload::generate(&app, &site)
@@ -114,7 +114,21 @@ fn group_flows(
     if let Some(class) = group.class {
         flows.iter_mut().for_each(|flow| flow.class = class);
     }
+    if let Some(active) = group.active {
+        flows.iter_mut().for_each(|flow| {
+            flow.start += active.from;
+            flow.deadline = flow.deadline.map(|deadline| deadline + active.from);
+        });
+        flows.retain(|flow| active.until.is_none_or(|until| flow.start.0 < until.0));
+    }
     Ok(flows)
+}
+
+/// Until when a group starts flows, by a clock that begins when the group becomes active.
+fn own_until(active: Option<Active>, until: Until) -> Until {
+    let (Some(Active { from, until: own }), Until::Time(end)) = (active, until) else { return until };
+    let end = own.map_or(end.0, |own| own.0.min(end.0));
+    Until::Time(Time(end.saturating_sub(from.0)))
 }
 
 fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputError> {

@@ -14,7 +14,8 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use priolane_core::units::Span;
+use priolane_core::assign::control::LadderOf;
+use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
@@ -79,12 +80,22 @@ pub struct Rows<'a> {
     source: Source<'a>,
     outcome: &'a Outcome,
     ports: Vec<String>,
+    /// What the controller told, a row for each threshold.
+    told: Vec<Told>,
+}
+
+/// One threshold that the controller told the hosts.
+#[derive(Debug)]
+struct Told {
+    at: Time,
+    metric: String,
+    bytes: u64,
 }
 
 impl<'a> Rows<'a> {
     /// The rows of `outcome`, whose records must be in canonical order (see `canonical`).
     pub fn new(source: Source<'a>, outcome: &'a Outcome) -> Self {
-        Self { source, outcome, ports: port_names(&source.scenario.topology) }
+        Self { source, outcome, ports: port_names(&source.scenario.topology), told: told(outcome) }
     }
 
     /// Number of rows of a table.
@@ -92,7 +103,7 @@ impl<'a> Rows<'a> {
         match table {
             Table::Flows => self.source.scenario.flows.len(),
             Table::Ports => self.outcome.ports.len(),
-            Table::Series => self.outcome.samples.len() * SAMPLED.len(),
+            Table::Series => self.outcome.samples.len() * SAMPLED.len() + self.told.len(),
         }
     }
 
@@ -168,18 +179,44 @@ impl<'a> Rows<'a> {
     }
 
     fn series(&self, range: Range<usize>) -> Vec<ArrayRef> {
-        let per = SAMPLED.len();
-        let at = |row: usize| (&self.outcome.samples[row / per], row % per);
+        let rows = || range.clone().map(|row| self.series_row(row));
         vec![
-            u64s(range.clone().map(|row| Some(at(row).0.at.0))),
-            texts(range.clone().map(|row| Some(self.ports[at(row).0.link.index()].as_str()))),
-            texts(range.clone().map(|row| Some(SAMPLED[at(row).1]))),
-            f64s(range.map(|row| {
-                let (sample, metric) = at(row);
-                Some(if metric == 0 { sample.queued_bytes as f64 } else { f64::from(sample.queued_packets) })
-            })),
+            u64s(rows().map(|row| Some(row.0.0))),
+            texts(rows().map(|row| Some(row.1))),
+            texts(rows().map(|row| Some(row.2))),
+            f64s(rows().map(|row| Some(row.3))),
         ]
     }
+
+    /// Instant, entity, metric and value: first the samples of ports, then what the controller told.
+    fn series_row(&self, row: usize) -> (Time, &str, &str, f64) {
+        let per = SAMPLED.len();
+        if let Some(sample) = self.outcome.samples.get(row / per) {
+            let metric = row % per;
+            let value =
+                if metric == 0 { sample.queued_bytes as f64 } else { f64::from(sample.queued_packets) };
+            return (sample.at, &self.ports[sample.link.index()], SAMPLED[metric], value);
+        }
+        let told = &self.told[row - self.outcome.samples.len() * per];
+        (told.at, "controller", &told.metric, told.bytes as f64)
+    }
+}
+
+/// A row for each threshold that the controller told: `class_threshold_1` is the first of the class ladder.
+fn told(outcome: &Outcome) -> Vec<Told> {
+    let rows = outcome.thresholds.iter().flat_map(|change| {
+        let ladder = match change.of {
+            LadderOf::Class => "class",
+            LadderOf::HostLevel => "host",
+        };
+        let told = move |(i, &bytes): (usize, &u64)| Told {
+            at: change.at,
+            metric: format!("{ladder}_threshold_{}", i + 1),
+            bytes,
+        };
+        change.bytes.iter().enumerate().map(told)
+    });
+    rows.collect()
 }
 
 /// The metrics of a sample, in the order of their rows.

@@ -1,8 +1,9 @@
 use std::fs;
 
+use priolane_core::assign::control::LadderOf;
 use priolane_core::ids::LinkId;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{Outcome, ThresholdChange};
 
 use super::compare::{Sameness, compare};
 use super::fixture::Fixture;
@@ -51,10 +52,29 @@ fn accepted(dir: &std::path::Path) -> bool {
     Store::at(dir).accept(&RunId::new(ID).unwrap()).is_some()
 }
 
+fn told() -> Vec<ThresholdChange> {
+    vec![ThresholdChange { at: Time(7), of: LadderOf::Class, bytes: vec![10, 2_000] }]
+}
+
+#[test]
+fn what_the_controller_tells_follows_the_samples() {
+    let mut fixture = Fixture::with_flows(1);
+    fixture.outcome.thresholds = told();
+    let rows = Rows::new(fixture.source(), &fixture.outcome);
+    let sampled = 2 * fixture.outcome.samples.len();
+    assert_eq!(rows.len(Table::Series), sampled + 2);
+    let batch = rows.batch(Table::Series, sampled + 1..sampled + 2);
+    let cell = |column: usize| View::of(batch.column(column)).unwrap().cell(0).to_string();
+    assert_eq!([0, 1, 2, 3].map(cell), ["7", "controller", "class_threshold_2", "2000"]);
+    // A batch may begin among samples and end among thresholds.
+    assert_eq!(rows.batch(Table::Series, sampled - 1..sampled + 2).num_rows(), 3);
+}
+
 #[test]
 fn digest_changes_with_any_row() {
     let base = digest_of(&Fixture::with_flows(4));
-    let changes: [fn(&mut Fixture); 12] = [
+    let changes: [fn(&mut Fixture); 13] = [
+        |f| f.outcome.thresholds = told(),
         |f| f.outcome.flows[3].fct = Some(Span(1)),
         |f| f.outcome.flows[0].fct_acked = None,
         |f| f.outcome.flows[1].class.last = 9,

@@ -3,11 +3,11 @@
 use priolane_core::packet::Frame;
 use priolane_core::port::Limit;
 use priolane_core::scheme::{Choice, Row, find, unmet};
-use priolane_core::units::Rate;
+use priolane_core::units::{Rate, Span};
 
 use super::parts::{Host, Map, Nic, PortKind};
 use super::{Assign, Scheme};
-use crate::quantity::{show_limit, show_rate};
+use crate::quantity::{show_limit, show_rate, show_span};
 
 /// What a scheme runs on.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Fabric {
     pub host_rates: Vec<Rate>,
     /// The largest class a flow asks for.
     pub top_class: u8,
+    /// The shortest time from the start of a transmission to its arrival.
+    pub lookahead: Span,
 }
 
 /// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
@@ -45,6 +47,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     room(scheme, fabric)?;
     marking(scheme, fabric)?;
     queues(scheme, fabric)?;
+    messages(scheme, fabric)?;
     Ok(warnings(scheme))
 }
 
@@ -127,6 +130,18 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             Some(rate) => Err(fault("nic.ecn.at", rate)),
             None => Ok(()),
         },
+        _ => Ok(()),
+    }
+}
+
+/// No message of a controller is faster than a packet on one link.
+fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    match &scheme.assign {
+        Assign::BytesSent { controller: Some(controller), .. } if controller.delay < fabric.lookahead => {
+            let shortest = show_span(fabric.lookahead);
+            let what = format!("messages are faster than a packet on one link, which takes {shortest}");
+            Err(Fault::new("assign.controller.delay", what, format!("at least {shortest}")))
+        }
         _ => Ok(()),
     }
 }

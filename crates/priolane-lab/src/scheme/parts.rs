@@ -5,6 +5,7 @@ use priolane_core::units::Rate;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::controller::Controller;
 use super::thresholds::Thresholds;
 use crate::quantity::{show_limit, show_rate};
 
@@ -22,6 +23,9 @@ pub enum Assign {
         count: Count,
         /// Where one level ends and the next begins.
         thresholds: Thresholds,
+        /// How these, and those inside hosts, follow the workload; static without.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        controller: Option<Controller>,
     },
 }
 

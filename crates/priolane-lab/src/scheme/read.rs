@@ -4,7 +4,7 @@ use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
-use super::{Admit, Scheme, thresholds, transport};
+use super::{Admit, Scheme, controller, thresholds, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
@@ -40,15 +40,12 @@ fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
         keys.finish()?;
         return Ok(Assign::None);
     }
-    if let Some(controller) = keys.take("controller") {
-        let what = "a controller that moves thresholds in mid-run is not supported in this version";
-        return Err(controller.error(what, "leave the key out: thresholds are then static"));
-    }
+    let controller = keys.take("controller").map(|f| controller::read(&f)).transpose()?;
     let levels = levels(&mut keys)?;
     let count = transport::word(keys.take("count"), &COUNTS, Count::StreamOffset)?;
     let thresholds = ladder(&mut keys, levels)?;
     keys.finish()?;
-    Ok(Assign::BytesSent { levels, count, thresholds })
+    Ok(Assign::BytesSent { levels, count, thresholds, controller })
 }
 
 fn host(field: &Field<'_>) -> Result<Host, InputError> {

@@ -24,7 +24,7 @@ mod tests;
 pub use controller::{SizeReport, ThresholdController};
 pub use estimate::SizeEstimate;
 
-use super::{Ladder, byte_share, equal_split};
+use super::{Ladder, basin_hopping, byte_share, equal_split, opt, two_level_ps};
 use crate::sizes::SizeDistribution;
 use crate::units::Span;
 use histogram::Histogram;
@@ -63,19 +63,36 @@ pub enum Solve {
         /// Number of levels, 1 to 16.
         levels: u8,
     },
-    /// The one threshold that minimises the two-level model.
-    Opt2 {
+    /// Those that minimise the mean completion time of a row of queues ([`byte_share::cost`]).
+    Opt {
+        /// Number of levels, 1 to 16.
+        levels: u8,
+        /// Load of the links, in (0, 1).
+        load: f64,
+    },
+    /// Those that basin hopping finds on PIAS's model.
+    BasinHopping {
+        /// Number of levels, 1 to 16.
+        levels: u8,
+        /// Load of the links, in (0, 1).
+        load: f64,
+    },
+    /// The one threshold of two-level processor sharing in closed form.
+    ClosedForm {
         /// Load of the links, in (0, 1).
         load: f64,
     },
 }
 
 impl Solve {
-    /// The thresholds in bytes for `sizes`, non-decreasing.
-    pub fn thresholds(self, sizes: &SizeDistribution) -> Vec<u64> {
+    /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
+    pub fn thresholds(self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
         match self {
-            Self::EqualSplit { levels } => equal_split(sizes, levels),
-            Self::Opt2 { load } => vec![byte_share::opt2(sizes, load)],
+            Self::EqualSplit { levels } => Some(equal_split(sizes, levels)),
+            Self::Opt { levels: 2, load } => Some(vec![byte_share::opt2(sizes, load)]),
+            Self::Opt { levels, load } => Some(opt(sizes, load, levels)),
+            Self::BasinHopping { levels, load } => Some(basin_hopping(sizes, load, levels)),
+            Self::ClosedForm { load } => two_level_ps::closed_form(sizes, load).map(|w| vec![w]),
         }
     }
 }
@@ -104,7 +121,7 @@ impl Target {
         if sizes.total() < u64::from(plan.min_samples) {
             return None;
         }
-        let found = self.solve.thresholds(&sizes.distribution()?);
+        let found = self.solve.thresholds(&sizes.distribution()?)?;
         Some(found.into_iter().map(|w| plan.bounded(w)).collect())
     }
 }
