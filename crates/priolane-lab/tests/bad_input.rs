@@ -265,7 +265,7 @@ fn solvers_say_how_many_levels_they_are_for() {
         |solver: &str| format!("levels = 4, thresholds = {{ solver = \"{solver}\", from = \"global\" }}");
     for solver in ["opt", "basin_hopping", "equal_split"] {
         let plan = own(&by(solver)).unwrap();
-        let bytes = plan.runs[0].merged.pointer("/scheme/assign/thresholds/bytes");
+        let bytes = plan.runs[0].merged.pointer("/scheme/own/assign/thresholds/bytes");
         assert_eq!(
             bytes.and_then(|b| b.as_array()).map(Vec::len),
             Some(3),

@@ -55,8 +55,6 @@ pub struct Outcome {
     /// What the closed form rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    #[serde(skip)]
-    refusal: Option<Refusal>,
 }
 
 /// Thresholds and what they cost.
@@ -113,13 +111,6 @@ impl Traffic {
             mean_bytes: sizes.mean(),
             largest_bytes: sizes.max(),
         }
-    }
-}
-
-impl Answer {
-    /// Why there is no ladder, if one solver only was asked and does not apply.
-    pub(super) fn only_refusal(&self, asked: Asked) -> Option<&Refusal> {
-        if asked == Asked::All { None } else { self.solvers.iter().find_map(|s| s.refusal.as_ref()) }
     }
 }
 
@@ -184,11 +175,11 @@ fn nos2(question: &Question) -> Outcome {
 }
 
 fn outcome_of(solver: &'static str, ladders: Result<Vec<Ladder>, Refusal>) -> Outcome {
-    let (ladders, refusal) = match ladders {
+    let (ladders, reason) = match ladders {
         Ok(ladders) => (ladders, None),
-        Err(refusal) => (Vec::new(), Some(refusal)),
+        Err(refusal) => (Vec::new(), Some(refusal.what)),
     };
-    Outcome { solver, ladders, reason: refusal.as_ref().map(|r| r.what.clone()), fit: None, refusal }
+    Outcome { solver, ladders, reason, fit: None }
 }
 
 fn ladder(question: &Question, place: Option<&'static str>, thresholds: Vec<u64>) -> Ladder {

@@ -94,9 +94,11 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let (load, levels) = (request.load, request.levels);
     let question = Question { sizes: &sizes, name, published, load, levels };
     let answer = answer_of(&question, request.solver, Traffic::new(name, &sizes, flows));
-    match answer.only_refusal(request.solver) {
-        Some(refusal) => Err(wrong("solver", refusal.what.clone(), &refusal.fix)),
-        None => Ok(answer),
+    match answer.solvers.iter().find_map(|outcome| outcome.reason.clone()) {
+        Some(reason) if request.solver != Asked::All => {
+            Err(wrong("solver", reason, "another solver; `all` says which apply"))
+        }
+        _ => Ok(answer),
     }
 }
 
