@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,39 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
 def test_what_cannot_be_reproduced_is_bad_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", name]) == 2
     assert capsys.readouterr().err.startswith(f"priolane: error: `{name}`")
+
+
+THRESHOLDS = ["thresholds", "--sizes", "web_search_pkt1460", "--levels", "2", "--load", "0.8"]
+
+
+def test_thresholds_prints_costs_exact_bytes_fits_and_reasons(
+    core: CoreDouble, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(THRESHOLDS) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("web_search_pkt1460 (linear, mean 1.666MB, largest 29.2MB), load 0.8")
+    rows = {line.split()[0]: line.split()[1:] for line in lines[2:] if line}
+    assert rows["opt2"] == ["bytes:", "1946180"]
+    assert any(line.split() == ["opt", "2", "2.4234", "1.0000", "4.2404", "1.0001", "1.946MB"] for line in lines), lines
+    assert any(line.startswith("closed_form fit: p1 = 0.914") and "0.4" in line for line in lines)
+    assert any(line.startswith("published does not apply: ") and "8 levels, not 2" in line for line in lines)
+    assert any(line.startswith("nos2 host bytes: 8760, 23360, ") for line in lines)
+    asked = {"sizes": "web_search_pkt1460", "levels": 2, "load": 0.8, "solver": "all"}
+    assert core.options == [asked]
+
+
+def test_thresholds_as_json_are_the_answer_itself(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*THRESHOLDS, "--solver", "opt", "--interpolation", "step", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(core.thresholds('{"sizes": "again"}'))
+    assert core.options[0]["solver"] == "opt"
+    assert core.options[0]["interpolation"] == "step"
+
+
+def test_thresholds_of_unreadable_sizes_are_one_line_and_exit_2(
+    core: CoreDouble, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["thresholds", "--sizes", "nobody.csv", "--levels", "8", "--load", "0.8"]) == 2
+    shown, errors = capsys.readouterr()
+    assert shown == ""
+    assert errors.count("\n") == 1
+    assert len(core.options) == 1
