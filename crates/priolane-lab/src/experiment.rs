@@ -222,6 +222,15 @@ impl Experiment {
     }
 }
 
+impl Group {
+    /// Whether its flows are a list that names coflows, which no scheme reads yet.
+    pub(crate) fn labels_coflows(&self, sources: &Sources) -> bool {
+        let AppText::Flows { list: ListText::Path(path) } = &self.app else { return false };
+        let list = flow_list::Reader::new(sources.known(path).as_bytes(), path, 1);
+        list.is_ok_and(|list| list.labels_coflows())
+    }
+}
+
 /// Refuses by name what is part of the format but not of this version.
 fn unsupported(keys: &mut Reader<'_>) -> Result<(), InputError> {
     for key in ["event", "price"] {

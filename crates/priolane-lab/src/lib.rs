@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod check;
 pub mod execute;
 pub mod experiment;
+pub mod import;
 pub mod metrics;
 pub mod plan;
 pub mod quantity;

@@ -409,6 +409,12 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
         let error = folder.write("f.csv", list).plan("x.toml").unwrap_err();
         assert!(error.file == "f.csv" && error.line == Some(3) && error.what.contains(what), "{error}");
     }
+    folder.write("f.csv", "start_ns,src,dst,bytes,after\n0,0,1,5,\n0,1,2,5,0\n");
+    let waiting = folder.plan("x.toml").unwrap_err();
+    assert!(waiting.line == Some(3) && waiting.what.contains("wait for other flows"), "{waiting}");
+    let labelled =
+        folder.write("f.csv", "start_ns,src,dst,bytes,coflow\n0,0,1,5,7\n").plan("x.toml").unwrap();
+    assert!(labelled.warnings.iter().any(|warning| warning.contains("coflows of its list are labels")));
     // A class beyond the port's queues is seen in the list before anything runs.
     folder.write("f.csv", "start_ns,src,dst,bytes,class\n0,0,1,5,3\n");
     assert_eq!(folder.plan("x.toml").unwrap_err().key, "scheme.dctcp.map");

@@ -25,6 +25,10 @@ pub(super) fn traffic(
     let mut core = 0.0;
     let mut warnings = Vec::new();
     for group in &experiment.groups {
+        if group.labels_coflows(&experiment.sources) {
+            warnings
+                .push(format!("group {}: coflows of its list are labels: no scheme reads them", group.name));
+        }
         let AppText::Poisson { load, reach, .. } = &group.app else { continue };
         let site = Site::of(experiment, topology, group, *reach)?;
         let one_rate = site.one_rate(topology);

@@ -1,31 +1,53 @@
-//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns]`, one flow a row.
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns]`, one flow a row.
 //!
 //! Columns may stand in any order. Times are nanoseconds with up to three decimals, so that picoseconds are
 //! exact; `deadline_ns` is an instant on the same clock as `start_ns`, not a span
 //! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
-//! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted. `coflow` and
-//! `after`, which the format also knows, are refused as not supported yet.
+//! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted.
+//!
+//! `coflow` is the number of the coflow that the flow belongs to, a label. `after` names the flows that it waits
+//! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
+//! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). No engine starts flows
+//! so yet: [`read`] refuses what [`read_rows`] reads.
+
+mod after;
 
 use std::io::{BufRead, Write};
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 
 use super::table::{Columns, Header, Lines, shown};
 use super::{LATEST_START, MAX_FLOWS};
 use crate::source::InputError;
 
-const COLUMNS: Columns =
-    Columns { names: &["start_ns", "src", "dst", "bytes", "class", "deadline_ns"], required: 4 };
+const COLUMNS: Columns = Columns {
+    names: &["start_ns", "src", "dst", "bytes", "class", "deadline_ns", "coflow", "after", "delay_ns"],
+    required: 4,
+};
+
+const COFLOW: usize = 6;
+
+/// A row of a flow list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The flow; its `id` is the row's number, from 0.
+    pub flow: FlowSpec,
+    /// The coflow that it belongs to, if any: a label.
+    pub coflow: Option<u32>,
+    /// The rows of the flows that it waits for, in rising order; empty if for none.
+    pub after: Vec<FlowId>,
+    /// How long after the last of them it starts, in whole picoseconds; 0 unless `after` names any.
+    pub delay: Span,
+}
 
 /// Reads a flow list row by row, in the order of the file, without holding it.
 ///
-/// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
-/// the first error the list ends.
+/// After the first error the list ends. Whether flows wait for flows that exist is seen by [`read_rows`] only.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct Rows<R> {
     lines: Lines<R>,
     header: Option<Header>,
     line: String,
@@ -34,23 +56,23 @@ pub struct Reader<R> {
     limit: u32,
 }
 
-impl<R: BufRead> Reader<R> {
-    /// A reader of the list called `file` in messages, for a network of `hosts` hosts.
+impl<R: BufRead> Rows<R> {
+    /// The rows of the list called `file` in messages, for a network of `hosts` hosts.
     ///
     /// # Errors
     /// If the header is missing or not one of a flow list.
     pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
         let mut lines = Lines::new(reader, file);
-        let header = Some(Header::read(&mut lines, COLUMNS, &refused)?);
+        let header = Some(Header::read(&mut lines, COLUMNS, &|_| None)?);
         Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
     }
 
     /// An error about the size of the flow read last.
-    pub fn size_error(&self, what: &str, fix: &str) -> InputError {
+    fn size_error(&self, what: &str, fix: &str) -> InputError {
         self.lines.error(COLUMNS.names[3], what, fix)
     }
 
-    fn row(&mut self) -> Result<Option<FlowSpec>, InputError> {
+    fn row(&mut self) -> Result<Option<Row>, InputError> {
         let Some(header) = &self.header else { return Ok(None) };
         if !self.lines.next(&mut self.line)? {
             return match self.rows {
@@ -64,14 +86,14 @@ impl<R: BufRead> Reader<R> {
         }
         let cells = header.row(&self.lines, &self.line)?;
         let cells = Cells { lines: &self.lines, hosts: self.hosts, cells: &cells };
-        let flow = cells.flow(FlowId(self.rows))?;
+        let row = cells.row(FlowId(self.rows))?;
         self.rows += 1;
-        Ok(Some(flow))
+        Ok(Some(row))
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<FlowSpec, InputError>;
+impl<R: BufRead> Iterator for Rows<R> {
+    type Item = Result<Row, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = self.row().transpose();
@@ -82,15 +104,71 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
+/// Reads the flows of a list row by row, in the order of the file, without holding it.
+///
+/// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
+/// the first error the list ends; a flow that waits for others is one.
+#[derive(Debug)]
+pub struct Reader<R>(Rows<R>);
+
+impl<R: BufRead> Reader<R> {
+    /// A reader of the list called `file` in messages, for a network of `hosts` hosts.
+    ///
+    /// # Errors
+    /// If the header is missing or not one of a flow list.
+    pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
+        Rows::new(reader, file, hosts).map(Self)
+    }
+
+    /// An error about the size of the flow read last.
+    pub fn size_error(&self, what: &str, fix: &str) -> InputError {
+        self.0.size_error(what, fix)
+    }
+
+    /// Whether the list has the column `coflow`.
+    pub fn labels_coflows(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(COFLOW))
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<FlowSpec, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.0.next()?;
+        Some(row.and_then(|row| {
+            if row.after.is_empty() {
+                return Ok(row.flow);
+            }
+            self.0.header = None;
+            let what = "flows that wait for other flows are not supported yet";
+            Err(self.0.lines.error("after", what, "leave the column out, and give each flow its start"))
+        }))
+    }
+}
+
 /// The flows of a list, in the order of the file.
 ///
 /// # Errors
-/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, `coflow` or
-/// `after`, a row cut short, a cell that is not its column's kind of value, a host that does not exist, `src`
-/// equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a line
-/// above 64 KiB, bytes that are not text.
+/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, a flow that waits
+/// for others, a row cut short, a cell that is not its column's kind of value, a host that does not exist,
+/// `src` equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a
+/// line above 64 KiB, bytes that are not text.
 pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec>, InputError> {
     Reader::new(reader, file, hosts)?.collect()
+}
+
+/// The rows of a list, in the order of the file, those of flows that wait for others included.
+///
+/// # Errors
+/// Those of [`read`] but for waiting flows, which must wait for rows of the list, and not in a circle.
+pub fn read_rows(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<Row>, InputError> {
+    let rows: Vec<Row> = Rows::new(reader, file, hosts)?.collect::<Result<_, _>>()?;
+    after::check(&rows).map_err(|fault| {
+        let what = format!("row {} {}", fault.row, fault.what);
+        InputError::new(file, None, "after", what, "name rows of the list, counted from 0 after the header")
+    })?;
+    Ok(rows)
 }
 
 /// Writes a flow list that [`read`] gives back: all but `id`, `group` and `entropy`, which are the run's.
@@ -98,7 +176,7 @@ pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
-    writeln!(out, "{}", COLUMNS.names.join(","))?;
+    writeln!(out, "{}", COLUMNS.names[..COFLOW].join(","))?;
     for flow in flows {
         write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
         match flow.size {
@@ -114,11 +192,70 @@ pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn refused(name: &str) -> Option<&'static str> {
-    match name {
-        "coflow" => Some("coflows in flow lists are not supported yet"),
-        "after" => Some("flows that wait for other flows are not supported yet"),
-        _ => None,
+/// A column of a written list beside the four that each has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// `class`.
+    Class,
+    /// `coflow`.
+    Coflow,
+    /// `after` and `delay_ns`.
+    After,
+}
+
+/// Writes a flow list row by row that [`read_rows`] gives back, with the columns asked for.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    extras: Vec<Extra>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a list on `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, extras: &[Extra]) -> std::io::Result<Self> {
+        write!(out, "start_ns,src,dst,bytes")?;
+        for extra in extras {
+            write!(
+                out,
+                ",{}",
+                match extra {
+                    Extra::Class => "class",
+                    Extra::Coflow => "coflow",
+                    Extra::After => "after,delay_ns",
+                }
+            )?;
+        }
+        writeln!(out)?;
+        Ok(Self { out, extras: extras.to_vec() })
+    }
+
+    /// Adds a row; what its columns are missing for is left out.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn row(&mut self, row: &Row) -> std::io::Result<()> {
+        let Row { flow, coflow, after, delay } = row;
+        let out = &mut self.out;
+        write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
+        match flow.size {
+            Some(bytes) => write!(out, "{bytes}")?,
+            None => write!(out, "endless")?,
+        }
+        for extra in &self.extras {
+            match (extra, coflow) {
+                (Extra::Class, _) => write!(out, ",{}", flow.class)?,
+                (Extra::Coflow, Some(coflow)) => write!(out, ",{coflow}")?,
+                (Extra::Coflow, None) => write!(out, ",")?,
+                (Extra::After, _) if after.is_empty() => write!(out, ",,")?,
+                (Extra::After, _) => {
+                    write!(out, ",{},{}", after::Joined(after), Nanoseconds(Time(delay.0)))?;
+                }
+            }
+        }
+        writeln!(out)
     }
 }
 
@@ -130,6 +267,26 @@ struct Cells<'a, R> {
 }
 
 impl<R: BufRead> Cells<'_, R> {
+    fn row(&self, id: FlowId) -> Result<Row, InputError> {
+        let flow = self.flow(id)?;
+        let coflow = if self.cells[COFLOW].is_empty() { None } else { Some(self.coflow()?) };
+        let after = after::rows(self.cells[7]).ok_or_else(|| {
+            let what = format!("{} names no rows", shown(self.cells[7]));
+            self.error(7, what, "write row numbers from 0, joined by +, such as 3+7")
+        })?;
+        let delay = if self.cells[8].is_empty() { Span::ZERO } else { Span(self.time(8)?.0) };
+        if after.is_empty() && delay != Span::ZERO {
+            return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
+        }
+        Ok(Row { flow, coflow, after, delay })
+    }
+
+    fn coflow(&self) -> Result<u32, InputError> {
+        let number = self.whole(COFLOW)?;
+        let what = || format!("{number} is too large");
+        u32::try_from(number).map_err(|_| self.error(COFLOW, what(), "number coflows below 2^32"))
+    }
+
     fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
         let start = self.time(0)?;
         let (src, dst) = (self.host(1)?, self.host(2)?);

@@ -11,7 +11,7 @@ mod load;
 mod long_lived;
 mod permutation;
 mod poisson;
-mod table;
+pub(crate) mod table;
 
 pub mod flow_list;
 pub mod offered;

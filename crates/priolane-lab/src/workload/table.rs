@@ -8,14 +8,14 @@ use std::io::{BufRead, Read};
 use crate::source::InputError;
 
 /// The longest legal line, in bytes.
-pub(super) const MAX_LINE: usize = 64 * 1024;
+pub(crate) const MAX_LINE: usize = 64 * 1024;
 
 /// The most columns a table of ours has.
-const MAX_COLUMNS: usize = 8;
+const MAX_COLUMNS: usize = 9;
 
 /// The lines of a table, one at a time.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: R,
     file: String,
     number: usize,
@@ -23,43 +23,57 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(reader: R, file: &str) -> Self {
+    pub(crate) fn new(reader: R, file: &str) -> Self {
         Self { reader, file: file.to_owned(), number: 0, buffer: Vec::new() }
     }
 
     /// The number of the line read last, from 1.
-    pub(super) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.number
     }
 
+    /// The file's name in messages.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// An error in the line read last.
-    pub(super) fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+    pub(crate) fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, Some(self.number), key, what, fix)
     }
 
     /// An error of the file as a whole.
-    pub(super) fn whole(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+    pub(crate) fn whole(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, None, "", what, fix)
     }
 
     /// Puts the next line with content in `line`; false at the end.
-    pub(super) fn next(&mut self, line: &mut String) -> Result<bool, InputError> {
-        loop {
-            self.buffer.clear();
-            let limit = MAX_LINE as u64 + 2;
-            let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer);
-            let read = read.map_err(|e| self.whole(format!("reading failed: {e}"), "check the file"))?;
-            if read == 0 {
-                return Ok(false);
-            }
-            self.number += 1;
-            let text = self.text()?;
+    pub(crate) fn next(&mut self, line: &mut String) -> Result<bool, InputError> {
+        while self.next_raw(line)? {
+            let text = line.trim_start();
             if !text.is_empty() && !text.starts_with('#') {
-                line.clear();
-                line.push_str(text);
+                line.drain(..line.len() - text.len());
+                line.truncate(line.trim_end().len());
                 return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Puts the next line in `line`, whatever is in it, but for its end; false at the end of the text.
+    pub(crate) fn next_raw(&mut self, line: &mut String) -> Result<bool, InputError> {
+        self.buffer.clear();
+        let limit = MAX_LINE as u64 + 2;
+        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer);
+        let read = read.map_err(|e| self.whole(format!("reading failed: {e}"), "check the file"))?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        let text = self.text()?;
+        line.clear();
+        line.push_str(text);
+        Ok(true)
     }
 
     /// The buffered line as text without its end.
@@ -74,27 +88,27 @@ impl<R: BufRead> Lines<R> {
         let text = std::str::from_utf8(bytes)
             .map_err(|_| self.error("", "the line is not UTF-8 text", "save the table as UTF-8"))?;
         let text = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { text };
-        Ok(text.trim())
+        Ok(text.strip_suffix('\r').unwrap_or(text))
     }
 }
 
 /// Where the columns of a table are.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(crate) struct Header {
     places: [Option<usize>; MAX_COLUMNS],
     width: usize,
 }
 
 /// The columns a table may have: the first `required` of them it must.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Columns {
-    pub(super) names: &'static [&'static str],
-    pub(super) required: usize,
+pub(crate) struct Columns {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) required: usize,
 }
 
 impl Header {
     /// Reads the header line. `refused` explains names that are known but not legal.
-    pub(super) fn read<R: BufRead>(
+    pub(crate) fn read<R: BufRead>(
         lines: &mut Lines<R>,
         columns: Columns,
         refused: &dyn Fn(&str) -> Option<&'static str>,
@@ -125,8 +139,13 @@ impl Header {
         }
     }
 
+    /// Whether the table has this column of `Columns::names`.
+    pub(crate) fn has(&self, column: usize) -> bool {
+        self.places[column].is_some()
+    }
+
     /// The cells of a row, in the order of `Columns::names`; empty where the table has no such column.
-    pub(super) fn row<'l, R: BufRead>(
+    pub(crate) fn row<'l, R: BufRead>(
         &self,
         lines: &Lines<R>,
         line: &'l str,
@@ -156,7 +175,7 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A cell as messages show it: escaped, and cut where it is long.
-pub(super) fn shown(cell: &str) -> String {
+pub(crate) fn shown(cell: &str) -> String {
     const LONGEST: usize = 40;
     match cell.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}...", &cell[..end]),

@@ -46,19 +46,11 @@ fn each_defect_has_one_message_with_its_line() {
         ("", "f.csv: the table is empty; begin with the header start_ns,src,dst,bytes"),
         (
             "0,0,1,5\n",
-            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns",
+            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns",
         ),
         (
             "src,dst,bytes\n",
             "f.csv:1: key `start_ns`: the column is missing; begin with the header start_ns,src,dst,bytes",
-        ),
-        (
-            "start_ns,src,dst,bytes,coflow\n",
-            "f.csv:1: key `coflow`: coflows in flow lists are not supported yet; leave the column out",
-        ),
-        (
-            "start_ns,src,dst,bytes,after\n",
-            "f.csv:1: key `after`: flows that wait for other flows are not supported yet; leave the column out",
         ),
         (HEAD, "f.csv: the list has no flows; give at least one row"),
     ];
@@ -111,7 +103,7 @@ fn the_list_ends_at_the_first_error_and_at_its_limit() {
     assert_eq!(ok, [true, false]);
     let text = "start_ns,src,dst,bytes\n0,0,1,5\n0,0,1,5\n# not counted\n0,0,1,5\n";
     let mut reader = Reader::new(text.as_bytes(), "f.csv", 4).unwrap();
-    reader.limit = 2;
+    reader.0.limit = 2;
     let error = reader.collect::<Result<Vec<_>, _>>().unwrap_err();
     assert_eq!(error.to_string(), "f.csv:5: the list has more than 2 flows; split the list");
 }
@@ -133,4 +125,45 @@ fn a_file_that_cannot_be_read_says_so() {
     }
     let error = read(std::io::BufReader::new(Broken), "f.csv", 4).unwrap_err();
     assert_eq!(error.to_string(), "f.csv: reading failed: disk on fire; check the file");
+}
+
+#[test]
+fn coflows_are_labels_and_waiting_flows_are_refused_until_they_can_start() {
+    let labelled = "start_ns,src,dst,bytes,coflow\n0,0,1,5,9\n0,1,2,5,\n";
+    assert_eq!(four_hosts(labelled).unwrap().len(), 2);
+    assert!(Reader::new(labelled.as_bytes(), "f.csv", 4).unwrap().labels_coflows());
+    let rows = read_rows(labelled.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!((rows[0].coflow, rows[1].coflow), (Some(9), None));
+
+    let waiting = "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n0,1,2,5,0,2.5\n0,2,3,5,1+0+1,\n";
+    assert_eq!(
+        four_hosts(waiting).unwrap_err().to_string(),
+        "f.csv:3: key `after`: flows that wait for other flows are not supported yet; leave the column out, and give each flow its start"
+    );
+    let rows = read_rows(waiting.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!((&rows[1].after[..], rows[1].delay), (&[FlowId(0)][..], Span(2500)));
+    assert_eq!(rows[2].after, [FlowId(0), FlowId(1)]);
+}
+
+#[test]
+fn rows_that_are_written_are_read_back() {
+    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.5,1,2,6,0,4,0,0\n2,2,3,7,1,4,0+1,0.001\n";
+    let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+    let mut written = Vec::new();
+    let mut writer = Writer::new(&mut written, &[Extra::Class, Extra::Coflow, Extra::After]).unwrap();
+    rows.iter().for_each(|row| writer.row(row).unwrap());
+    assert_eq!(String::from_utf8(written).unwrap(), text);
+}
+
+#[test]
+fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
+    let rows = |rows: &str| {
+        let text = format!("start_ns,src,dst,bytes,after,delay_ns\n{rows}");
+        read_rows(text.as_bytes(), "f.csv", 4).unwrap_err().to_string()
+    };
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n").contains("row 1 waits for row 2, which is not there"));
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 waits for flows that wait for it"));
+    assert!(rows("0,0,1,5,0,\n").contains("row 0 waits"));
+    assert!(rows("0,0,1,5,1++2,\n").contains("names no rows"));
+    assert!(rows("0,0,1,5,,3\n").contains("the flow waits for none"));
 }

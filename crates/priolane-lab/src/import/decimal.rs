@@ -1,0 +1,110 @@
+//! Decimal numbers as integers of a smaller unit: `2.000001` seconds are 2,000,001,000,000 ps, without a float.
+//!
+//! With the digits `d` (no point) and `f` of them after the point, `d * 10^(x - f)` is the value of `...e<x>`;
+//! in units of `10^-p` it is `d * 10^(x - f + p)`, rounded half up where that is not whole.
+
+/// What a number is in the unit asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scaled {
+    /// The nearest whole number of units, the upper one of two.
+    pub(super) value: u128,
+    /// Whether it is the number itself.
+    pub(super) exact: bool,
+}
+
+/// Digits that are kept: 10^36 is far below 2^128.
+const KEPT: u32 = 36;
+
+/// `text` in units of `10^-power`: digits, perhaps a point and a power of ten (`12`, `0.5`, `1.5e-06`). `None`
+/// if it is anything else (a sign, a name, infinity) or above 2^127 units.
+pub(super) fn scaled(text: &str, power: i32) -> Option<Scaled> {
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent_of(exponent)?),
+        None => (text, 0),
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && part.is_empty() {
+        return None;
+    }
+    let (mut digits, mut kept, mut shift, mut cut) = (0u128, 0, exponent + power, false);
+    for (place, byte) in whole.bytes().chain(part.bytes()).enumerate() {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        let after_point = place >= whole.len();
+        if kept == KEPT {
+            cut |= byte != b'0';
+            shift = shift.checked_add(i32::from(!after_point))?;
+            continue;
+        }
+        digits = digits * 10 + u128::from(byte - b'0');
+        kept += u32::from(digits > 0);
+        shift -= i32::from(after_point);
+    }
+    let value = shifted(digits, shift)?;
+    Some(Scaled { exact: value.exact && !cut, ..value })
+}
+
+fn exponent_of(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let plain = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+fn shifted(digits: u128, shift: i32) -> Option<Scaled> {
+    if digits == 0 {
+        return Some(Scaled { value: 0, exact: true });
+    }
+    let Some(unit) = 10u128.checked_pow(shift.unsigned_abs()) else {
+        return if shift < 0 { Some(Scaled { value: 0, exact: false }) } else { None };
+    };
+    if shift >= 0 {
+        let value = digits.checked_mul(unit).filter(|&value| value >> 127 == 0)?;
+        return Some(Scaled { value, exact: true });
+    }
+    let rest = digits % unit;
+    let up = u128::from(rest >= unit - rest && rest > 0);
+    Some(Scaled { value: digits / unit + up, exact: rest == 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picoseconds(text: &str) -> Option<(u128, bool)> {
+        scaled(text, 12).map(|scaled| (scaled.value, scaled.exact))
+    }
+
+    #[test]
+    fn seconds_are_exact_picoseconds() {
+        assert_eq!(picoseconds("2.000000000"), Some((2_000_000_000_000, true)));
+        assert_eq!(picoseconds("0.000000000001"), Some((1, true)));
+        assert_eq!(picoseconds("1.5e-06"), Some((1_500_000, true)));
+        assert_eq!(picoseconds("1621820000.123456"), Some((1_621_820_000_123_456_000_000, true)));
+        assert_eq!(picoseconds(".5"), Some((500_000_000_000, true)));
+        assert_eq!(picoseconds("3."), Some((3_000_000_000_000, true)));
+        assert_eq!(scaled("1e3", 0), Some(Scaled { value: 1000, exact: true }));
+    }
+
+    #[test]
+    fn what_is_finer_is_rounded_half_up_and_says_so() {
+        // A float's 20 digits: the picosecond below.
+        assert_eq!(picoseconds("1.0000010000000000287"), Some((1_000_001_000_000, false)));
+        assert_eq!(picoseconds("0.0000000000005"), Some((1, false)));
+        assert_eq!(picoseconds("0.00000000000049999999999999999999999999999999999999"), Some((0, false)));
+        assert_eq!(picoseconds("1e-320"), Some((0, false)));
+        let many = format!("1.{}1", "0".repeat(60_000));
+        assert_eq!(picoseconds(&many), Some((1_000_000_000_000, false)));
+    }
+
+    #[test]
+    fn what_is_no_number_is_none() {
+        for text in
+            ["", ".", "-1", "+1", "1.2.3", "nan", "inf", "1e", "1e99999", "e5", "1 2", "0x1", "1e400", "٣"]
+        {
+            assert_eq!(picoseconds(text), None, "{text}");
+        }
+        assert_eq!(picoseconds(&"9".repeat(60_000)), None);
+        assert_eq!(picoseconds(&"0".repeat(60_000)), Some((0, true)));
+    }
+}

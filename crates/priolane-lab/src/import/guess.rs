@@ -1,0 +1,88 @@
+//! Which format a text is in, from its first lines.
+
+use super::Format;
+use super::collect::digits;
+use super::{decimal, nfdump};
+
+/// A format, and what it was taken for if nobody stated it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// The format.
+    pub format: Format,
+    /// What was seen; `None` if the user stated the format.
+    pub from: Option<&'static str>,
+}
+
+/// How much of a text is looked at, in bytes.
+pub(super) const LOOKED_AT: usize = 64 * 1024;
+
+/// The format of a text that begins with `head`; an error says what it may be instead.
+pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(64).collect();
+    if lines.iter().any(|line| line.starts_with("#fields\t") || line.starts_with("#separator")) {
+        return found(Format::Zeek, "a Zeek header (#separator, #fields)");
+    }
+    let lines: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with('#')).collect();
+    let Some(&first) = lines.first() else { return Err("it has no content") };
+    if first.starts_with('{') {
+        return Err("it looks like JSON, which is not read: let the tool write text");
+    }
+    if first.split(',').any(|cell| cell.trim() == "start_ns") {
+        return Err("it looks like a flow list of priolane, which needs no import");
+    }
+    if nfdump::is_header(first) {
+        return found(Format::Nfdump, "a header with source, destination and bytes of records");
+    }
+    if first.starts_with("Nodes") {
+        return Ok(htsim(&lines));
+    }
+    of_numbers(&lines)
+}
+
+fn found(format: Format, from: &'static str) -> Result<Guess, &'static str> {
+    Ok(Guess { format, from: Some(from) })
+}
+
+/// Old and new connection matrices differ in the unit of `start` only, which nothing states.
+fn htsim(lines: &[&str]) -> Guess {
+    let fraction = |line: &&str| {
+        let start = line.split_whitespace().skip_while(|word| *word != "start").nth(1);
+        start.is_some_and(|start| start.contains('.'))
+    };
+    if lines.iter().any(fraction) {
+        let from = "`Nodes`, and starts with fractions: microseconds of older versions";
+        return Guess { format: Format::HtsimUs, from: Some(from) };
+    }
+    Guess { format: Format::Htsim, from: Some("`Nodes`; starts taken as picoseconds, not microseconds") }
+}
+
+/// Formats that are numbers only, by how many of them stand in a line.
+fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
+    let number = |word: &str| decimal::scaled(word, 0).is_some();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let first = words(lines[0]);
+    let second = lines.get(1).map(|line| words(line)).unwrap_or_default();
+    let cells: Vec<&str> = lines[0].split(',').map(str::trim).collect();
+    if cells.len() == 5 && (cells.iter().all(|cell| number(cell)) || cells[0] == "priority") {
+        return found(Format::Aequitas, "five numbers between commas");
+    }
+    if !first.iter().all(|word| number(word)) {
+        return Err("its first lines are in no known format");
+    }
+    let whole = first.iter().all(|word| digits(word).is_some());
+    match (first.len(), second.len()) {
+        (1, 0 | 6) if whole => found(Format::Hpcc, "a number of flows, then six numbers a line"),
+        (2, _) if whole && second.iter().any(|word| word.contains(':')) => {
+            found(Format::Coflow, "numbers of ports and coflows, then reducers as port:MB")
+        }
+        (3, _) if whole => Err(
+            "it looks like the topology of an ns-3 RDMA simulation: give it with --topology, beside its flows",
+        ),
+        (5, _) => found(Format::Yaps, "five numbers a line, as YAPS prints with GEN_ONLY"),
+        (8, _) => found(Format::Yaps, "eight numbers a line, as YAPS writes"),
+        (9, _) => found(Format::Yaps, "nine numbers a line, as YAPS reads"),
+        _ => Err("its first lines are in no known format"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Flows that wait for flows: the cell `after`, and whether a list of them can be carried out.
+
+use std::fmt;
+
+use priolane_core::ids::FlowId;
+
+use super::{Row, digits};
+
+/// The rows that a cell such as `3+7` names, in rising order, each once; `None` if it is no such cell.
+pub(super) fn rows(cell: &str) -> Option<Vec<FlowId>> {
+    if cell.is_empty() {
+        return Some(Vec::new());
+    }
+    let row = |text: &str| u32::try_from(digits(text)?).ok().map(FlowId);
+    let mut rows = cell.split('+').map(row).collect::<Option<Vec<FlowId>>>()?;
+    rows.sort_unstable();
+    rows.dedup();
+    Some(rows)
+}
+
+/// Rows as a cell names them.
+pub(super) struct Joined<'a>(pub(super) &'a [FlowId]);
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, row) in self.0.iter().enumerate() {
+            let joint = if place == 0 { "" } else { "+" };
+            write!(f, "{joint}{}", row.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// A row that cannot start.
+pub(super) struct Fault {
+    pub(super) row: usize,
+    pub(super) what: String,
+}
+
+/// Whether every flow waits for flows of the list, and none in the end for itself.
+pub(super) fn check(rows: &[Row]) -> Result<(), Fault> {
+    let mut waiters = vec![Vec::new(); rows.len()];
+    let mut open = vec![0; rows.len()];
+    for (place, row) in rows.iter().enumerate() {
+        for first in &row.after {
+            let Some(list) = waiters.get_mut(first.index()) else {
+                return Err(Fault {
+                    row: place,
+                    what: format!("waits for row {}, which is not there", first.0),
+                });
+            };
+            list.push(place);
+            open[place] += 1;
+        }
+    }
+    let mut ready: Vec<usize> = (0..rows.len()).filter(|&place| open[place] == 0).collect();
+    while let Some(place) = ready.pop() {
+        for waiter in std::mem::take(&mut waiters[place]) {
+            open[waiter] -= 1;
+            if open[waiter] == 0 {
+                ready.push(waiter);
+            }
+        }
+    }
+    match open.iter().position(|&open| open > 0) {
+        Some(row) => Err(Fault { row, what: "waits for flows that wait for it".into() }),
+        None => Ok(()),
+    }
+}
