@@ -3,6 +3,7 @@
 use priolane_core::scheme::{ENTRIES, Entry, Row};
 use serde::Serialize;
 
+use crate::import::Format;
 use crate::scheme::{SHIPPED, Solver};
 use crate::source::parse;
 use crate::workload::size_csv;
@@ -28,6 +29,8 @@ pub struct Catalogue {
     pub workloads: Vec<Workload>,
     /// Kinds of topology.
     pub topologies: Vec<Named>,
+    /// Formats of flow lists that can be imported.
+    pub formats: Vec<Named>,
 }
 
 /// A shipped scheme.
@@ -143,6 +146,7 @@ pub fn catalogue() -> Catalogue {
         apps: APPS.to_vec(),
         workloads: size_csv::names().filter_map(workload).collect(),
         topologies: TOPOLOGIES.to_vec(),
+        formats: Format::ALL.map(|format| Named { name: format.name(), summary: format.about() }).to_vec(),
     }
 }
 

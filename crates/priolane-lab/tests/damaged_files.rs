@@ -4,9 +4,11 @@ use std::path::Path;
 
 use priolane_core::rng::{Purpose, Stream};
 use priolane_lab::experiment::{self, Sources};
+use priolane_lab::import;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::{self, SHIPPED};
 use priolane_lab::source::{InputError, Origin, parse};
+use priolane_lab::workload::flow_list;
 
 const EXPERIMENTS: [&str; 5] = [
     include_str!("../../../experiments/papers/nos2/fig6.toml"),
@@ -15,6 +17,22 @@ const EXPERIMENTS: [&str; 5] = [
     include_str!("fixture/all_apps.toml"),
     SMALLEST,
 ];
+
+/// Flow lists of other tools, and a topology.
+const IMPORTS: [&str; 10] = [
+    include_str!("import_samples/hpcc_flow.txt"),
+    HPCC_TOPOLOGY,
+    include_str!("import_samples/htsim.cm"),
+    include_str!("import_samples/yaps_nine.txt"),
+    include_str!("import_samples/yaps_eight.txt"),
+    include_str!("import_samples/aequitas.csv"),
+    include_str!("import_samples/coflow.txt"),
+    include_str!("import_samples/nfdump_old.csv"),
+    include_str!("import_samples/nfdump_new.csv"),
+    include_str!("import_samples/zeek_conn.log"),
+];
+
+const HPCC_TOPOLOGY: &str = include_str!("import_samples/hpcc_topology.txt");
 
 /// All that an experiment must state: damage hits values oftener than in longer ones.
 const SMALLEST: &str = r#"title = "Smallest"
@@ -161,6 +179,26 @@ fn a_million_damaged_experiments_are_read_or_refused() {
 fn a_million_damaged_schemes_are_read_or_refused() {
     let schemes: Vec<&str> = SHIPPED.iter().map(|(_, text)| *text).collect();
     read_a_million(&schemes, read_scheme);
+}
+
+/// Imports a text; what is left of it is a list that can be read.
+fn read_import(text: &str) -> Result<(), InputError> {
+    if text.starts_with("5 1 4") {
+        return import::read_topology(&mut text.as_bytes(), "t.txt").map(drop);
+    }
+    let source = import::Source { file: "x.txt", format: None, network: None };
+    let (imported, _) = import::read(text.as_bytes(), source, &import::Options::default())?;
+    let extras = [flow_list::Extra::Class, flow_list::Extra::Coflow, flow_list::Extra::After];
+    let mut list = Vec::new();
+    let mut writer = flow_list::Writer::new(&mut list, &extras).unwrap();
+    imported.rows.iter().for_each(|row| writer.row(row).unwrap());
+    assert_eq!(flow_list::read_rows(list.as_slice(), "f.csv", imported.hosts).as_ref(), Ok(&imported.rows));
+    Ok(())
+}
+
+#[test]
+fn a_million_damaged_lists_of_others_are_imported_or_refused() {
+    read_a_million(&IMPORTS, read_import);
 }
 
 #[test]

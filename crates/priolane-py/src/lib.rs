@@ -9,9 +9,10 @@ mod request;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
+use priolane_lab::import::{self, Request};
 use priolane_lab::source::InputError as LabInputError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -112,6 +113,17 @@ fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
+/// Imports a flow list of another tool and writes it, its hosts and a report; the report is also returned.
+#[pyfunction]
+fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request: Request = self::request(request)?;
+    let report = py.detach(|| import::import_files(&request)).map_err(|failure| match failure {
+        import::Failure::Input(error) => input_error(error),
+        failure @ import::Failure::Output { .. } => PyOSError::new_err(failure.to_string()),
+    })?;
+    response(&report)
+}
+
 /// Names of the scenarios that `bench` measures without being asked for.
 #[pyfunction]
 fn bench_scenarios() -> Vec<&'static str> {
@@ -163,7 +175,7 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, plan, run_one, thresholds,
-        verdicts, version,
+        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, import_flows, plan,
+        run_one, thresholds, verdicts, version,
     };
 }

@@ -331,7 +331,8 @@ impl<'a> Collector<'a> {
         let mut rows = Vec::with_capacity(order.len());
         for (row, &place) in (0..).zip(&order) {
             let held = self.held[place];
-            let start = origin + (start_of(place) - first) as u128 + u128::from(spread(row));
+            let start =
+                origin + (i128::from(start_of(place)) - i128::from(first)) as u128 + u128::from(spread(row));
             let Some(start) = u64::try_from(start).ok().filter(|&start| start <= LATEST_START.0) else {
                 let fix = "leave --start keep out, or import a part of the file";
                 return Err(lines.whole("a flow would start after more than 53 days", fix));

@@ -1,6 +1,6 @@
 //! Flow lists that users already have, made into flow lists of priolane: one file per format.
 //!
-//! A text is read line by line (64 KiB each at most) and never held; at most [`collect::MAX_IMPORTED`] flows are,
+//! A text is read line by line (64 KiB each at most) and never held; at most [`MAX_IMPORTED`] flows are,
 //! and a list above 256 MiB, which no experiment could read, is refused. Times become whole picoseconds from
 //! their decimal digits. What is dropped is counted with its reason.
 
@@ -18,9 +18,6 @@ mod report;
 mod sizes;
 mod yaps;
 mod zeek;
-
-#[cfg(test)]
-mod tests;
 
 use std::io::BufRead;
 

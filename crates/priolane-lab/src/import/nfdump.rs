@@ -22,6 +22,7 @@ use std::net::IpAddr;
 use super::collect::{Collector, End, Found, MAX_IMPORTED, Name, digits, too_many};
 use super::{Text, zeek};
 use crate::source::InputError;
+use crate::workload::LATEST_START;
 
 /// The longest gap within a flow: the inactive timeout that exporters start with.
 const GAP_PS: u64 = 15_000_000_000_000;
@@ -139,8 +140,8 @@ struct Parsed {
     protocol: Protocol,
     start: u128,
     duration: u128,
-    /// Bytes and packets, from source to destination and back.
-    ways: [Volume; 2],
+    /// What went from source to destination, and back if anything did.
+    ways: (Volume, Option<Volume>),
 }
 
 #[derive(Clone, Copy)]
@@ -158,23 +159,31 @@ fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static st
         return Err("to a multicast or broadcast address");
     }
     let start = instant(into, ts).ok_or("the time is unreadable")?;
+    if start == 0 {
+        return Err("the time is zero");
+    }
     let duration = match (row.cell(4), row.cell(11)) {
         (Some(cell), _) => into.try_time(cell, 12).ok_or("the duration is unreadable")?,
         (None, Some(cell)) => instant(into, cell).ok_or("the time is unreadable")?.saturating_sub(start),
         (None, None) => 0,
     };
+    if duration > u128::from(LATEST_START.0) {
+        return Err("the duration is unreadable");
+    }
     let count = |cell: &str| digits(cell).filter(|&n| n < 1 << 47).map(|n| n as i64);
     let counted =
         |column| row.cell(column).map(|cell| count(cell).ok_or("a number is unreadable")).transpose();
     let there = Volume { bytes: count(bytes).ok_or("a number is unreadable")?, packets: counted(8)? };
-    let back = Volume { bytes: counted(9)?.unwrap_or(0), packets: counted(10)? };
+    let back = counted(9)?.filter(|&bytes| bytes > 0);
+    let packets = counted(10)?;
+    let back = back.map(|bytes| Volume { bytes, packets });
     let port = |column| row.cell(column).map_or(0, port);
     let protocol = match row.cell(5).map(str::to_ascii_uppercase).as_deref() {
         Some("TCP" | "6") => Protocol::Tcp,
         Some("UDP" | "17") => Protocol::Udp,
         _ => Protocol::Other,
     };
-    Ok(Parsed { ends, ports: [port(6), port(7)], protocol, start, duration, ways: [there, back] })
+    Ok(Parsed { ends, ports: [port(6), port(7)], protocol, start, duration, ways: (there, back) })
 }
 
 /// A port, or ICMP's `type.code` as one number.
@@ -197,12 +206,9 @@ fn store(
     let end = into.relative(lines, parsed.start.saturating_add(parsed.duration))?;
     let [sp, dp] = parsed.ports;
     let header = header(parsed.ends[0], parsed.protocol);
-    for (src, dst, ports, volume) in
-        [(src, dst, [sp, dp], parsed.ways[0]), (dst, src, [dp, sp], parsed.ways[1])]
-    {
-        if volume.bytes == 0 && ports == [dp, sp] && volume.packets.unwrap_or(0) == 0 {
-            continue;
-        }
+    let (there, back) = parsed.ways;
+    for (src, dst, ports, volume) in [(src, dst, [sp, dp], Some(there)), (dst, src, [dp, sp], back)] {
+        let Some(volume) = volume else { continue };
         if records.list.len() == MAX_IMPORTED {
             return Err(too_many(lines));
         }
@@ -275,18 +281,18 @@ fn instant(into: &mut Collector<'_>, text: &str) -> Option<u128> {
         && hour < 24
         && minute < 60
         && seconds < 61_000_000_000_000;
+    if !legal {
+        return None;
+    }
     let minutes = (days(year, month, day) * 24 + hour) * 60 + minute;
-    if legal { Some(u128::from(minutes) * 60_000_000_000_000 + seconds) } else { None }
+    Some(u128::from(minutes) * 60_000_000_000_000 + seconds)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
+/// Days from 1970-01-01 to a date of the Gregorian calendar, of a year from 1970 on.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     // Years that begin in March end with the leap day.
-    let (year, month) =
-        if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month.saturating_add(9)) };
-    let year = year.min(10_000);
-    let of_year = (153 * month.min(12) + 2) / 5 + day.min(31);
-    (365 * year + year / 4 - year / 100 + year / 400 + of_year).saturating_sub(719_469)
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469
 }
 
 #[cfg(test)]
@@ -298,6 +304,30 @@ mod tests {
         assert_eq!((days(1970, 1, 1), days(1970, 3, 1), days(2000, 2, 29)), (0, 59, 11_016));
         // 2024-05-01 00:00:00 UTC is 1714521600.
         assert_eq!(days(2024, 5, 1) * 86_400, 1_714_521_600);
+    }
+
+    #[test]
+    fn instants_have_a_legal_date_and_clock() {
+        let options = crate::import::Options::default();
+        let mut into = Collector::new(&options);
+        let mut at = |text: &str| instant(&mut into, text);
+        assert_eq!(at("1970-01-02 00:00:01.5"), Some(86_401_500_000_000_000));
+        assert_eq!(at("1714521600.25"), Some(1_714_521_600_250_000_000_000));
+        let never = [
+            "1970-01-01 18446744073709551615:0:0",
+            "1970-01-01 24:00:00",
+            "1969-12-31 00:00:00",
+            "1970-00-01 0:0:0",
+        ];
+        let odd = [
+            "1970-1 0:0:0",
+            "1970-01-01 0:0",
+            "1970-01-01 0:0:62",
+            "99999-01-01 0:0:0",
+            "1970-01-01-01 0:0:0",
+            "",
+        ];
+        assert!(never.into_iter().chain(odd).all(|text| at(text).is_none()));
     }
 
     #[test]

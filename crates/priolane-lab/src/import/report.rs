@@ -80,8 +80,8 @@ pub struct Report {
     pub dropped: Vec<Dropped>,
     /// Bytes of the flows listed.
     pub bytes: u128,
-    /// First start on the file's own clock, in picoseconds.
-    pub first_start_ps: u128,
+    /// First start on the file's own clock, in seconds, exactly.
+    pub first_start_s: String,
     /// From the first to the last start of the list, in picoseconds.
     pub span_ps: u64,
     /// Different starts among the flows that wait for none.
@@ -121,7 +121,7 @@ impl Report {
             merged: imported.merged,
             dropped: imported.dropped.clone(),
             bytes: flows.map(|flow| u128::from(flow.size.unwrap_or(0))).sum(),
-            first_start_ps: imported.first_start_ps,
+            first_start_s: seconds(imported.first_start_ps),
             span_ps,
             instants: starts.len() as u64,
             waiting: imported.rows.iter().filter(|row| !row.after.is_empty()).count() as u64,
@@ -134,4 +134,11 @@ impl Report {
             outputs: Outputs::default(),
         }
     }
+}
+
+/// Picoseconds as seconds: digits, and as many decimals as it takes.
+fn seconds(ps: u128) -> String {
+    const SECOND: u128 = 1_000_000_000_000;
+    let text = format!("{}.{:012}", ps / SECOND, ps % SECOND);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

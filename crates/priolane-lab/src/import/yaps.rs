@@ -49,7 +49,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         }
         into.rows += 1;
         let size = whole(lines, cells[shape.size], "a size")?;
-        let bytes = size.checked_mul(shape.unit).unwrap_or(u64::MAX);
+        let bytes = size.saturating_mul(shape.unit);
         let (src, dst) = (into.host(lines, cells[shape.src])?, into.host(lines, cells[shape.dst])?);
         let start = into.time(lines, cells[shape.start], shape.power)?;
         into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: None })?;

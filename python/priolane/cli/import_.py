@@ -1,0 +1,94 @@
+"""`priolane import`: flow lists of other tools as flow lists of priolane."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from priolane import _core
+from priolane._core import InputError
+from priolane.cli import arguments, show
+
+_PS_PER_S = 1e12
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("import", help="make a flow list of another tool's flows; see docs/importing.md")
+    command.add_argument("format", nargs="?", metavar="FORMAT", help="auto, or one that --list shows")
+    command.add_argument("file", nargs="?", type=Path, metavar="FILE")
+    command.add_argument("--list", action="store_true", help="the formats, one line each")
+    command.add_argument("-o", "--out", type=Path, metavar="OUT.csv", help="the flow list; its hosts go beside it")
+    command.add_argument("--hosts", type=_count, metavar="N", help="hosts of the network: more are folded onto them")
+    command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
+    command.add_argument("--sizes", type=Path, metavar="OUT.csv", help="also write a size table of the flows")
+    command.add_argument("--start", metavar="TIME", help="when the first flow starts, or `keep` (default: 0)")
+    command.add_argument("--spread", metavar="TIME", help="spread flows of one instant evenly over this time")
+    command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps: bytes of a packet (default: 1460)")
+    command.add_argument("--megabyte", type=_count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
+    command.add_argument("--gap", metavar="TIME", help="nfdump: longest gap within a flow (default: 15s)")
+    command.add_argument("--sampling", type=_count, metavar="N", help="nfdump: one packet in N was seen (default: 1)")
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Imports the file, then says what became of it."""
+    if chosen.list:
+        formats = json.loads(_core.catalogue())["formats"]
+        show.table(["format", "about"], [[entry["name"], entry["summary"]] for entry in formats])
+        return 0
+    if chosen.format is None or chosen.file is None or chosen.out is None:
+        raise InputError("import what? FORMAT FILE -o OUT.csv; `priolane import --list` shows the formats")
+    report = json.loads(_core.import_flows(json.dumps(_request(chosen))))
+    if chosen.json:
+        show.line(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        _present(report)
+    return 0
+
+
+def _request(chosen: argparse.Namespace) -> dict[str, Any]:
+    paths = {key: str(value) for key in ("file", "out", "topology", "sizes") if (value := getattr(chosen, key))}
+    plain = ("format", "hosts", "start", "spread", "mss", "megabyte", "gap", "sampling")
+    return paths | {key: value for key in plain if (value := getattr(chosen, key)) is not None}
+
+
+def _present(report: dict[str, Any]) -> None:
+    if report["guessed_from"] is not None:
+        show.line(f"format: {report['format']}, guessed from {report['guessed_from']}")
+    show.line(
+        f"{report['rows']} rows, {report['flows']} flows, {report['bytes']} bytes, {report['merged']} records merged"
+    )
+    for dropped in report["dropped"]:
+        show.line(f"dropped {dropped['count']}: {dropped['reason']} ({dropped['bytes']} bytes)")
+    show.line(
+        f"starts at {report['instants']} instants of {report['span_ps'] / _PS_PER_S:.9g} s; "
+        f"the first was {report['first_start_s']} s on the file's clock"
+    )
+    show.line(f"{report['names']} hosts of the file; a network of {report['hosts']} hosts or more")
+    if report["fold"] is not None:
+        fold = report["fold"]
+        show.line(f"folded {fold['from']} hosts onto {fold['to']}: {fold['factor']:.4g} each")
+    if report["waiting"]:
+        show.line(f"warning: {report['waiting']} flows wait for others, which no engine can start yet")
+    if report["rounded_times"]:
+        show.line(f"{report['rounded_times']} times were finer than a picosecond, and rounded")
+    if report["sizes"] is not None:
+        sizes = report["sizes"]
+        show.line(
+            f"sizes: {sizes['rows']} rows of {sizes['distinct']} sizes, mean {sizes['mean_of_table']:.6g} bytes "
+            f"(of the list {sizes['mean_of_list']:.6g})"
+        )
+    for note in report["notes"]:
+        show.line(f"note: {note}")
+    for name, path in report["outputs"].items():
+        if path is not None:
+            show.line(f"{name:8} {path}")
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if not 1 <= number < 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 4294967295")
+    return number

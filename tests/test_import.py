@@ -1,0 +1,99 @@
+import json
+from pathlib import Path
+
+import pytest
+
+import priolane
+from priolane import _core
+from priolane.cli import main
+
+SAMPLES = Path(__file__).parent.parent / "crates" / "priolane-lab" / "tests" / "import_samples"
+
+EXPERIMENT = """title = "Imported"
+schemes = ["newreno"]
+time = { flows = 2 }
+topology = { kind = "file", path = "flows.topology.csv" }
+group = [{ name = "a", hosts = "*", app = "flows", list = "flows.csv" }]
+"""
+
+
+def test_an_imported_simulation_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "flows.csv"
+    topology = str(SAMPLES / "hpcc_topology.txt")
+    # 200 MB would take long: the first flow is cut to 20 kB.
+    flows = tmp_path / "flow.txt"
+    flows.write_text((SAMPLES / "hpcc_flow.txt").read_text().replace("200000000", "20000"))
+    assert main(["import", "auto", str(flows), "-o", str(out), "--topology", topology]) == 0
+    shown, errors = capsys.readouterr()
+    assert errors == ""
+    assert "format: hpcc, guessed from a number of flows" in shown
+    assert "5 rows, 2 flows, 21000 bytes, 0 records merged" in shown
+    assert "dropped 1: from a host to itself (5000 bytes)" in shown
+    assert "the first was 2 s on the file's clock" in shown
+    assert out.read_text() == "start_ns,src,dst,bytes\n0,1,0,20000\n1000,0,1,1000\n"
+    assert (tmp_path / "flows.hosts.csv").read_text() == "name,host\n1,0\n2,1\n"
+    (tmp_path / "x.toml").write_text(EXPERIMENT)
+    results = priolane.run(tmp_path / "x.toml", tmp_path / "runs")
+    assert len(results.runs) == 1
+
+
+def test_the_report_is_printed_as_it_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "new" / "c.csv"
+    sizes = tmp_path / "sizes.csv"
+    command = ["import", "coflow", str(SAMPLES / "coflow.txt"), "-o", str(out), "--hosts", "2", "--json"]
+    assert main([*command, "--sizes", str(sizes), "--megabyte", "1000000", "--start", "1ms"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "new" / "c.report.json").read_text())
+    # 10.00001 MB and 2^20: a decimal megabyte makes halves of 500000, a quarter of 250000, and 4 + 3 bytes of 10.
+    assert printed["bytes"] == 500_000 + 250_000 + 4 + 3
+    assert printed["fold"] == {"from": 4, "to": 2, "factor": 2.0}
+    assert out.read_text().splitlines()[:2] == ["start_ns,src,dst,bytes,coflow", "1000000,1,0,500000,1"]
+    assert sizes.read_text().splitlines()[1:3] == ["bytes,cdf", "3,0.25"]
+
+
+def test_a_folded_or_waiting_list_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "c.csv")
+    assert main(["import", "auto", str(SAMPLES / "coflow.txt"), "-o", out, "--hosts", "2"]) == 0
+    assert "folded 4 hosts onto 2: 2 each" in capsys.readouterr().out
+    assert main(["import", "htsim", str(SAMPLES / "htsim.cm"), "-o", out]) == 0
+    assert "warning: 3 flows wait for others" in capsys.readouterr().out
+
+
+def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek"]
+    assert [line.split()[0] for line in lines] == ["format", *names]
+    assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["auto", "none.txt"], "cannot be read"),
+        (["pcap", "hpcc_flow.txt"], "there is no format"),
+        (["auto", "hpcc_topology.txt"], "give it with --topology"),
+        (["zeek", "hpcc_flow.txt"], "there is no #fields line"),
+        (["yaps", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for yaps"),
+        (["yaps", "yaps_nine.txt", "--start", "soon"], "write a time"),
+        (["yaps", "yaps_nine.txt", "--hosts", "70000"], "2 to 65536"),
+        ([], "import what?"),
+    ],
+)
+def test_bad_input_is_one_line_exit_2_and_no_file(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if arguments:
+        arguments = [arguments[0], str(SAMPLES / arguments[1]), *arguments[2:]]
+    assert main(["import", *arguments, "-o", str(tmp_path / "out.csv")]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert message in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    command = ["import", "yaps", str(SAMPLES / "yaps_nine.txt"), "-o", str(tmp_path / "file" / "out.csv")]
+    assert main(command) == 1
+    assert "cannot be written" in capsys.readouterr().err
