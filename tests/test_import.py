@@ -31,7 +31,7 @@ def test_an_imported_simulation_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "dropped 1: from a host to itself (5000 bytes)" in shown
     assert "the first was 2 s on the file's clock" in shown
     assert out.read_text() == "start_ns,src,dst,bytes\n0,1,0,20000\n1000,0,1,1000\n"
-    assert (tmp_path / "flows.hosts.csv").read_text() == "name,host\n1,0\n2,1\n"
+    assert (tmp_path / "flows.hosts.csv").read_text() == "name,host\n1,0\n2,1\n3,2\n4,3\n"
     (tmp_path / "x.toml").write_text(EXPERIMENT)
     results = priolane.run(tmp_path / "x.toml", tmp_path / "runs")
     assert len(results.runs) == 1
