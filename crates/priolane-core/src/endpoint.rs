@@ -200,4 +200,12 @@ pub trait Endpoint: Send {
 
     /// The next thing the host's applications should know.
     fn poll_event(&mut self) -> Option<Event>;
+
+    /// Tells `see` what this endpoint, the sender of `flow`, knows of it: a name and a value each, the unit in
+    /// the name (`cwnd_bytes`, `srtt_ps`; none for plain numbers), names in an order that never changes.
+    /// Changes nothing; called only when a flow is traced. Says nothing of flows that it does not send, or sends
+    /// no more. Default: nothing.
+    fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (flow, see);
+    }
 }

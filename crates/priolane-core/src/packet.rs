@@ -119,7 +119,13 @@ pub struct Header {
 }
 
 /// What a transport writes in its packets, at most 24 bytes (more only where a port writes too, as INT).
-pub trait Body: Copy + Default + std::fmt::Debug + Send + 'static {}
+pub trait Body: Copy + Default + std::fmt::Debug + Send + 'static {
+    /// Of an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it; (0, 0) is none. For
+    /// traces, never for the simulation. Default: none.
+    fn blocks(&self) -> [(u32, u32); 2] {
+        [(0, 0); 2]
+    }
+}
 
 impl Body for () {}
 

@@ -5,6 +5,7 @@ mod node;
 pub mod outcome;
 pub mod scenario;
 pub mod topology;
+pub mod trace;
 mod wire;
 
 use priolane_core::endpoint::Endpoint;
@@ -40,7 +41,7 @@ pub fn run_with<E: Endpoint + 'static>(
         Engine::Wheel => true,
     };
     if wheel {
-        engine::wheel::run(&mut network, &fabric, progress)
+        engine::wheel::run(&mut network, &fabric, &mut None, progress)
     } else {
         engine::window::run(&mut network, &fabric, drive.order, progress)
     }

@@ -6,6 +6,7 @@ use priolane_core::units::Time;
 
 use crate::node::estimator::Posted;
 use crate::outcome::RunError;
+use crate::trace::Seen;
 
 /// Where a link ends: the node, and the place the link has in that node's order of simultaneous arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,13 @@ pub(crate) trait Wire<B: Body> {
 
     /// The run cannot be trusted.
     fn violated(&mut self, error: RunError);
+
+    /// Something a traced run keeps. `seen` says what, and is not even asked where nobody traces: an engine that
+    /// cannot trace compiles to what it would be without this call.
+    #[inline]
+    fn observe<'s>(&mut self, seen: impl FnOnce() -> Seen<'s, B>) {
+        let _ = seen;
+    }
 }
 
 /// What happens at a node at one instant, in the order in which simultaneous things happen.

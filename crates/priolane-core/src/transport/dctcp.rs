@@ -195,6 +195,11 @@ impl CongestionControl for Dctcp {
     fn on_recovered(&mut self, in_flight: u64) {
         self.reno.on_recovered(in_flight);
     }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        self.reno.inspect(see);
+        see("alpha", self.alpha);
+    }
 }
 
 #[cfg(test)]

@@ -110,6 +110,13 @@ impl CongestionControl for NewReno {
     fn on_recovered(&mut self, in_flight: u64) {
         self.cwnd = self.ssthresh.min(in_flight.max(self.mss) + self.mss).max(self.mss);
     }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        // Before the first reduction there is none.
+        if self.ssthresh != u64::MAX {
+            see("ssthresh_bytes", self.ssthresh as f64);
+        }
+    }
 }
 
 #[cfg(test)]

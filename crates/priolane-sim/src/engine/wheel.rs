@@ -17,6 +17,7 @@ use super::timing_wheel::{Timed, TimingWheel};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError, Sample};
+use crate::trace::{Passage, Seen, Tracer};
 use crate::wire::{Ingress, Kind, Wire};
 
 /// Events between two reports of progress.
@@ -104,11 +105,22 @@ pub(crate) struct EagerWire<B> {
     control_plane: ControlPlane,
     ending: Ending,
     error: Option<RunError>,
+    tracer: Option<Box<Tracer>>,
 }
 
 impl<B: Body> Wire<B> for EagerWire<B> {
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
         self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(*packet));
+        if let Some(tracer) = &mut self.tracer {
+            tracer.emitted(Passage(self.counter));
+        }
+    }
+
+    #[inline]
+    fn observe<'s>(&mut self, seen: impl FnOnce() -> Seen<'s, B>) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.see(seen());
+        }
     }
 
     fn post(&mut self, posted: Posted) {
@@ -165,10 +177,11 @@ enum Awaited {
     No,
 }
 
-/// Runs the scenario of `fabric` to its end.
+/// Runs the scenario of `fabric` to its end; `tracer` is told what it observes.
 pub(crate) fn run<B: Body>(
     network: &mut Network<B>,
     fabric: &Fabric,
+    tracer: &mut Option<Box<Tracer>>,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
     let scenario = fabric.scenario;
@@ -183,6 +196,7 @@ pub(crate) fn run<B: Body>(
         control_plane: ControlPlane::new(scenario),
         ending: Ending::new(scenario),
         error: None,
+        tracer: tracer.take(),
     };
     for node in 0..nodes as u32 {
         wire.node = NodeId(node);
@@ -219,6 +233,7 @@ pub(crate) fn run<B: Body>(
     let stop = wire.ending.stop_at();
     sampler.sample_before(stop, network);
     let _ = progress(wire.ending.progress(stop));
+    *tracer = wire.tracer.take();
     collect(network, fabric, stop, &mut |out| {
         for event in wire.wheel.rest().chain(&unhandled) {
             if let What::Arrive(packet) = &event.what {
@@ -245,6 +260,10 @@ fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, until:
 
 fn handle<B: Body>(event: Event<B>, network: &mut Network<B>, fabric: &Fabric, wire: &mut EagerWire<B>) {
     wire.node = event.node;
+    if let Some(tracer) = &mut wire.tracer {
+        let arrived = matches!(event.what, What::Arrive(_)).then_some(Passage(event.counter));
+        tracer.begin(event.node, event.at, arrived);
+    }
     let (group, i) = network.at(event.node);
     match event.what {
         What::Arrive(packet) => group.arrive(i, fabric, event.at, &packet, wire),

@@ -9,6 +9,7 @@ use priolane_core::port::{Admission, Discipline};
 use priolane_core::units::Time;
 
 use super::line::{Counts, Line};
+use crate::trace::{Backlog, Seen};
 use crate::wire::Wire;
 
 /// A port of a switch.
@@ -67,13 +68,16 @@ impl<D> Egress<D> {
     {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
+        wire.observe(|| self.offered(now, packet));
         if idle
             && self.queue.packets() == 0
             && let Some(admission) = self.queue.pass(now, &packet.header)
         {
             return self.pass(now, packet, admission, wire);
         }
-        match self.queue.enqueue(now, packet) {
+        let admission = self.queue.enqueue(now, packet);
+        wire.observe(|| Seen::Admitted(admission));
+        match admission {
             Admission::Dropped => {
                 self.counts.dropped(class, size);
                 return Started::No;
@@ -89,6 +93,15 @@ impl<D> Egress<D> {
         Started::No
     }
 
+    /// What a packet finds that arrives now.
+    fn offered<B: Body>(&self, at: Time, packet: &Packet<B>) -> Seen<'static, B>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let (packets, bytes) = self.queued();
+        Seen::Offered { link: self.line.link, at, header: packet.header, ahead: Backlog { packets, bytes } }
+    }
+
     #[inline]
     fn pass<B: Body, W: Wire<B>>(
         &mut self,
@@ -97,6 +110,7 @@ impl<D> Egress<D> {
         admission: Admission,
         wire: &mut W,
     ) -> Started {
+        wire.observe(|| Seen::Admitted(admission));
         match admission {
             Admission::Queued => self.line.transmit(now, packet, &mut self.counts, wire),
             Admission::Marked => {

@@ -23,6 +23,7 @@ use crate::engine::control_plane::Told;
 use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
+use crate::trace::{Backlog, Seen};
 use crate::wire::{Due, Kind, Wire};
 
 /// What the transport answered when it was last asked for a packet.
@@ -248,6 +249,7 @@ impl<E: Endpoint> Host<E> {
     /// After a call to the transport: its events, then its packets.
     #[inline]
     fn settle<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
+        wire.observe(|| Seen::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Delivered { flow, at } => self.delivered.push((flow, at)),
@@ -288,6 +290,9 @@ impl<E: Endpoint> Host<E> {
             match self.endpoint.poll_transmit(cx) {
                 Tx::Send { packet, id } => {
                     self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
+                    wire.observe(|| Seen::Made { at: now, packet });
+                    wire.observe(|| self.offered(now, &packet.header));
+                    wire.observe(|| Seen::Admitted(Admission::Queued));
                     self.line.transmit(now, &packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -331,10 +336,13 @@ impl<E: Endpoint> Host<E> {
             };
             let Header { class, wire: size, .. } = outgoing.packet.header;
             self.exchanged[usize::from(class) % CLASSES].made.add(size);
+            wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
+            wire.observe(|| self.offered(now, &outgoing.packet.header));
             let Some(queue) = &mut self.queue else { return };
             let idle = self.line.free_at <= now && queue.is_empty();
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
             let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
+            wire.observe(|| Seen::Admitted(admission));
             match admission {
                 Admission::Dropped => {
                     self.counts.dropped(class, size);
@@ -357,6 +365,12 @@ impl<E: Endpoint> Host<E> {
                 }
             }
         }
+    }
+
+    /// What a packet of the transport finds in front of the line now.
+    fn offered(&self, at: Time, header: &Header) -> Seen<'static, E::Body> {
+        let (packets, bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
+        Seen::Offered { link: self.line.link, at, header: *header, ahead: Backlog { packets, bytes } }
     }
 
     /// Puts a packet on the line.

@@ -6,6 +6,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 
 use crate::outcome::{PortClassRecord, Tally};
+use crate::trace::Seen;
 use crate::wire::{Ingress, Wire};
 
 /// What one class saw at a line and the queues in front of it: a cache line.
@@ -209,6 +210,7 @@ impl Line {
         let header = &packet.header;
         counts.of(header.class).served.add(header.wire);
         self.free_at = t + self.serialize(header.wire);
+        wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header: *header });
         if let Some(loss) = &mut self.loss
             && loss.stream.chance(loss.probability)
         {

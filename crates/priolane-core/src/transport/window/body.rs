@@ -46,7 +46,11 @@ pub struct Segment {
     pub sack: [(u32, u32); 2],
 }
 
-impl Body for Segment {}
+impl Body for Segment {
+    fn blocks(&self) -> [(u32, u32); 2] {
+        self.sack
+    }
+}
 
 const _: () = assert!(size_of::<Segment>() == 24);
 const _: () = assert!(size_of::<Packet<Segment>>() == 56);

@@ -79,6 +79,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {
         let _ = (theta, w_milli);
     }
+
+    /// Tells `see` what it knows besides the window, as [`crate::endpoint::Endpoint::inspect`] does. Default:
+    /// nothing.
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        let _ = see;
+    }
 }
 
 /// Whether a timeout is the first for the data at the head of the window.

@@ -478,4 +478,12 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
+
+    fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(&Role::Sender(slot)) = self.roles.get(&flow)
+            && let Some(sender) = self.senders.get(slot)
+        {
+            sender.inspect(&self.config, see);
+        }
+    }
 }

@@ -316,6 +316,19 @@ impl<C: CongestionControl> Sender<C> {
         self.spec.class.saturating_add(level).min(CLASSES as u8 - 1)
     }
 
+    /// What the sender knows of the flow, for traces.
+    pub(super) fn inspect(&self, config: &Config, see: &mut dyn FnMut(&'static str, f64)) {
+        see("acked_bytes", self.una as f64);
+        see("cwnd_bytes", self.controller.window() as f64);
+        see("in_flight_bytes", self.pipe() as f64);
+        // Zero stands for "no sample yet".
+        if self.rto.srtt() > Span::ZERO {
+            see("srtt_ps", self.rto.srtt().0 as f64);
+        }
+        see("rto_ps", self.rto.timeout(config).0 as f64);
+        self.controller.inspect(see);
+    }
+
     /// What the sender knows of the flow at `now`.
     pub(super) fn report(&self, now: Time) -> FlowReport {
         let elapsed = now.since(self.spec.start);

@@ -1,0 +1,242 @@
+//! From what nodes do to the trace of one flow.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use priolane_core::endpoint::Endpoint;
+use priolane_core::ids::{FlowId, HostId, LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Kind, Marks, Packet};
+use priolane_core::port::{Admission, SortBy};
+use priolane_core::units::{Span, Time};
+
+use super::{Backlog, Fate, Hop, Marking, Reading, Service, Trace, TracedPacket, Turn};
+use crate::node::switch::queue_of;
+use crate::scenario::{Nic, Scenario};
+
+/// What a node does, as it tells its wire.
+pub(crate) enum Seen<'a, B> {
+    /// The transport of `host` was called.
+    Called { host: HostId, at: Time, endpoint: &'a dyn Endpoint<Body = B> },
+    /// A transport made a packet.
+    Made { at: Time, packet: Packet<B> },
+    /// A packet comes to a port where `ahead` waits.
+    Offered { link: LinkId, at: Time, header: Header, ahead: Backlog },
+    /// What became of the packet offered last.
+    Admitted(Admission),
+    /// A line begins to send a packet.
+    Started { link: LinkId, start: Time, left: Time, header: Header },
+}
+
+/// A packet's journey over a link: the engine's number of the event that is its arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Passage(pub(crate) u64);
+
+/// Keeps what happens to one flow.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    flow: FlowId,
+    /// Where the flow starts.
+    source: Option<HostId>,
+    hosts: u32,
+    host_delay: Span,
+    trace: Trace,
+    /// Hops whose packets wait, by port, in order of arrival.
+    waiting: BTreeMap<LinkId, VecDeque<usize>>,
+    /// Hops whose packets are on links.
+    flying: BTreeMap<Passage, usize>,
+    /// The packet of the flow that is being handled.
+    subject: Option<u32>,
+    /// The hop that is not yet admitted.
+    offered: Option<usize>,
+    /// The hop whose packet was put on its line just now.
+    started: Option<usize>,
+    sent: Before,
+    /// The readings last taken.
+    last: Vec<(&'static str, f64)>,
+}
+
+/// What of a flow was sent before: its payload up to an end, its SYN, its SYN/ACK.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    payload_end: u64,
+    syn: bool,
+    syn_ack: bool,
+}
+
+impl Before {
+    /// Whether a packet repeats any of it; it counts from now on.
+    fn add(&mut self, header: &Header) -> Turn {
+        let again = match header.kind {
+            Kind::Data => {
+                let begins = header.offset.get();
+                let again = begins < self.payload_end;
+                self.payload_end = self.payload_end.max(begins + u64::from(header.payload));
+                again
+            }
+            Kind::Syn => std::mem::replace(&mut self.syn, true),
+            Kind::SynAck => std::mem::replace(&mut self.syn_ack, true),
+            Kind::Ack | Kind::Credit | Kind::Probe | Kind::Signal => false,
+        };
+        if again { Turn::Again } else { Turn::First }
+    }
+}
+
+impl Tracer {
+    /// A tracer that has seen nothing of `flow` yet.
+    pub(crate) fn new(scenario: &Scenario, flow: FlowId) -> Self {
+        Self {
+            flow,
+            source: scenario.flows.get(flow.index()).map(|spec| spec.src),
+            hosts: scenario.topology.hosts,
+            host_delay: scenario.host_delay,
+            trace: Trace::default(),
+            waiting: BTreeMap::new(),
+            flying: BTreeMap::new(),
+            subject: None,
+            offered: None,
+            started: None,
+            sent: Before::default(),
+            last: Vec::new(),
+        }
+    }
+
+    /// The engine begins to handle an event of `node`: the arrival of a packet, or another.
+    pub(crate) fn begin(&mut self, node: NodeId, at: Time, arrived: Option<Passage>) {
+        self.subject = None;
+        let Some(i) = arrived.and_then(|passage| self.flying.remove(&passage)) else { return };
+        let hop = &mut self.trace.hops[i];
+        let is_host = node.0 < self.hosts;
+        if let Fate::Sent(service) = hop.fate {
+            let processing = if is_host { self.host_delay } else { Span::ZERO };
+            hop.fate = Fate::Arrived { service, at: at - processing };
+        }
+        if is_host {
+            self.trace.packets[hop.packet as usize].delivered = Some(at);
+        }
+        self.subject = Some(hop.packet);
+    }
+
+    /// The packet that was put on its line just now was not lost: its arrival is `passage`.
+    pub(crate) fn emitted(&mut self, passage: Passage) {
+        let Some(i) = self.started.take() else { return };
+        let hop = &mut self.trace.hops[i];
+        if let Fate::Lost(service) = hop.fate {
+            hop.fate = Fate::Sent(service);
+        }
+        self.flying.insert(passage, i);
+    }
+
+    /// A node did something.
+    pub(crate) fn see<B: Body>(&mut self, seen: Seen<B>) {
+        match seen {
+            Seen::Called { host, at, endpoint } => self.read(host, at, endpoint),
+            Seen::Made { at, packet } => self.made(at, &packet),
+            Seen::Offered { link, at, header, ahead } => self.offer(link, at, &header, ahead),
+            Seen::Admitted(admission) => self.admit(admission),
+            Seen::Started { link, start, left, header } => {
+                self.start(link, Service { start, end: left }, &header);
+            }
+        }
+    }
+
+    fn made<B: Body>(&mut self, at: Time, packet: &Packet<B>) {
+        let header = packet.header;
+        if header.flow != self.flow {
+            return;
+        }
+        let turn = self.sent.add(&header);
+        self.subject = Some(self.trace.packets.len() as u32);
+        let blocks = packet.body.blocks();
+        self.trace.packets.push(TracedPacket { header, blocks, made: at, turn, delivered: None });
+    }
+
+    fn offer(&mut self, link: LinkId, queued: Time, header: &Header, ahead: Backlog) {
+        self.offered = None;
+        if header.flow != self.flow {
+            return;
+        }
+        let Some(packet) = self.subject else { return };
+        self.offered = Some(self.trace.hops.len());
+        self.trace.hops.push(Hop {
+            packet,
+            link,
+            queue: 0,
+            queued,
+            ahead,
+            marks: header.marks,
+            marking: Marking::Unmarked,
+            fate: Fate::Waiting,
+        });
+    }
+
+    fn admit(&mut self, admission: Admission) {
+        let Some(i) = self.offered.take() else { return };
+        let hop = &mut self.trace.hops[i];
+        match admission {
+            Admission::Dropped => {
+                hop.fate = Fate::Dropped;
+                return;
+            }
+            Admission::Marked => {
+                hop.marks = hop.marks.with(Marks::CONGESTED);
+                hop.marking = Marking::Marked;
+            }
+            Admission::Queued => {}
+        }
+        self.waiting.entry(hop.link).or_default().push_back(i);
+    }
+
+    /// Lost, until `emitted` says otherwise.
+    fn start(&mut self, link: LinkId, service: Service, header: &Header) {
+        self.started = None;
+        if header.flow != self.flow {
+            return;
+        }
+        let Trace { packets, hops, .. } = &mut self.trace;
+        let Some(waiting) = self.waiting.get_mut(&link) else { return };
+        let is_it = |&i: &usize| {
+            let hop = &hops[i];
+            Header { marks: hop.marks, ..packets[hop.packet as usize].header } == *header
+        };
+        let found = waiting.iter().position(is_it).and_then(|place| waiting.remove(place));
+        debug_assert!(found.is_some(), "a packet that is sent has come to its port before");
+        if let Some(i) = found {
+            hops[i].fate = Fate::Lost(service);
+        }
+        self.started = found;
+    }
+
+    fn read<B: Body>(&mut self, host: HostId, at: Time, endpoint: &dyn Endpoint<Body = B>) {
+        if Some(host) != self.source {
+            return;
+        }
+        let answered = self.subject.is_some();
+        let Self { flow, trace, last, .. } = self;
+        endpoint.inspect(*flow, &mut |metric, value| {
+            let known = last.iter_mut().find(|(name, _)| *name == metric);
+            let is_new = known.as_ref().is_none_or(|(_, old)| old.to_bits() != value.to_bits());
+            match known {
+                Some((_, old)) => *old = value,
+                None => last.push((metric, value)),
+            }
+            if answered || is_new {
+                trace.state.push(Reading { at, metric, value });
+            }
+        });
+    }
+
+    /// What was seen, whole.
+    pub(crate) fn into_trace(self, scenario: &Scenario) -> Trace {
+        let mut trace = self.trace;
+        for hop in &mut trace.hops {
+            let header = &trace.packets[hop.packet as usize].header;
+            let from = scenario.topology.links[hop.link.index()].from;
+            hop.queue = match &scenario.nic {
+                _ if from.0 >= self.hosts => queue_of(&scenario.ports[hop.link.index()].queues, header.class),
+                Nic::Pull => 0,
+                Nic::Queue { port, sort_by: SortBy::Class } => queue_of(&port.queues, header.class),
+                Nic::Queue { port, sort_by: SortBy::HostLevel } => queue_of(&port.queues, header.host_level),
+            };
+        }
+        trace
+    }
+}
