@@ -246,7 +246,7 @@ fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
 }
 
 /// The invariants of every run.
-fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
+pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     let end = outcome.stopped_at;
     let violation = |what: String, when: Time, place: String| Err(Failure::Violation { what, when, place });
     let flows = source.scenario.flows.len();

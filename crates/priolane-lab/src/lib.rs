@@ -17,6 +17,7 @@ pub mod results;
 pub mod scheme;
 pub mod source;
 pub mod thresholds;
+pub mod trace;
 pub mod verdict;
 pub mod workload;
 

@@ -45,11 +45,21 @@ pub fn of(table: Table) -> &'static [Column] {
     }
 }
 
-const fn known(name: &'static str, kind: DataType, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn known(
+    name: &'static str,
+    kind: DataType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
     Column { name, kind, unit, meaning, nulls: Nulls::Never }
 }
 
-const fn maybe(name: &'static str, kind: DataType, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn maybe(
+    name: &'static str,
+    kind: DataType,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
     Column { name, kind, unit, meaning, nulls: Nulls::Possible }
 }
 

@@ -320,26 +320,26 @@ impl<'a> View<'a> {
     }
 }
 
-fn u8s(values: impl Iterator<Item = Option<u8>>) -> ArrayRef {
+pub(crate) fn u8s(values: impl Iterator<Item = Option<u8>>) -> ArrayRef {
     Arc::new(values.collect::<UInt8Array>())
 }
 
-fn u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+pub(crate) fn u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
     Arc::new(values.collect::<UInt32Array>())
 }
 
-fn u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+pub(crate) fn u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
     Arc::new(values.collect::<UInt64Array>())
 }
 
-fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+pub(crate) fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
 }
 
-fn bools(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
+pub(crate) fn bools(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
     Arc::new(values.collect::<BooleanArray>())
 }
 
-fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+pub(crate) fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
     Arc::new(values.collect::<StringArray>())
 }

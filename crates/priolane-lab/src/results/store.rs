@@ -45,7 +45,7 @@ pub struct StoreError {
 }
 
 /// Attaches what was tried, and on what, to an I/O error.
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |source| StoreError { doing, path, source }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -51,19 +52,28 @@ impl<W: Write> Write for Hashed<W> {
 
 /// Writes a table to `file` and brings it to the disk.
 pub(super) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
+    let written = write_batches(table.schema(), rows.batches(table), Hashed::new(file))?;
+    let (file, record) = written.finish(&table.file());
+    file.sync_all()?;
+    Ok(record)
+}
+
+/// Writes batches of rows of one schema to `out`, which it returns.
+pub(crate) fn write_batches<W: Write + Send>(
+    schema: SchemaRef,
+    batches: impl Iterator<Item = RecordBatch>,
+    out: W,
+) -> io::Result<W> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by("priolane".to_owned())
         .set_max_row_group_row_count(Some(BATCH * 16))
         .build();
-    let mut writer =
-        ArrowWriter::try_new(Hashed::new(file), table.schema(), Some(properties)).map_err(plain)?;
-    for batch in rows.batches(table) {
+    let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(plain)?;
+    for batch in batches {
         writer.write(&batch).map_err(plain)?;
     }
-    let (file, record) = writer.into_inner().map_err(plain)?.finish(&table.file());
-    file.sync_all()?;
-    Ok(record)
+    writer.into_inner().map_err(plain)
 }
 
 /// The batches of a table's file in a run's directory, with the named columns only, in the table's order.

@@ -168,11 +168,7 @@ impl Fate {
 ///
 /// # Errors
 /// As [`crate::run`].
-pub fn run(
-    scenario: &Scenario,
-    flow: FlowId,
-    progress: OnProgress,
-) -> Result<(Outcome, Trace), RunError> {
+pub fn run(scenario: &Scenario, flow: FlowId, progress: OnProgress) -> Result<(Outcome, Trace), RunError> {
     scenario.transport.with_endpoints(Runner { scenario, flow, progress })
 }
 

@@ -1,0 +1,115 @@
+//! Which run of a plan is meant: exactly one, or a message that says what to add.
+
+use serde_json::Value as Json;
+
+use super::Request;
+use crate::plan::{Plan, Run};
+use crate::source::{InputError, parse_value};
+
+/// The one run of `plan` that `request` fits.
+///
+/// # Errors
+/// No run or several fit.
+pub(super) fn choose<'a>(plan: &'a Plan, request: &Request) -> Result<&'a Run, InputError> {
+    let wanted = point(plan, request)?;
+    let seeds = plan.experiment.seeds;
+    if let Some(seed) = request.seed.filter(|&seed| seed < 1 || seed > u64::from(seeds)) {
+        let what = format!("the experiment has no seed {seed}");
+        return Err(wrong(
+            plan,
+            "--seed",
+            what,
+            format!("a seed from 1 to {seeds}, or more with --set seeds=N"),
+        ));
+    }
+    let fits = |run: &&Run| {
+        request.seed.is_none_or(|seed| run.seed == seed)
+            && wanted.iter().all(|(key, value)| has(run, key, value))
+    };
+    let found: Vec<&Run> = plan.runs.iter().filter(fits).collect();
+    match found[..] {
+        [run] => Ok(run),
+        [] => Err(wrong(plan, "--point", "no run fits".into(), "a point of the sweep".into())),
+        _ => Err(several(plan, &found)),
+    }
+}
+
+/// The values of `--point`, each one that the sweep has.
+fn point(plan: &Plan, request: &Request) -> Result<Vec<(String, Json)>, InputError> {
+    let checked = |(key, text): &(String, String)| {
+        let value = parse_value("--point", text).value.to_json();
+        let swept: Vec<&Json> = values(&plan.runs.iter().collect::<Vec<_>>(), key);
+        if swept.is_empty() {
+            let keys: Vec<&str> = plan.runs[0].point.iter().map(|(key, _)| key.as_str()).collect();
+            let fix = match keys[..] {
+                [] => "nothing is swept: --set changes any key".to_owned(),
+                _ => format!("one of {}; --set changes any other key", keys.join(", ")),
+            };
+            return Err(wrong(plan, "--point", format!("{key:?} is not swept"), fix));
+        }
+        if !swept.iter().any(|known| same(known, &value)) {
+            let what = format!("{key:?} is never {}", plain(&value));
+            return Err(wrong(plan, "--point", what, format!("one of {}", list(&swept, ", "))));
+        }
+        Ok((key.clone(), value))
+    };
+    request.point.iter().map(checked).collect()
+}
+
+fn has(run: &Run, key: &str, value: &Json) -> bool {
+    run.point.iter().any(|(k, v)| k == key && same(v, value))
+}
+
+/// Whether two values mean the same: 1 is 1.0.
+fn same(a: &Json, b: &Json) -> bool {
+    a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
+}
+
+/// The message for several runs: how they differ.
+fn several(plan: &Plan, found: &[&Run]) -> InputError {
+    let mut add = Vec::new();
+    let schemes = distinct(found.iter().map(|run| run.scheme.as_str()));
+    if schemes.len() > 1 {
+        add.push(format!("--scheme {}", schemes.join("|")));
+    }
+    let seeds = distinct(found.iter().map(|run| run.seed));
+    if let [first, .., last] = seeds[..] {
+        add.push(format!("--seed K (from {first} to {last})"));
+    }
+    for (key, _) in &found[0].point {
+        let swept = values(found, key);
+        if swept.len() > 1 {
+            add.push(format!("--point {key}={}", list(&swept, "|")));
+        }
+    }
+    let what = format!("{} runs could be meant", found.len());
+    wrong(plan, "", what, format!("add {}", add.join(" and ")))
+}
+
+/// The values that a swept key has in `runs`.
+fn values<'a>(runs: &[&'a Run], key: &str) -> Vec<&'a Json> {
+    distinct(runs.iter().filter_map(|run| run.point.iter().find(|(k, _)| k == key)).map(|(_, value)| value))
+}
+
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for one in all {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    seen
+}
+
+fn list(values: &[&Json], between: &str) -> String {
+    values.iter().map(|value| plain(value)).collect::<Vec<_>>().join(between)
+}
+
+/// A value as a user writes it: texts without quotes.
+fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn wrong(plan: &Plan, key: &str, what: String, fix: String) -> InputError {
+    InputError::new(plan.source.display().to_string(), None, key, what, fix)
+}

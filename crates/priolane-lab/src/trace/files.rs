@@ -1,0 +1,88 @@
+//! The files of a trace: written under temporary names, brought to the disk, then all renamed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+
+use super::Life;
+use super::capture::{self, Captured};
+use super::table;
+use crate::results::store::{StoreError, failed};
+use crate::results::tables::write_batches;
+
+/// A file under its temporary name. Dropped unpublished, it is removed.
+#[derive(Debug)]
+struct Draft {
+    temporary: PathBuf,
+    place: PathBuf,
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After publishing the path is gone.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Writes hops, state and capture below `dir`, which is made if it is missing; their paths in that order.
+pub(super) fn write(
+    life: &Life,
+    captured: &[Captured],
+    digest: &str,
+    dir: &Path,
+) -> Result<[PathBuf; 3], StoreError> {
+    fs::create_dir_all(dir).map_err(failed("create", dir))?;
+    let about = about(life, digest);
+    let hops = table::hops(life.trace, life.ports, &about);
+    let state = table::state(life.trace, &about);
+    let name = format!("trace-{}", life.flow.0);
+    let drafts = [
+        draft(dir, &format!("{name}.parquet"), |out| rows(&hops, out))?,
+        draft(dir, &format!("{name}-state.parquet"), |out| rows(&state, out))?,
+        draft(dir, &format!("{name}.pcap"), |out| capture::write(captured, out))?,
+    ];
+    for Draft { temporary, place } in &drafts {
+        fs::rename(temporary, place).map_err(failed("create", place))?;
+    }
+    Ok(drafts.each_ref().map(|draft| draft.place.clone()))
+}
+
+/// What was traced, for the metadata of both tables.
+fn about(life: &Life, digest: &str) -> BTreeMap<String, String> {
+    let run = life.run;
+    let point: serde_json::Map<_, _> = run.point.iter().cloned().collect();
+    [
+        ("run", run.id.clone()),
+        ("version", crate::VERSION.to_owned()),
+        ("scheme", run.scheme.clone()),
+        ("point", serde_json::Value::from(point).to_string()),
+        ("seed", run.seed.to_string()),
+        ("flow", life.flow.0.to_string()),
+        ("digest", digest.to_owned()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .into()
+}
+
+fn rows(batch: &RecordBatch, out: &mut (impl Write + Send)) -> io::Result<()> {
+    write_batches(batch.schema(), std::iter::once(batch.clone()), out).map(drop)
+}
+
+fn draft(
+    dir: &Path,
+    name: &str,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<Draft, StoreError> {
+    let draft =
+        Draft { temporary: dir.join(format!(".{name}.{}.tmp", std::process::id())), place: dir.join(name) };
+    let written = File::create(&draft.temporary).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        fill(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    });
+    written.map_err(failed("write", &draft.place))?;
+    Ok(draft)
+}

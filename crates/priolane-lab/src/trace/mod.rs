@@ -1,0 +1,238 @@
+//! One flow's life: which run is meant, what happened to the flow there, and the files that tell it.
+//!
+//! ```text
+//! DIR/trace-<flow>.parquet         one row per packet of the flow and hop
+//! DIR/trace-<flow>-state.parquet   what its sender knew: one row per instant and metric
+//! DIR/trace-<flow>.pcap            its packets as they pass one point of the network
+//! ```
+//!
+//! The run is the untraced one again, on the wheel engine: it has the same digest, which the answer states.
+
+mod capture;
+mod choice;
+mod files;
+mod frame;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use priolane_core::ids::{FlowId, LinkId};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::trace::{Fate, Marking, Trace, Turn};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use crate::execute::{self, Failure, OnProgress};
+use crate::plan::{self, Built, Options, Run};
+use crate::results::digest;
+use crate::results::rows::{Rows, Source, canonical, port_names};
+use crate::source::InputError;
+
+/// Which flow, of which run, seen from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Request {
+    /// The flow: its line in the run's flow list, from 0.
+    pub flow: u32,
+    /// The seed, where the experiment has several.
+    pub seed: Option<u64>,
+    /// Swept keys and the TOML text of their values, as many as tell one point of the sweep from the others.
+    pub point: Vec<(String, String)>,
+    /// The port, as tables name it, at whose line packets are captured; the sender's if nothing is said.
+    pub at: Option<String>,
+}
+
+/// What a trace found, and where it put it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The id of the run.
+    pub run: String,
+    /// Its scheme.
+    pub scheme: String,
+    /// Its sweep point.
+    pub point: Map<String, Json>,
+    /// Its seed.
+    pub seed: u64,
+    /// The digest of its tables: that of the same run without a trace.
+    pub digest: String,
+    /// When it stopped.
+    pub stopped_at_ps: u64,
+    /// The flow.
+    pub flow: Flow,
+    /// What was seen of it.
+    pub seen: Counts,
+    /// The port at which packets were captured.
+    pub at: String,
+    /// The files written: rows of hops, rows of state, capture.
+    pub files: [PathBuf; 3],
+}
+
+/// A flow, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flow {
+    /// Its id.
+    pub id: u32,
+    /// The sending host.
+    pub src: u32,
+    /// The receiving host.
+    pub dst: u32,
+    /// Payload bytes; `None` for a flow without end.
+    pub bytes: Option<u64>,
+    /// When the application started it.
+    pub start_ps: u64,
+    /// The class it asked for.
+    pub class_asked: u8,
+    /// Time to the arrival of its last byte, if that arrived.
+    pub fct_ps: Option<u64>,
+    /// Time to its last ACK, if that arrived.
+    pub fct_acked_ps: Option<u64>,
+    /// The ports its packets took, there and back, in the order in which they were first reached.
+    pub ports: Vec<String>,
+}
+
+/// How much was seen of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Packets made by either end.
+    pub packets: usize,
+    /// Those that repeat what was sent before.
+    pub again: usize,
+    /// Their hops.
+    pub hops: usize,
+    /// Hops that ended for want of room.
+    pub dropped: usize,
+    /// Hops on which the link lost the packet.
+    pub lost: usize,
+    /// Hops on which the port set the congestion mark.
+    pub marked: usize,
+    /// Readings of the sender's state.
+    pub readings: usize,
+    /// Packets captured.
+    pub captured: usize,
+}
+
+/// Traces a flow of the experiment file at `path` and writes what it finds below `dir`.
+///
+/// # Errors
+/// [`Failure::Input`] before anything is run if the experiment is wrong, several runs are meant, or the flow or
+/// the port does not exist; [`Failure::Violation`] and [`Failure::Interrupted`] before anything is written;
+/// [`Failure::Store`] if a file cannot be written, and then none is.
+pub fn trace(
+    path: &Path,
+    options: &Options,
+    request: &Request,
+    dir: &Path,
+    progress: &mut OnProgress,
+) -> Result<Report, Failure> {
+    let plan = plan::plan(path, options)?;
+    let run = choice::choose(&plan, request)?;
+    let built = plan::build(run)?;
+    let ports = port_names(&built.scenario.topology);
+    let at = capture_point(run, &built, &ports, request)?;
+    let (outcome, trace) = priolane_sim::trace::run(&built.scenario, FlowId(request.flow), progress)?;
+    let life = Life { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
+    life.keep(outcome, at, dir)
+}
+
+/// The link at whose near end packets are captured, if the flow and the port named exist.
+fn capture_point(
+    run: &Run,
+    built: &Built,
+    ports: &[String],
+    request: &Request,
+) -> Result<LinkId, InputError> {
+    let flows = &built.scenario.flows;
+    let file = run.experiment.sources.experiment();
+    let Some(flow) = flows.get(request.flow as usize) else {
+        let what = format!("the run has no flow {}", request.flow);
+        let fix = match flows.len() {
+            0 => "it has none at all: a longer run, or more load".to_owned(),
+            n => format!("a flow from 0 to {}", n - 1),
+        };
+        return Err(InputError::new(file, None, "--flow", what, fix));
+    };
+    let topology = &built.scenario.topology;
+    let Some(name) = &request.at else { return Ok(topology.uplink(flow.src)) };
+    let named = ports.iter().position(|port| port == name).map(|link| LinkId(link as u32));
+    named.ok_or_else(|| {
+        let path = topology.path(flow.src, flow.dst, flow.entropy);
+        let on_path: Vec<&str> = path.iter().map(|link| ports[link.index()].as_str()).collect();
+        let fix = format!("a port of its path, {}, or any other of the network", on_path.join(", "));
+        InputError::new(file, None, "--at", format!("the network has no port {name:?}"), fix)
+    })
+}
+
+/// A traced flow with all that says what it is.
+#[derive(Clone, Copy, Debug)]
+struct Life<'a> {
+    run: &'a Run,
+    built: &'a Built,
+    ports: &'a [String],
+    flow: FlowId,
+    trace: &'a Trace,
+}
+
+impl Life<'_> {
+    /// Checks the run as any run is checked, and writes the files.
+    fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
+        let Built { scenario, groups, measured, bare_fct, .. } = self.built;
+        let source = Source { scenario, groups, measured, bare_fct };
+        canonical(&mut outcome);
+        execute::check(&source, &outcome)?;
+        let digest = digest::of_rows(&Rows::new(source, &outcome));
+        let captured = capture::captured(scenario, self.trace, at);
+        let files = files::write(self, &captured, &digest, dir)?;
+        Ok(Report {
+            run: self.run.id.clone(),
+            scheme: self.run.scheme.clone(),
+            point: self.run.point.iter().cloned().collect(),
+            seed: self.run.seed,
+            digest,
+            stopped_at_ps: outcome.stopped_at.0,
+            flow: self.flow_report(&outcome),
+            seen: Counts { captured: captured.len(), ..counts(self.trace) },
+            at: self.ports[at.index()].clone(),
+            files,
+        })
+    }
+
+    fn flow_report(&self, outcome: &Outcome) -> Flow {
+        let spec = &self.built.scenario.flows[self.flow.index()];
+        let record = &outcome.flows[self.flow.index()];
+        let mut ports: Vec<String> = Vec::new();
+        for hop in &self.trace.hops {
+            let name = &self.ports[hop.link.index()];
+            if !ports.contains(name) {
+                ports.push(name.clone());
+            }
+        }
+        Flow {
+            id: self.flow.0,
+            src: u32::from(spec.src.0),
+            dst: u32::from(spec.dst.0),
+            bytes: spec.size,
+            start_ps: spec.start.0,
+            class_asked: spec.class,
+            fct_ps: record.fct.map(|span| span.0),
+            fct_acked_ps: record.fct_acked.map(|span| span.0),
+            ports,
+        }
+    }
+}
+
+fn counts(trace: &Trace) -> Counts {
+    let Trace { packets, hops, state } = trace;
+    Counts {
+        packets: packets.len(),
+        again: packets.iter().filter(|packet| packet.turn == Turn::Again).count(),
+        hops: hops.len(),
+        dropped: hops.iter().filter(|hop| hop.fate == Fate::Dropped).count(),
+        lost: hops.iter().filter(|hop| matches!(hop.fate, Fate::Lost(_))).count(),
+        marked: hops.iter().filter(|hop| hop.marking == Marking::Marked).count(),
+        readings: state.len(),
+        captured: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;
