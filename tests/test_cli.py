@@ -66,6 +66,8 @@ def test_an_interrupt_is_exit_130(
     "arguments",
     [
         ["trace", "x.toml"],
+        ["trace", "x.toml", "--flow", "-1"],
+        ["trace", "x.toml", "--flow", "1", "--point", "load"],
         ["thresholds"],
         ["thresholds", "--sizes", "web_search", "--levels", "8"],
         ["thresholds", "--levels", "8", "--load", "0.8"],

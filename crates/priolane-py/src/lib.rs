@@ -91,6 +91,35 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&check)
 }
 
+/// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
+/// below `out_dir`.
+///
+/// `progress` as for `run_one`.
+#[pyfunction]
+#[pyo3(signature = (path, options, request, out_dir, progress=None))]
+fn trace(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    request: &str,
+    out_dir: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let options = self::request::<OptionsRequest>(options)?.into_options();
+    let request = self::request::<priolane_lab::trace::Request>(request)?;
+    let mut reporter = Reporter::new(progress);
+    let done = py.detach(|| {
+        priolane_lab::trace::trace(&path, &options, &request, &out_dir, &mut |now| reporter.report(now))
+    });
+    match done {
+        Ok(report) => response(&report),
+        Err(failure) => {
+            let what = format!("the trace of flow {}", request.flow);
+            Err(reporter.take_error().unwrap_or_else(|| failed(failure, &what)))
+        }
+    }
+}
+
 /// What can be named in experiment and scheme files: schemes, transports, ports, workloads and the rest.
 #[pyfunction]
 fn catalogue() -> PyResult<String> {
@@ -151,10 +180,17 @@ impl Trouble {
         match self {
             Self::Input(error) => input_error(error),
             Self::NoSuchRun => PyValueError::new_err(format!("the plan has no run {run_id}")),
-            Self::Run(Failure::Interrupted) => Stopped::new_err(format!("run {run_id} was stopped")),
-            Self::Run(Failure::Input(error)) => input_error(error),
-            Self::Run(failure) => RunFailed::new_err(format!("run {run_id}: {failure}")),
+            Self::Run(failure) => failed(failure, &format!("run {run_id}")),
         }
+    }
+}
+
+/// The exception for `what`, which failed.
+fn failed(failure: Failure, what: &str) -> PyErr {
+    match failure {
+        Failure::Interrupted => Stopped::new_err(format!("{what} was stopped")),
+        Failure::Input(error) => input_error(error),
+        failure => RunFailed::new_err(format!("{what}: {failure}")),
     }
 }
 
@@ -176,6 +212,6 @@ mod _core {
     #[pymodule_export]
     use super::{
         InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, import_flows, plan,
-        run_one, thresholds, verdicts, version,
+        run_one, thresholds, trace, verdicts, version,
     };
 }

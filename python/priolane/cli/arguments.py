@@ -29,10 +29,15 @@ def add_grid(command: argparse.ArgumentParser) -> None:
 def add_options(command: argparse.ArgumentParser) -> None:
     """The arguments that change an experiment."""
     command.add_argument("--seeds", type=_count, metavar="K", help="number of seeds in place of the file's")
+    add_changes(command)
+
+
+def add_changes(command: argparse.ArgumentParser) -> None:
+    """The arguments that change what is run, whatever the number of runs."""
     command.add_argument(
         "--set",
         dest="sets",
-        type=_assignment,
+        type=assignment,
         action="append",
         default=[],
         metavar="a.b=VALUE",
@@ -57,7 +62,8 @@ def _count(text: str) -> int:
     return number
 
 
-def _assignment(text: str) -> tuple[str, str]:
+def assignment(text: str) -> tuple[str, str]:
+    """KEY=VALUE in two."""
     key, equals, value = text.partition("=")
     if not equals or not _KEY.fullmatch(key.strip()) or not value.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")

@@ -1,0 +1,160 @@
+"""`priolane trace`: one flow's life, packet by packet, with a capture for tshark."""
+
+import argparse
+import json
+from pathlib import Path
+
+from priolane.cli import arguments, show
+from priolane.experiment import Options
+from priolane.report.model import point_text, short
+from priolane.trace import Packet, Trace, trace
+
+# Lines of the timeline at its beginning and at its end, where it is longer than both together.
+_FIRST, _LAST = 60, 20
+_LARGEST_FLOW = 2**32 - 1
+_US = 1e-6
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("trace", help="one flow's packets, queues, classes and window over time; a pcap")
+    command.add_argument("file", type=Path, metavar="FILE.toml")
+    command.add_argument("--flow", type=_flow, required=True, metavar="N", help="the flow: its line in flows.parquet")
+    command.add_argument("--scheme", metavar="S", help="the scheme, where the experiment has several")
+    command.add_argument("--seed", type=int, metavar="K", help="the seed, where the experiment has several")
+    command.add_argument(
+        "--point",
+        dest="points",
+        type=arguments.assignment,
+        action="append",
+        default=[],
+        metavar="a.b=VALUE",
+        help="a swept key and its value, where the sweep has several (repeatable)",
+    )
+    command.add_argument("-o", "--out", type=Path, metavar="DIR", help="where files go (default: below runs/)")
+    command.add_argument("--at", metavar="LINK", help="where packets are captured: leaf0->spine1 (default: the sender)")
+    command.add_argument("--all", action="store_true", help="the whole timeline, however long")
+    command.add_argument("--json", action="store_true", help="everything as JSON")
+    arguments.add_changes(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Traces, then prints the flow's life or everything as JSON."""
+    schemes = None if chosen.scheme is None else (chosen.scheme,)
+    found = trace(
+        chosen.file,
+        chosen.flow,
+        chosen.out,
+        options=Options(sets=tuple(chosen.sets), schemes=schemes, size=chosen.size),
+        seed=chosen.seed,
+        point=chosen.points,
+        at=chosen.at,
+    )
+    if chosen.json:
+        show.line(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        return 0
+    for text in heading(found):
+        show.line(text)
+    rows = timeline(found)
+    if not chosen.all and len(rows) > _FIRST + _LAST:
+        left_out = len(rows) - _FIRST - _LAST
+        rows = [*rows[:_FIRST], ["...", "", f"{left_out} more: --all", "", "", "", ""], *rows[-_LAST:]]
+    show.table(["t us", "packet", "what", "class", "way: wait us (packets ahead)", "end us", "sender"], rows)
+    for path in found.files:
+        show.line(f"wrote  {path}")
+    return 0
+
+
+def heading(found: Trace) -> list[str]:
+    """The flow, its run, and what was seen, in lines."""
+    flow, seen = found.flow, found.seen
+    size = "without end" if flow["bytes"] is None else f"{flow['bytes']:,} B"
+    where = ", ".join(part for part in (found.scheme, point_text(found.point), f"seed {found.seed}") if part)
+    fct = "did not complete" if flow["fct_ps"] is None else f"completed in {_us(flow['fct_ps'])} us"
+    return [
+        f"flow {flow['id']}: host {flow['src']} to host {flow['dst']}, {size}, class {flow['class_asked']} asked for; "
+        f"started at {_us(flow['start_ps'])} us, {fct}",
+        f"run {found.run}: {where}; digest {found.digest}",
+        f"{seen['packets']} packets on {seen['hops']} hops: {seen['again']} sent again, {seen['dropped']} dropped, "
+        f"{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}",
+    ]
+
+
+def timeline(found: Trace) -> list[list[str]]:
+    """One row per packet in the order in which they were made; what it told the sender stands beside it."""
+    state = found.state_at()
+    return [
+        [
+            _us(packet.made_ps),
+            str(packet.number),
+            _what(packet),
+            _classes(packet),
+            _way(packet),
+            _end(packet),
+            _sender(state.get(packet.delivered_ps)) if packet.dst == found.flow["src"] else "",
+        ]
+        for packet in found.packets
+    ]
+
+
+def _what(packet: Packet) -> str:
+    if packet.kind == "data":
+        text = f"data {packet.offset:,}..{packet.offset + packet.payload:,}"
+    elif packet.kind == "ack":
+        text = f"ack {packet.offset:,}"
+    else:
+        text = packet.kind
+    marks = [word for word, is_so in (("again", packet.again), ("ECE", packet.echo)) if is_so]
+    return " ".join([text, *marks])
+
+
+def _classes(packet: Packet) -> str:
+    """The class on the wire, and the level inside the host where it is another."""
+    same = packet.host_level == packet.priority
+    return str(packet.priority) if same else f"{packet.priority} (host {packet.host_level})"
+
+
+def _way(packet: Packet) -> str:
+    parts = []
+    for hop in packet.hops:
+        waited = "-" if hop["start_ps"] is None else _us(hop["start_ps"] - hop["queued_ps"])
+        ahead = f" ({hop['ahead_packets']})" if hop["ahead_packets"] else ""
+        mark = " CE" if hop["marked"] else ""
+        parts.append(f"{hop['port']} {waited}{ahead}{mark}")
+    return ", ".join(parts)
+
+
+def _end(packet: Packet) -> str:
+    """When it was delivered, or why it was not."""
+    last = packet.hops[-1]
+    if packet.delivered_ps is not None:
+        return _us(packet.delivered_ps)
+    return f"{last['fate'].upper()}: {last['reason'] or 'end of the run'}"
+
+
+def _sender(state: dict[str, float] | None) -> str:
+    """What the sender knew after a packet: window and flight in bytes, times in us."""
+    if state is None:
+        return ""
+    parts = []
+    for metric, value in state.items():
+        name, _, unit = metric.rpartition("_")
+        if unit == "ps":
+            parts.append(f"{name} {_us(value)} us")
+        elif unit == "bytes":
+            parts.append(f"{name} {value:,.0f}")
+        else:
+            parts.append(f"{metric} {short(value)}")
+    return ", ".join(parts)
+
+
+def _us(ps: float) -> str:
+    return f"{ps * _US:,.3f}"
+
+
+def _flow(text: str) -> int:
+    number = int(text) if text.isdecimal() else -1
+    if not 0 <= number <= _LARGEST_FLOW:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a flow: a number from 0")
+    return number
