@@ -192,8 +192,8 @@ pub trait Endpoint: Send {
         let _ = (cx, id, at);
     }
 
-    /// The packet named `id` found no room in the host's transmit queue. Only called for packets sent with a
-    /// name.
+    /// The packet named `id` found no room in the host's transmit queue, or was pushed out of it. Only called for
+    /// packets sent with a name.
     fn on_refused(&mut self, cx: &mut Cx, id: SendId) {
         let _ = (cx, id);
     }

@@ -43,6 +43,13 @@ impl<T> Ring<T> {
         self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
         Some(&self.places[first])
     }
+
+    /// Takes out the last.
+    pub(crate) fn pop_last(&mut self) -> Option<&T> {
+        self.len = self.len.checked_sub(1)?;
+        let last = self.place(self.head.wrapping_add(self.len));
+        Some(&self.places[last])
+    }
 }
 
 impl<T: Copy + Default> Ring<T> {
@@ -86,6 +93,8 @@ mod tests {
             if draw.chance(if item / 500 % 2 == 0 { 0.6 } else { 0.35 }) {
                 *ring.push(&item) += 1;
                 model.push_back(item + 1);
+            } else if draw.chance(0.2) {
+                assert_eq!(ring.pop_last().copied(), model.pop_back());
             } else {
                 assert_eq!(ring.pop().copied(), model.pop_front());
             }

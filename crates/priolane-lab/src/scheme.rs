@@ -12,7 +12,7 @@ use serde::Serialize;
 
 pub use check::{Fabric, Fault, check};
 pub use controller::Controller;
-pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
+pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 pub use read::read;
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, ThresholdSource, Thresholds};

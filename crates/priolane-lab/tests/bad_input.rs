@@ -239,8 +239,24 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     scheme_refused("port = { buffer = { shared = \"0pkt\" } }\n", 1, "port.buffer");
     scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
     scheme_refused("port = { buffer = { per_queue = \"9pkt\" } }\n", 1, "port.buffer");
+    let both = scheme_refused("port = { buffer = { push_out = \"9pkt\" } }\n", 1, "port.buffer");
+    assert_eq!(both.what, "both shared and push_out are stated");
     let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
     assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
+}
+
+#[test]
+fn only_ports_with_several_queues_push_out() {
+    let folder = Folder::new("push-out");
+    folder.write("x.toml", GOOD.replace("\"dctcp\"", "\"own.toml\""));
+    let with = |port: &str| {
+        let own = format!("transport = {{ kind = \"newreno\" }}\nport = {{ {port} }}\n");
+        folder.write("own.toml", own).plan("x.toml")
+    };
+    with("kind = \"strict\", queues = 2, buffer = { push_out = \"9pkt\" }").unwrap();
+    let one = with("kind = \"fifo\", buffer = { push_out = \"9pkt\" }").unwrap_err();
+    assert_eq!((one.file.as_str(), one.line), ("own.toml", Some(2)), "{one}");
+    assert!(one.what.contains("has one queue") && one.fix.contains("strict"), "{one}");
 }
 
 #[test]

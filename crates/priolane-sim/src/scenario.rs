@@ -22,6 +22,14 @@ pub enum Queues {
         /// Queue of each class, below `queues`.
         map: [u8; CLASSES],
     },
+    /// As [`Queues::Strict`], but a packet that does not fit pushes out packets of worse queues; the limit of the
+    /// buffer counts all queues together.
+    PushOut {
+        /// Number of queues, 1 to 16.
+        queues: u8,
+        /// Queue of each class, below `queues`.
+        map: [u8; CLASSES],
+    },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
     /// One first-in first-out queue that serves no faster than `rate` after a burst.

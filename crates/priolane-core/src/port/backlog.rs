@@ -23,8 +23,14 @@ impl Backlog {
         self.bytes -= u64::from(wire);
     }
 
+    /// What is left of this backlog without `part`.
+    pub(super) fn without(self, part: Self) -> Self {
+        Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
+    }
+
+    /// Whether this backlog and a packet of `wire` bytes are above `limit`.
     #[inline]
-    fn exceeds_with(self, wire: u16, limit: Limit) -> bool {
+    pub(super) fn exceeds_with(self, wire: u16, limit: Limit) -> bool {
         limit.exceeded(self.packets + 1, self.bytes + u64::from(wire))
     }
 }

@@ -55,6 +55,10 @@ impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
         self.inner.enqueue(now, parcel)
     }
 
+    fn pop_evicted(&mut self) -> Option<P> {
+        self.inner.pop_evicted()
+    }
+
     fn next_start(&self) -> Option<Time> {
         self.inner.next_start().map(|inner| inner.max(self.bucket.eligible()))
     }

@@ -7,11 +7,13 @@
 mod backlog;
 mod fifo;
 mod limiter;
+mod push_out;
 mod ranked;
 mod strict;
 
 pub use fifo::Fifo;
 pub use limiter::RateLimited;
+pub use push_out::PushOut;
 pub use ranked::Ranked;
 pub use strict::Strict;
 
@@ -120,6 +122,14 @@ pub trait Discipline<P: Parcel>: Send {
         None
     }
 
+    /// The next of the queued packets that made way for the one of the last `enqueue`, in the order in which they
+    /// did; `None` when all are told. They are dropped and no longer counted as queued; whoever calls `enqueue`
+    /// asks until `None`. Disciplines that never push out leave it as it is.
+    #[inline]
+    fn pop_evicted(&mut self) -> Option<P> {
+        None
+    }
+
     /// The earliest instant at which a queued packet may start service if the line is free; `None` if
     /// nothing is queued. `Time::ZERO` means "at once".
     fn next_start(&self) -> Option<Time>;
@@ -142,6 +152,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         (**self).pass(now, header)
+    }
+
+    fn pop_evicted(&mut self) -> Option<P> {
+        (**self).pop_evicted()
     }
 
     fn next_start(&self) -> Option<Time> {

@@ -49,6 +49,35 @@ impl<P: Parcel> Strict<P> {
         };
         usize::from(self.map[usize::from(key) % CLASSES])
     }
+
+    /// Whether the port has room for a packet.
+    #[inline]
+    pub(super) fn fits(&self, header: &Header) -> bool {
+        !self.total.exceeds_with(header.wire, self.buffer.limit)
+    }
+
+    /// Whether the port would have room for a packet if all queues worse than the packet's were empty.
+    pub(super) fn fits_without_worse(&self, header: &Header) -> bool {
+        let worse = &self.queues[self.queue_of(header) + 1..];
+        let rest = worse.iter().fold(self.total, |rest, queue| rest.without(queue.backlog));
+        !rest.exceeds_with(header.wire, self.buffer.limit)
+    }
+
+    /// Takes out the last packet of the worst non-empty queue, if that is worse than the packet's of `header`.
+    pub(super) fn evict_worse_than(&mut self, header: &Header) -> Option<&P> {
+        let q = self.occupied.checked_ilog2()? as usize;
+        if q <= self.queue_of(header) {
+            return None;
+        }
+        let queue = &mut self.queues[q];
+        let parcel = queue.parcels.pop_last()?;
+        queue.backlog.remove(parcel.header().wire);
+        self.total.remove(parcel.header().wire);
+        if queue.backlog.packets == 0 {
+            self.occupied &= !(1 << q);
+        }
+        Some(parcel)
+    }
 }
 
 impl<P: Parcel> Discipline<P> for Strict<P> {

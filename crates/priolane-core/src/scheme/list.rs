@@ -136,6 +136,12 @@ const BUFFER: Parameter = parameter(
     "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, or unbounded; the packet on the line is not counted",
     ["pkt or B", "", "docs/assumptions.md#buffers"],
 );
+const STRICT_BUFFER: Parameter = parameter(
+    "buffer",
+    "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues with worse \
+     packets making way for better ones, or unbounded; the packet on the line is not counted",
+    ["pkt or B", "", "docs/assumptions.md#buffers, docs/assumptions.md#push-out"],
+);
 const ECN: Parameter = parameter(
     "ecn",
     "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
@@ -291,7 +297,11 @@ pub static ENTRIES: &[Entry] = &[
         name: "strict",
         summary: "strict priority: the first non-empty queue is served, never preempting a packet",
         source: "NOS2 (GLOBECOM 2019) §III-A",
-        parameters: &[parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]), BUFFER, ECN],
+        parameters: &[
+            parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]),
+            STRICT_BUFFER,
+            ECN,
+        ],
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },

@@ -15,8 +15,8 @@ use priolane_sim::topology::Topology;
 
 use crate::experiment::{Experiment, overlay};
 use crate::scheme::{
-    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Thresholds,
-    TransportKind,
+    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
+    Thresholds, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -46,15 +46,22 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
 /// The egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
     let classes = map(&scheme.map);
+    let buffer = scheme.port.buffer;
     let queues = match scheme.port.kind {
         PortKind::Fifo => Queues::Fifo,
+        PortKind::Strict { queues } if buffer.sharing == Sharing::PushOut => {
+            Queues::PushOut { queues, map: classes }
+        }
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
     };
-    let buffer = scheme.port.buffer;
+    let limit_scope = match buffer.sharing {
+        Sharing::Shared | Sharing::PushOut => port::Scope::Port,
+        Sharing::PerQueue => port::Scope::Queue,
+    };
     let spec = |rate| {
         let marks = marking(scheme.port.ecn.as_ref(), rate);
-        let buffer = port::Buffer { limit: buffer.limit, limit_scope: scope(buffer.scope), ..marks };
+        let buffer = port::Buffer { limit: buffer.limit, limit_scope, ..marks };
         PortSpec { queues, buffer }
     };
     topology.links.iter().map(|link| spec(link.rate)).collect()

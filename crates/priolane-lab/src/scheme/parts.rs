@@ -190,16 +190,28 @@ pub enum Scope {
 pub struct Buffer {
     /// How much.
     pub limit: Limit,
-    /// Of what.
-    pub scope: Scope,
+    /// How queues share it.
+    pub sharing: Sharing,
+}
+
+/// How the queues of a port share its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// All together, with tail drop.
+    Shared,
+    /// Each queue has as much of its own.
+    PerQueue,
+    /// All together; better queues push out packets of worse ones.
+    PushOut,
 }
 
 impl Serialize for Buffer {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let key = match (self.limit, self.scope) {
+        let key = match (self.limit, self.sharing) {
             (Limit::Unlimited, _) => return s.serialize_str("unbounded"),
-            (_, Scope::Port) => "shared",
-            (_, Scope::Queue) => "per_queue",
+            (_, Sharing::Shared) => "shared",
+            (_, Sharing::PerQueue) => "per_queue",
+            (_, Sharing::PushOut) => "push_out",
         };
         let mut map = s.serialize_map(Some(1))?;
         map.serialize_entry(key, &show_limit(self.limit))?;

@@ -3,7 +3,7 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 
-use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope};
+use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 use super::{Admit, Scheme, controller, thresholds, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
@@ -132,7 +132,12 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
         }
         _ => PortKind::Ranked,
     };
-    let buffer = buffer(&keys.need("buffer", "buffer = { shared = \"240pkt\" }")?)?;
+    let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
+    let buffer = buffer(&room)?;
+    if buffer.sharing == Sharing::PushOut && !matches!(kind, PortKind::Strict { .. }) {
+        let what = format!("nothing is pushed out of a port of kind {}: it has one queue", kind.name());
+        return Err(room.error(what, "kind = \"strict\", or buffer = { shared = \"240pkt\" }"));
+    }
     let ecn = keys.take("ecn").map(|f| ecn(&f)).transpose()?;
     if let Some(tiers) = keys.take("tiers") {
         let what = "ports that differ by tier are not supported in this version";
@@ -145,26 +150,28 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
 fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
-            Ok("unbounded") => Ok(Buffer { limit: Limit::Unlimited, scope: Scope::Port }),
+            Ok("unbounded") => Ok(Buffer { limit: Limit::Unlimited, sharing: Sharing::Shared }),
             _ => {
-                let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" } or \"unbounded\"";
+                let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" }, { push_out = \"240pkt\" } or \"unbounded\"";
                 Err(field.error("this is no buffer", fix))
             }
         };
     };
-    let (shared, per_queue) = (keys.take("shared"), keys.take("per_queue"));
-    let buffer = match (&shared, &per_queue) {
-        (Some(_), Some(_)) => {
-            return Err(field.error("both shared and per_queue are stated", "one of them"));
-        }
-        (None, Some(limit)) => Buffer { limit: limit.limit()?, scope: Scope::Queue },
-        (Some(limit), None) => Buffer { limit: limit.limit()?, scope: Scope::Port },
-        (None, None) => {
-            Buffer { limit: keys.need("shared", "shared = \"240pkt\"")?.limit()?, scope: Scope::Port }
-        }
+    let kinds =
+        [("shared", Sharing::Shared), ("per_queue", Sharing::PerQueue), ("push_out", Sharing::PushOut)];
+    let mut stated: Vec<_> = kinds
+        .iter()
+        .filter_map(|&(key, sharing)| keys.take(key).map(|limit| (limit, sharing, key)))
+        .collect();
+    let (limit, sharing, first) = match stated.pop() {
+        Some(one) => one,
+        None => (keys.need("shared", "shared = \"240pkt\"")?, Sharing::Shared, "shared"),
     };
+    if let Some((.., second)) = stated.pop() {
+        return Err(field.error(format!("both {second} and {first} are stated"), "one of them"));
+    }
     keys.finish()?;
-    Ok(buffer)
+    Ok(Buffer { limit: limit.limit()?, sharing })
 }
 
 fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {

@@ -3,7 +3,7 @@
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
-use priolane_core::port::{Discipline, Fifo, Ranked, RateLimited, SortBy, Strict};
+use priolane_core::port::{Discipline, Fifo, PushOut, Ranked, RateLimited, SortBy, Strict};
 
 use crate::node::fabric::Fabric;
 use crate::node::group::NodeGroup;
@@ -43,6 +43,7 @@ impl<B: Body> Network<B> {
         let mut fifo = Vec::new();
         let mut strict = Vec::new();
         let mut ranked = Vec::new();
+        let mut push_out = Vec::new();
         let mut mixed = Vec::new();
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
@@ -50,6 +51,9 @@ impl<B: Body> Network<B> {
                 Some(Queues::Fifo) => (1, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>))),
                 Some(Queues::Strict { .. }) => {
                     (2, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
+                }
+                Some(Queues::PushOut { .. }) => {
+                    (5, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
                 }
                 Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
@@ -60,6 +64,7 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(strict));
         self.groups.push(Box::new(ranked));
         self.groups.push(Box::new(mixed));
+        self.groups.push(Box::new(push_out));
     }
 
     /// The group of `node` and its place there.
@@ -110,10 +115,18 @@ fn make_strict<B: Body>(spec: &PortSpec) -> Strict<Packet<B>> {
     }
 }
 
+fn make_push_out<B: Body>(spec: &PortSpec) -> PushOut<Packet<B>> {
+    match spec.queues {
+        Queues::PushOut { queues, map } => PushOut::new(queues, map, SortBy::Class, spec.buffer),
+        _ => PushOut::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+    }
+}
+
 fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<Packet<B>>> {
     match spec.queues {
         Queues::Fifo => Box::new(make_fifo(spec)),
         Queues::Strict { .. } => Box::new(make_strict(spec)),
+        Queues::PushOut { .. } => Box::new(make_push_out(spec)),
         Queues::Ranked => Box::new(make_ranked(spec)),
         Queues::Limited { rate, burst } => Box::new(RateLimited::new(Fifo::new(spec.buffer), rate, burst)),
     }

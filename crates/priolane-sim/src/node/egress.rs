@@ -76,6 +76,9 @@ impl<D> Egress<D> {
             return self.pass(now, packet, admission, wire);
         }
         let admission = self.queue.enqueue(now, packet);
+        while let Some(Packet { header, .. }) = self.queue.pop_evicted() {
+            self.counts.evicted(now, header.class, header.wire);
+        }
         wire.observe(|| Seen::Admitted(admission));
         match admission {
             Admission::Dropped => {

@@ -342,6 +342,13 @@ impl<E: Endpoint> Host<E> {
             let idle = self.line.free_at <= now && queue.is_empty();
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
             let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
+            while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
+                self.counts.evicted(now, packet.header.class, packet.header.wire);
+                if let Some(id) = id {
+                    let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                    self.endpoint.on_refused(cx, id);
+                }
+            }
             wire.observe(|| Seen::Admitted(admission));
             match admission {
                 Admission::Dropped => {

@@ -78,9 +78,16 @@ impl Counts {
     pub(crate) fn dequeued(&mut self, t: Time, class: Class) {
         let better = self.waiting & ((1 << class) - 1);
         let count = self.of(class);
+        count.inversions += u64::from(better != 0);
+        self.left(t, class);
+    }
+
+    /// A queued packet waits no longer from `t` on.
+    #[inline]
+    fn left(&mut self, t: Time, class: Class) {
+        let count = self.of(class);
         count.waiting -= 1;
         count.waited = count.waited.wrapping_add(t.0);
-        count.inversions += u64::from(better != 0);
         if count.waiting == 0 {
             self.waiting &= !(1 << class);
         }
@@ -96,6 +103,13 @@ impl Counts {
     #[inline]
     pub(crate) fn dropped(&mut self, class: Class, wire: u16) {
         self.loss_of(class).dropped.add(wire);
+    }
+
+    /// A queued packet is pushed out at `now`: it waits no longer and is dropped.
+    #[cold]
+    pub(crate) fn evicted(&mut self, now: Time, class: Class, wire: u16) {
+        self.left(now, class);
+        self.dropped(class, wire);
     }
 
     /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.

@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::SendId;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::{Admission, Discipline, Fifo, Ranked, SortBy, Strict};
+use priolane_core::port::{Admission, Discipline, Fifo, PushOut, Ranked, SortBy, Strict};
 use priolane_core::units::Time;
 
 use crate::scenario::{PortSpec, Queues};
@@ -31,6 +31,7 @@ impl<B: Body> Parcel for Outgoing<B> {
 pub(crate) enum TransmitQueue<B: Body> {
     Fifo(Fifo<Outgoing<B>>),
     Strict(Strict<Outgoing<B>>),
+    PushOut(PushOut<Outgoing<B>>),
     Ranked(Ranked<Outgoing<B>>),
 }
 
@@ -40,6 +41,7 @@ impl<B: Body> TransmitQueue<B> {
         match spec.queues {
             Queues::Fifo | Queues::Limited { .. } => Self::Fifo(Fifo::new(spec.buffer)),
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
+            Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
             Queues::Ranked => Self::Ranked(Ranked::new(spec.buffer)),
         }
     }
@@ -49,6 +51,7 @@ impl<B: Body> TransmitQueue<B> {
         match self {
             Self::Fifo(q) => q.enqueue(now, outgoing),
             Self::Strict(q) => q.enqueue(now, outgoing),
+            Self::PushOut(q) => q.enqueue(now, outgoing),
             Self::Ranked(q) => q.enqueue(now, outgoing),
         }
     }
@@ -59,7 +62,17 @@ impl<B: Body> TransmitQueue<B> {
         match self {
             Self::Fifo(q) => q.pass(now, header),
             Self::Strict(q) => q.pass(now, header),
+            Self::PushOut(q) => q.pass(now, header),
             Self::Ranked(q) => q.pass(now, header),
+        }
+    }
+
+    /// The next packet that made way for the one enqueued last.
+    #[inline]
+    pub(crate) fn pop_evicted(&mut self) -> Option<Outgoing<B>> {
+        match self {
+            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) => None,
+            Self::PushOut(q) => q.pop_evicted(),
         }
     }
 
@@ -68,6 +81,7 @@ impl<B: Body> TransmitQueue<B> {
         match self {
             Self::Fifo(q) => q.start(t),
             Self::Strict(q) => q.start(t),
+            Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
         }
     }
@@ -83,6 +97,7 @@ impl<B: Body> TransmitQueue<B> {
         match self {
             Self::Fifo(q) => (q.packets(), q.bytes()),
             Self::Strict(q) => (q.packets(), q.bytes()),
+            Self::PushOut(q) => (q.packets(), q.bytes()),
             Self::Ranked(q) => (q.packets(), q.bytes()),
         }
     }

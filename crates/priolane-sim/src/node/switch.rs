@@ -178,7 +178,9 @@ impl<D> Switch<D> {
 /// The queue that serves `class`.
 pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
     match queues {
-        Queues::Strict { queues, map } => map[usize::from(class) % map.len()].min(queues.saturating_sub(1)),
+        Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
+            map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
+        }
         Queues::Fifo | Queues::Ranked | Queues::Limited { .. } => 0,
     }
 }

@@ -32,6 +32,10 @@ pub fn strict(queues: u8, buffer: Buffer) -> PortSpec {
     PortSpec { queues: Queues::Strict { queues, map: IDENTITY }, buffer }
 }
 
+pub fn push_out(queues: u8, buffer: Buffer) -> PortSpec {
+    PortSpec { queues: Queues::PushOut { queues, map: IDENTITY }, buffer }
+}
+
 pub fn new_reno() -> Controller {
     Controller::NewReno(new_reno::Config { init_window: None })
 }
@@ -169,10 +173,11 @@ impl Draw {
 
     pub fn port(&mut self) -> PortSpec {
         let buffer = self.buffer();
-        let queues = match self.0.below(6) {
+        let queues = match self.0.below(8) {
             0 | 1 => Queues::Fifo,
             2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
-            4 => Queues::Ranked,
+            4 | 5 => Queues::PushOut { queues: 2 + self.0.below(7) as u8, map: IDENTITY },
+            6 => Queues::Ranked,
             _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
         };
         PortSpec { queues, buffer }
@@ -195,10 +200,12 @@ impl Draw {
     }
 
     pub fn nic(&mut self) -> Nic {
-        let port = match self.0.below(3) {
+        let small = Buffer { limit: Limit::Packets(60), ..Buffer::UNLIMITED };
+        let port = match self.0.below(4) {
             0 => return Nic::Pull,
             1 => fifo(Buffer::UNLIMITED),
-            _ => strict(8, Buffer { limit: Limit::Packets(60), ..Buffer::UNLIMITED }),
+            2 => push_out(8, Buffer { limit: Limit::Packets(9), ..Buffer::UNLIMITED }),
+            _ => strict(8, small),
         };
         Nic::Queue { port, sort_by: SortBy::HostLevel }
     }
