@@ -105,9 +105,10 @@ const APPS: [Named; 5] = [
     Named { name: "flows", summary: "a list: a CSV file, or in the experiment itself" },
 ];
 
-const TOPOLOGIES: [Named; 5] = [
+const TOPOLOGIES: [Named; 6] = [
     Named { name: "leaf_spine", summary: "every leaf linked to every spine" },
     Named { name: "fat_tree", summary: "three tiers of switches with k ports: k^3/4 hosts" },
+    Named { name: "three_tier", summary: "pods of leaves and aggregation switches under core switches" },
     Named { name: "dumbbell", summary: "two switches with one bottleneck between them" },
     Named { name: "single_switch", summary: "all hosts at one switch" },
     Named { name: "file", summary: "nodes and links from a CSV file" },

@@ -196,6 +196,28 @@ fn scheme_refused(changes: &str, line: usize, key: &str) -> InputError {
 }
 
 #[test]
+fn a_three_tier_network_says_which_count_does_not_fit() {
+    let shape = "kind = \"three_tier\"\npods = 2\nleaves_per_pod = 2\naggs_per_pod = 2\ncores = 4\nhosts_per_leaf = 2\n";
+    let links = "pod_link = { rate = \"20Gbps\", delay = \"1us\" }\ncore_link = { rate = \"40Gbps\", delay = \"1us\" }\n";
+    let old = "kind = \"leaf_spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n";
+    let fabric = "fabric_link = { rate = \"40Gbps\", delay = \"1us\" }\n";
+    let good = GOOD.replace(old, shape).replace(fabric, links);
+    let good = format!("{good}[scheme.dctcp.port.ecn.at]\n\"20Gbps\" = \"130pkt\"\n");
+    planned(&good).unwrap();
+    let uneven = planned(&good.replace("cores = 4", "cores = 5")).unwrap_err();
+    assert!(uneven.what.contains("a multiple of aggs_per_pod, such as 6"), "{uneven}");
+    let zero = planned(&good.replace("pods = 2", "pods = 0")).unwrap_err();
+    assert_eq!((zero.line, zero.key.as_str()), (Some(6), "topology.pods"), "{zero}");
+    let missing = planned(&good.replace("leaves_per_pod = 2\n", "")).unwrap_err();
+    assert!(
+        missing.key == "topology.leaves_per_pod" && missing.fix.contains("leaves_per_pod = 4"),
+        "{missing}"
+    );
+    let wrong = planned(&good.replace("core_link", "fabric_link")).unwrap_err();
+    assert_eq!(wrong.key, "topology.core_link", "{wrong}");
+}
+
+#[test]
 fn rows_of_a_scheme_must_fit_each_other() {
     let classes = "assign = { kind = \"bytes_sent\", levels = 3, thresholds = [\"10kB\", \"1MB\"] }\n";
     let more = expect(&format!("{GOOD}[scheme.dctcp]\n{classes}"), line_of("map = "), "scheme.dctcp.map");

@@ -3,7 +3,8 @@
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 use priolane_sim::topology::{
-    Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, Topology, TopologyError, file,
+    Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, ThreeTier, Topology, TopologyError,
+    file,
 };
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -49,6 +50,25 @@ pub enum Shape {
         host_link: LinkText,
         /// Each link between switches.
         fabric_link: LinkText,
+    },
+    /// Pods of leaves and aggregation switches under core switches.
+    ThreeTier {
+        /// Number of pods.
+        pods: u32,
+        /// Leaf switches of each pod.
+        leaves_per_pod: u32,
+        /// Aggregation switches of each pod.
+        aggs_per_pod: u32,
+        /// Core switches, a multiple of `aggs_per_pod`.
+        cores: u32,
+        /// Hosts on each leaf.
+        hosts_per_leaf: u32,
+        /// Each host's link.
+        host_link: LinkText,
+        /// Each link between a leaf and an aggregation switch.
+        pod_link: LinkText,
+        /// Each link between an aggregation and a core switch.
+        core_link: LinkText,
     },
     /// Two switches with one bottleneck between them.
     Dumbbell {
@@ -113,6 +133,29 @@ impl Network {
             &Shape::FatTree { k, host_link, fabric_link } => {
                 FatTree { k, host_link: host_link.spec(), fabric_link: fabric_link.spec() }.build()?
             }
+            &Shape::ThreeTier {
+                pods,
+                leaves_per_pod,
+                aggs_per_pod,
+                cores,
+                hosts_per_leaf,
+                host_link,
+                pod_link,
+                core_link,
+            } => {
+                let (host_link, pod_link, core_link) = (host_link.spec(), pod_link.spec(), core_link.spec());
+                ThreeTier {
+                    pods,
+                    leaves_per_pod,
+                    aggs_per_pod,
+                    cores,
+                    hosts_per_leaf,
+                    host_link,
+                    pod_link,
+                    core_link,
+                }
+                .build()?
+            }
             &Shape::Dumbbell { left, right, host_link, bottleneck } => {
                 Dumbbell { left, right, host_link: host_link.spec(), bottleneck: bottleneck.spec() }
                     .build()?
@@ -140,16 +183,13 @@ fn is_zero(x: &f64) -> bool {
     *x == 0.0
 }
 
-const KINDS: [&str; 5] = ["leaf_spine", "fat_tree", "dumbbell", "single_switch", "file"];
+const KINDS: [&str; 6] = ["leaf_spine", "fat_tree", "three_tier", "dumbbell", "single_switch", "file"];
 const LINK_FIX: &str = "host_link = { rate = \"10Gbps\", delay = \"1us\" }";
 
 /// Reads `[topology]`.
 pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {
     let mut keys = field.table()?;
     let kind = keys.need("kind", "kind = \"leaf_spine\"")?.choice(&KINDS)?;
-    let count = |keys: &mut Reader<'_>, key, fix| {
-        keys.need(key, fix)?.integer(1, u64::from(u32::MAX)).map(|n| n as u32)
-    };
     let shape = match kind {
         0 => Shape::LeafSpine {
             leaves: count(&mut keys, "leaves", "leaves = 4")?,
@@ -164,13 +204,23 @@ pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Networ
             host_link: link(&keys.need("host_link", LINK_FIX)?)?,
             fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
         },
-        2 => Shape::Dumbbell {
+        2 => Shape::ThreeTier {
+            pods: count(&mut keys, "pods", "pods = 4")?,
+            leaves_per_pod: count(&mut keys, "leaves_per_pod", "leaves_per_pod = 4")?,
+            aggs_per_pod: count(&mut keys, "aggs_per_pod", "aggs_per_pod = 2")?,
+            cores: count(&mut keys, "cores", "cores = 8")?,
+            hosts_per_leaf: count(&mut keys, "hosts_per_leaf", "hosts_per_leaf = 16")?,
+            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+            pod_link: link(&keys.need("pod_link", LINK_FIX)?)?,
+            core_link: link(&keys.need("core_link", LINK_FIX)?)?,
+        },
+        3 => Shape::Dumbbell {
             left: count(&mut keys, "left", "left = 8")?,
             right: count(&mut keys, "right", "right = 8")?,
             host_link: link(&keys.need("host_link", LINK_FIX)?)?,
             bottleneck: link(&keys.need("bottleneck", LINK_FIX)?)?,
         },
-        3 => Shape::SingleSwitch {
+        4 => Shape::SingleSwitch {
             hosts: count(&mut keys, "hosts", "hosts = 16")?,
             host_link: link(&keys.need("host_link", LINK_FIX)?)?,
         },
@@ -180,16 +230,21 @@ pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Networ
             Shape::File { path: path.text()?.to_owned() }
         }
     };
-    let paths = match keys.take("paths") {
-        None => Paths::Hashed,
-        Some(field) => match field.choice(&["hashed", "pinned", "splitmix64"])? {
-            0 => Paths::Hashed,
-            1 => Paths::Pinned,
-            _ => Paths::Splitmix64,
-        },
-    };
+    let paths = keys.take("paths").map_or(Ok(Paths::Hashed), |f| self::paths(&f))?;
     keys.finish()?;
     Ok(Network { shape, paths })
+}
+
+fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<u32, InputError> {
+    Ok(keys.need(key, fix)?.integer(1, u64::from(u32::MAX))? as u32)
+}
+
+fn paths(field: &Field<'_>) -> Result<Paths, InputError> {
+    Ok(match field.choice(&["hashed", "pinned", "splitmix64"])? {
+        0 => Paths::Hashed,
+        1 => Paths::Pinned,
+        _ => Paths::Splitmix64,
+    })
 }
 
 fn link(field: &Field<'_>) -> Result<LinkText, InputError> {

@@ -164,6 +164,17 @@ pub enum Problem {
         /// The `k` asked for.
         k: u32,
     },
+    /// The core switches of a three-tier network cannot be dealt out to the aggregation switches of a pod.
+    #[error(
+        "cores = {cores}: each of a pod's {aggs} aggregation switches has as many cores of its own, so a multiple \
+         of aggs_per_pod, such as {}", u64::from(*.cores).next_multiple_of(u64::from(*.aggs))
+    )]
+    CorePlanes {
+        /// The number of core switches asked for.
+        cores: u32,
+        /// Aggregation switches of a pod.
+        aggs: u32,
+    },
 }
 
 fn plural(kind: NodeKind) -> &'static str {

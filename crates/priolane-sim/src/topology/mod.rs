@@ -1,6 +1,6 @@
 //! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow, those with hosts first.
 //!
-//! A topology is made by [`LeafSpine`], [`FatTree`], [`Dumbbell`], [`SingleSwitch`], from text by
+//! A topology is made by [`LeafSpine`], [`FatTree`], [`ThreeTier`], [`Dumbbell`], [`SingleSwitch`], from text by
 //! [`file::parse`], or node by node with [`Graph`]. Forwarding is a function of switch, destination and entropy:
 //! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
 //! host is on; at its rack, a packet takes the host's own link.
@@ -15,6 +15,7 @@ pub mod leaf_spine;
 mod routes;
 pub mod single_switch;
 pub mod text;
+pub mod three_tier;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::units::{Rate, Span};
@@ -25,6 +26,7 @@ pub use fat_tree::FatTree;
 pub use graph::{Graph, LinkSpec, NodeKind};
 pub use leaf_spine::LeafSpine;
 pub use single_switch::SingleSwitch;
+pub use three_tier::ThreeTier;
 
 /// A directed link and the egress port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq)]

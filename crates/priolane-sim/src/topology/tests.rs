@@ -3,6 +3,8 @@ use priolane_core::rng::{Purpose, Stream};
 
 use super::*;
 
+mod three_tier;
+
 const HOST: LinkSpec = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
 const FABRIC: LinkSpec = LinkSpec::lossless(Rate::from_gbps(40), Span::from_us(2));
 

@@ -15,7 +15,7 @@ use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
-use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, Topology};
+use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::{Drive, NodeOrder};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -135,7 +135,7 @@ impl Draw {
 
     pub fn topology(&mut self, losses: &[f64]) -> Topology {
         let (host_link, fabric_link) = (self.link(losses), self.link(losses));
-        match self.0.below(4) {
+        match self.0.below(5) {
             0 => LeafSpine {
                 leaves: 3,
                 spines: 2,
@@ -146,7 +146,18 @@ impl Draw {
             }
             .build(),
             1 => FatTree { k: 4, host_link, fabric_link }.build(),
-            2 => Dumbbell { left: 4, right: 3, host_link, bottleneck: fabric_link }.build(),
+            2 => ThreeTier {
+                pods: 2,
+                leaves_per_pod: 2,
+                aggs_per_pod: 2,
+                cores: 4,
+                hosts_per_leaf: 3,
+                host_link,
+                pod_link: fabric_link,
+                core_link: self.link(losses),
+            }
+            .build(),
+            3 => Dumbbell { left: 4, right: 3, host_link, bottleneck: fabric_link }.build(),
             _ => SingleSwitch { hosts: 6, host_link }.build(),
         }
         .expect("the specification is valid")
