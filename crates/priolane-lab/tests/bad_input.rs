@@ -196,6 +196,18 @@ fn scheme_refused(changes: &str, line: usize, key: &str) -> InputError {
 }
 
 #[test]
+fn spraying_under_a_transport_that_takes_reordering_for_loss_is_warned_of() {
+    let warned = |spines: &str, threshold: &str| {
+        let text = GOOD.replace("spines = 2\n", &format!("spines = {spines}\npaths = \"spray\"\n"));
+        let text = format!("{text}[scheme.dctcp]\ntransport = {{ dup_threshold = {threshold} }}\n");
+        planned(&text).unwrap().warnings.iter().any(|w| w.contains("dup_threshold = 3"))
+    };
+    assert!(warned("2", "3"));
+    // Patient transports, and networks without a choice.
+    assert!(!warned("2", "1000000") && !warned("1", "3"));
+}
+
+#[test]
 fn a_three_tier_network_says_which_count_does_not_fit() {
     let shape = "kind = \"three_tier\"\npods = 2\nleaves_per_pod = 2\naggs_per_pod = 2\ncores = 4\nhosts_per_leaf = 2\n";
     let links = "pod_link = { rate = \"20Gbps\", delay = \"1us\" }\ncore_link = { rate = \"40Gbps\", delay = \"1us\" }\n";

@@ -119,6 +119,8 @@ pub enum Paths {
     Pinned,
     /// Path `splitmix64(flow) mod choices`, with the flow's place in the list.
     Splitmix64,
+    /// Each packet by itself, at every switch with a choice at random.
+    Spray,
 }
 
 impl Network {
@@ -168,6 +170,7 @@ impl Network {
         topology.path_choice = match self.paths {
             Paths::Hashed => PathChoice::Hashed,
             Paths::Pinned | Paths::Splitmix64 => PathChoice::Pinned,
+            Paths::Spray => PathChoice::Sprayed,
         };
         Ok(topology)
     }
@@ -240,10 +243,11 @@ fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<
 }
 
 fn paths(field: &Field<'_>) -> Result<Paths, InputError> {
-    Ok(match field.choice(&["hashed", "pinned", "splitmix64"])? {
+    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "spray"])? {
         0 => Paths::Hashed,
         1 => Paths::Pinned,
-        _ => Paths::Splitmix64,
+        2 => Paths::Splitmix64,
+        _ => Paths::Spray,
     })
 }
 

@@ -11,7 +11,7 @@ use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno};
 use priolane_core::units::Rate;
 use priolane_sim::scenario::{self, PortSpec, Queues};
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{PathChoice, Topology};
 
 use crate::experiment::{Experiment, overlay};
 use crate::scheme::{
@@ -40,6 +40,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         host_rates: rates(true),
         top_class: experiment.top_class(),
         lookahead: topology.lookahead(&experiment.frame),
+        sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Fabric {
     pub top_class: u8,
     /// The shortest time from the start of a transmission to its arrival.
     pub lookahead: Span,
+    /// Whether packets of one flow take several paths.
+    pub sprays: bool,
 }
 
 /// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
@@ -48,7 +50,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     marking(scheme, fabric)?;
     queues(scheme, fabric)?;
     messages(scheme, fabric)?;
-    Ok(warnings(scheme))
+    Ok(warnings(scheme, fabric))
 }
 
 /// Compares what each row requires with what the others provide.
@@ -173,8 +175,18 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("map", what, fix))
 }
 
-fn warnings(scheme: &Scheme) -> Vec<String> {
+/// The `dup_threshold` of standard TCP (RFC 5681 §3.2), made for packets that seldom overtake each other.
+const STANDARD_DUP_THRESHOLD: u32 = 3;
+
+fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
+    let dup_threshold = scheme.transport.dup_threshold;
+    if fabric.sprays && dup_threshold <= STANDARD_DUP_THRESHOLD {
+        all.push(format!(
+            "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
+             for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"
+        ));
+    }
     if scheme.port.buffer.limit == Limit::Unlimited && scheme.port.ecn.is_none() {
         all.push(
             "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),

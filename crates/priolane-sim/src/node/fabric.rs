@@ -7,7 +7,7 @@ use priolane_core::units::Span;
 
 use super::line::Line;
 use crate::scenario::Scenario;
-use crate::topology::{NextHops, Topology};
+use crate::topology::{NextHops, PathChoice, Topology};
 use crate::wire::Ingress;
 
 /// The scenario, and where each link leaves and enters.
@@ -49,9 +49,9 @@ impl<'a> Fabric<'a> {
     }
 
     /// The place, among the egress ports of `switch`, of the one a packet leaves by; `None` if there is no
-    /// way to its destination.
+    /// way to its destination. A switch that sprays asks once for each packet, in order of arrival.
     #[inline]
-    pub(crate) fn next_port(&self, switch: NodeId, header: &Header) -> Option<usize> {
+    pub(crate) fn next_port(&self, switch: NodeId, header: &Header, chooser: &mut Chooser) -> Option<usize> {
         let topology = &self.scenario.topology;
         let Forwarding { to_host, next, choices } = &self.forwarding;
         let here = switch.0 - topology.hosts;
@@ -63,7 +63,24 @@ impl<'a> Fabric<'a> {
         match count {
             0 => None,
             1 => Some(first as usize),
-            n => Some(choices[(first + topology.pick(header.entropy, switch, n)) as usize] as usize),
+            n => {
+                let pick = match chooser {
+                    Chooser::ByEntropy => topology.pick(header.entropy, switch, n),
+                    Chooser::Spray(dice) => dice.below(u64::from(n)) as u32,
+                };
+                Some(choices[(first + pick) as usize] as usize)
+            }
+        }
+    }
+
+    /// How `switch` chooses.
+    pub(crate) fn chooser(&self, switch: NodeId) -> Chooser {
+        match self.scenario.topology.path_choice {
+            PathChoice::Hashed | PathChoice::Pinned => Chooser::ByEntropy,
+            PathChoice::Sprayed => {
+                let dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
+                Chooser::Spray(Box::new(dice))
+            }
         }
     }
 
@@ -74,6 +91,15 @@ impl<'a> Fabric<'a> {
         let extra = if ends_at_host { self.scenario.host_delay } else { Span::ZERO };
         Line::new(link, spec, self.ingress_of[link.index()], extra, self.scenario.seed)
     }
+}
+
+/// How a switch chooses among equal paths.
+#[derive(Debug)]
+pub(crate) enum Chooser {
+    /// As the topology says for a packet's entropy.
+    ByEntropy,
+    /// Anew for each packet.
+    Spray(Box<Stream>),
 }
 
 /// The topology's next hops, as places among the egress ports of each switch.

@@ -7,7 +7,7 @@ use priolane_core::units::Time;
 
 use super::collector::Collector;
 use super::egress::{Egress, Started};
-use super::fabric::Fabric;
+use super::fabric::{Chooser, Fabric};
 use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample};
 use crate::scenario::{PortSpec, Queues};
@@ -22,6 +22,7 @@ pub(crate) struct Switch<D> {
     busy: Vec<Busy>,
     /// The ports by which the arrivals of the present window leave.
     routes: Vec<u32>,
+    chooser: Chooser,
 }
 
 /// No port.
@@ -47,6 +48,7 @@ impl<D> Switch<D> {
             ports: fabric.egress_links[node.index()].iter().map(port).collect(),
             busy: Vec::new(),
             routes: Vec::new(),
+            chooser: fabric.chooser(node),
         }
     }
 
@@ -69,10 +71,9 @@ impl<D> Switch<D> {
         arrivals: impl Iterator<Item = (Time, &'p Packet<B>)>,
     ) {
         self.routes.clear();
-        let node = self.node;
-        self.routes.extend(
-            arrivals.map(|(_, packet)| fabric.next_port(node, &packet.header).map_or(NO_WAY, |p| p as u32)),
-        );
+        let (node, chooser) = (self.node, &mut self.chooser);
+        let port = |header| fabric.next_port(node, header, chooser).map_or(NO_WAY, |p| p as u32);
+        self.routes.extend(arrivals.map(|(_, packet)| &packet.header).map(port));
     }
 
     /// The packet at `place` of those routed arrives; ports are served lazily up to `now`.
@@ -138,7 +139,7 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let Some(p) = fabric.next_port(self.node, &packet.header) else {
+        let Some(p) = fabric.next_port(self.node, &packet.header, &mut self.chooser) else {
             wire.violated(self.unroutable(fabric, now, packet));
             return None;
         };

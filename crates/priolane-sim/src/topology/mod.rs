@@ -51,6 +51,10 @@ pub enum PathChoice {
     Hashed,
     /// Entropy itself names the choice: `entropy mod choices` at every switch with a choice.
     Pinned,
+    /// Each packet by itself: every switch with a choice draws one evenly, from a random stream of its own, in the
+    /// order in which packets arrive there (docs/assumptions.md#spray). What this module says of a path is then
+    /// true of one that packets may take, the one that `Hashed` names.
+    Sprayed,
 }
 
 /// The equal-cost choices of one switch for one rack.
@@ -141,7 +145,7 @@ impl Topology {
         match self.path_choice {
             PathChoice::Pinned if n.is_power_of_two() => u32::from(entropy) & (n - 1),
             PathChoice::Pinned => u32::from(entropy) % n,
-            PathChoice::Hashed => spread(entropy, switch, n),
+            PathChoice::Hashed | PathChoice::Sprayed => spread(entropy, switch, n),
         }
     }
 

@@ -1,0 +1,109 @@
+//! Packets that each choose their way: evenly, alike on both engines, out of order, and still all of every flow.
+
+mod support;
+
+use priolane_core::packet::Frame;
+use priolane_core::port::Buffer;
+use priolane_core::transport::window;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::Outcome;
+use priolane_sim::run;
+use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::topology::{FatTree, LeafSpine, PathChoice, Topology};
+use support::{SHUFFLED, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+
+/// Two leaves of four hosts and four spines; links between switches are as fast as those of hosts.
+fn leaf_spine() -> Topology {
+    let (host_link, fabric_link) = (link(10, Span::from_us(1)), link(10, Span::from_us(1)));
+    let shape =
+        LeafSpine { leaves: 2, spines: 4, hosts_per_leaf: 4, host_link, fabric_link, links_per_pair: 1 };
+    shape.build().unwrap()
+}
+
+/// Every host of the left sends to one of the right; segments above a hole that mean loss: `dup_threshold`.
+fn across(path_choice: PathChoice, dup_threshold: u32) -> Scenario {
+    let mut topology = leaf_spine();
+    topology.path_choice = path_choice;
+    let flows = (0..4).map(|i| flow(i, (i as u16, 4 + i as u16), 3_000_000, Time::ZERO)).collect();
+    let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    let config = window::Config { dup_threshold, ..window::Config::new(Frame::ETHERNET) };
+    scenario.transport = support::window(new_reno(), config);
+    scenario
+}
+
+fn ran(scenario: &Scenario) -> Outcome {
+    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
+        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
+    assert_eq!(window, wheel);
+    assert_eq!(window, shuffled);
+    window
+}
+
+/// Packets on each link from `switch` to the switches above it.
+fn upward(outcome: &Outcome, topology: &Topology, switch: &str, above: &str) -> Vec<u64> {
+    let links = (0..).map_while(|i| topology.link_between(switch, &format!("{above}{i}")));
+    links.map(|l| outcome.ports.iter().filter(|p| p.link == l).map(|p| p.packets).sum()).collect()
+}
+
+/// Each of the counts is within 4 standard deviations of its part of the whole.
+fn assert_even(counts: &[u64]) {
+    let (all, n) = (counts.iter().sum::<u64>() as f64, counts.len() as f64);
+    let sigma = (all / n * (1.0 - 1.0 / n)).sqrt();
+    assert!(all > 1_000.0 && n > 1.0, "{counts:?}");
+    assert!(counts.iter().all(|&c| (c as f64 - all / n).abs() < 4.0 * sigma), "{counts:?}");
+}
+
+#[test]
+fn load_is_even_over_all_equal_paths() {
+    let scenario = across(PathChoice::Sprayed, 1_000_000);
+    let outcome = ran(&scenario);
+    // 4 x 2055 packets to the right, an ACK for each to the left.
+    for leaf in ["leaf0", "leaf1"] {
+        assert_even(&upward(&outcome, &scenario.topology, leaf, "spine"));
+    }
+    // Four flows on four paths by a hash of the flow: some path has none or two of them.
+    let hashed = ran(&across(PathChoice::Hashed, 1_000_000));
+    let counts = upward(&hashed, &scenario.topology, "leaf0", "spine");
+    assert!(counts.iter().any(|&c| c == 0 || c > 4_000), "{counts:?}");
+}
+
+#[test]
+fn every_tier_of_a_fat_tree_chooses_by_itself() {
+    let (host_link, fabric_link) = (link(10, Span::from_us(1)), link(10, Span::from_us(1)));
+    let mut topology = FatTree { k: 4, host_link, fabric_link }.build().unwrap();
+    topology.path_choice = PathChoice::Sprayed;
+    let flows = vec![flow(0, (0, 15), 15_000_000, Time::ZERO)];
+    let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    let config = window::Config { dup_threshold: 1_000_000, ..window::Config::new(Frame::ETHERNET) };
+    scenario.transport = support::window(new_reno(), config);
+    let outcome = ran(&scenario);
+    let count = |from: &str, to: &str| -> u64 {
+        let link = scenario.topology.link_between(from, to).unwrap();
+        outcome.ports.iter().filter(|p| p.link == link).map(|p| p.packets).sum()
+    };
+    // 10,274 packets: a quarter by each core.
+    let by_core = [("agg0", "core0"), ("agg0", "core1"), ("agg1", "core2"), ("agg1", "core3")];
+    assert_even(&by_core.map(|(from, to)| count(from, to)));
+}
+
+#[test]
+fn sprayed_packets_overtake_each_other_and_three_of_them_pass_for_a_loss() {
+    let retransmits = |outcome: &Outcome| outcome.flows.iter().map(|f| f.retransmits).sum::<u32>();
+    for (path_choice, dup_threshold) in
+        [(PathChoice::Hashed, 3), (PathChoice::Sprayed, 3), (PathChoice::Sprayed, 1_000_000)]
+    {
+        let outcome = ran(&across(path_choice, dup_threshold));
+        // Nothing is dropped or lost: what is sent again is sent in vain.
+        assert_eq!(outcome.ports.iter().map(|p| p.dropped + p.lost).sum::<u64>(), 0);
+        assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.fct_acked.is_some()));
+        let spurious = path_choice == PathChoice::Sprayed && dup_threshold == 3;
+        assert_eq!(retransmits(&outcome) > 0, spurious, "{path_choice:?} {dup_threshold}");
+    }
+}
+
+#[test]
+fn another_seed_takes_other_ways_and_pinned_paths_do_not_care() {
+    let with_seed = |path_choice, seed| ran(&Scenario { seed, ..across(path_choice, 1_000_000) });
+    assert_ne!(with_seed(PathChoice::Sprayed, 1), with_seed(PathChoice::Sprayed, 2));
+    assert_eq!(with_seed(PathChoice::Pinned, 1), with_seed(PathChoice::Pinned, 2));
+}
