@@ -77,6 +77,7 @@ impl<D> Egress<D> {
         }
         let admission = self.queue.enqueue(now, packet);
         while let Some(Packet { header, .. }) = self.queue.pop_evicted() {
+            wire.observe(|| Seen::Evicted { link: self.line.link, header });
             self.counts.evicted(now, header.class, header.wire);
         }
         wire.observe(|| Seen::Admitted(admission));

@@ -343,6 +343,7 @@ impl<E: Endpoint> Host<E> {
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
             let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
+                wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
                 self.counts.evicted(now, packet.header.class, packet.header.wire);
                 if let Some(id) = id {
                     let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };

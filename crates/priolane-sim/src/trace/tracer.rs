@@ -22,6 +22,8 @@ pub(crate) enum Seen<'a, B> {
     Offered { link: LinkId, at: Time, header: Header, ahead: Backlog },
     /// What became of the packet offered last.
     Admitted(Admission),
+    /// A packet that waited at a port was pushed out.
+    Evicted { link: LinkId, header: Header },
     /// A line begins to send a packet.
     Started { link: LinkId, start: Time, left: Time, header: Header },
 }
@@ -132,6 +134,7 @@ impl Tracer {
             Seen::Made { at, packet } => self.made(at, &packet),
             Seen::Offered { link, at, header, ahead } => self.offer(link, at, &header, ahead),
             Seen::Admitted(admission) => self.admit(admission),
+            Seen::Evicted { link, header } => self.evict(link, &header),
             Seen::Started { link, start, left, header } => {
                 self.start(link, Service { start, end: left }, &header);
             }
@@ -185,24 +188,34 @@ impl Tracer {
         self.waiting.entry(hop.link).or_default().push_back(i);
     }
 
+    fn evict(&mut self, link: LinkId, header: &Header) {
+        if let Some(i) = self.take_waiting(link, header) {
+            self.trace.hops[i].fate = Fate::Dropped;
+        }
+    }
+
     /// Lost, until `emitted` says otherwise.
     fn start(&mut self, link: LinkId, service: Service, header: &Header) {
-        self.started = None;
-        if header.flow != self.flow {
-            return;
+        self.started = self.take_waiting(link, header);
+        if let Some(i) = self.started {
+            self.trace.hops[i].fate = Fate::Lost(service);
         }
-        let Trace { packets, hops, .. } = &mut self.trace;
-        let Some(waiting) = self.waiting.get_mut(&link) else { return };
+    }
+
+    /// The hop of the flow's packet that waits at a port, which no longer waits; `None` for other flows' packets.
+    fn take_waiting(&mut self, link: LinkId, header: &Header) -> Option<usize> {
+        if header.flow != self.flow {
+            return None;
+        }
+        let Trace { packets, hops, .. } = &self.trace;
+        let waiting = self.waiting.get_mut(&link)?;
         let is_it = |&i: &usize| {
             let hop = &hops[i];
             Header { marks: hop.marks, ..packets[hop.packet as usize].header } == *header
         };
         let found = waiting.iter().position(is_it).and_then(|place| waiting.remove(place));
-        debug_assert!(found.is_some(), "a packet that is sent has come to its port before");
-        if let Some(i) = found {
-            hops[i].fate = Fate::Lost(service);
-        }
-        self.started = found;
+        debug_assert!(found.is_some(), "a packet that leaves a port has come to it before");
+        found
     }
 
     fn read<B: Body>(&mut self, host: HostId, at: Time, endpoint: &dyn Endpoint<Body = B>) {
