@@ -147,7 +147,7 @@ fn coflows_are_labels_and_waiting_flows_are_refused_until_they_can_start() {
 
 #[test]
 fn rows_that_are_written_are_read_back() {
-    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.5,1,2,6,0,4,0,0\n2,2,3,7,1,4,0+1,0.001\n";
+    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.500,1,2,6,0,4,0,0\n2,2,3,7,1,4,0+1,0.001\n";
     let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
     let mut written = Vec::new();
     let mut writer = Writer::new(&mut written, &[Extra::Class, Extra::Coflow, Extra::After]).unwrap();
