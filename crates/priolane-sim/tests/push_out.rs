@@ -36,7 +36,7 @@ fn ran(scenario: &Scenario) -> Outcome {
 /// What `class` saw at the port to host 7.
 fn at_port(outcome: &Outcome, scenario: &Scenario, class: u8) -> PortClassRecord {
     let link = scenario.topology.downlink(HostId(7));
-    outcome.ports.iter().find(|p| (p.link, p.class) == (link, class)).unwrap().clone()
+    *outcome.ports.iter().find(|p| (p.link, p.class) == (link, class)).unwrap()
 }
 
 fn assert_accounts_balance(outcome: &Outcome) {
