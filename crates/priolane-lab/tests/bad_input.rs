@@ -164,13 +164,6 @@ fn what_this_version_does_not_do_is_refused_by_name() {
         let error = expect(&format!("{GOOD}{text}"), line, key);
         assert!(error.what.contains("not supported") || error.what.contains("no such key"), "{error}");
     }
-    let controller =
-        "[scheme.dctcp]\nassign = { kind = \"bytes_sent\", levels = 1, thresholds = [], controller = {} }\n";
-    assert!(
-        expect(&format!("{GOOD}{controller}"), 18, "scheme.dctcp.assign.controller")
-            .what
-            .contains("not supported")
-    );
 }
 
 #[test]
