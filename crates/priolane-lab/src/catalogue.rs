@@ -94,10 +94,14 @@ pub struct Workload {
     pub above_10mb: f64,
 }
 
-const APPS: [Named; 5] = [
+const APPS: [Named; 6] = [
     Named {
         name: "poisson",
         summary: "open loop: each host starts flows at random instants to random hosts",
+    },
+    Named {
+        name: "on_off",
+        summary: "open loop in bursts: pairs of hosts, or hosts, start some flows at a higher load, then none",
     },
     Named { name: "incast", summary: "many hosts send to one at once, over and over" },
     Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },

@@ -22,7 +22,8 @@ use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
 pub use app::{
-    AppText, EpochRule, FlowSize, ListText, LoadText, PairText, PairsText, RuleKind, RuleText, Start,
+    AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, RuleKind, RuleText,
+    Start,
 };
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use group::{Active, Group, HostSet, Target};

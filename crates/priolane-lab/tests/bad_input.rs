@@ -201,6 +201,20 @@ fn spraying_under_a_transport_that_takes_reordering_for_loss_is_warned_of() {
 }
 
 #[test]
+fn bursts_carry_at_least_the_mean_load() {
+    let app = "app = \"on_off\"\nburst_load = 1.4\nburst_flows = 4\nper = \"pair\"";
+    let good = GOOD.replace("app = \"poisson\"", app);
+    assert!(planned(&good).unwrap().warnings.is_empty());
+    let refused = |old: &str, new: &str| planned(&good.replace(old, new)).unwrap_err();
+    let below = refused("burst_load = 1.4", "burst_load = 0.4");
+    assert_eq!((below.line, below.key.as_str()), (Some(15), "group.all.burst_load"), "{below}");
+    assert!(below.what.contains("0.4") && below.fix.contains("at least the mean load"), "{below}");
+    assert_eq!(refused("burst_load = 1.4\n", "").key, "group.all.burst_load");
+    assert_eq!(refused("burst_flows = 4", "burst_flows = 0").line, Some(16));
+    assert_eq!(refused("\"pair\"", "\"rack\"").line, Some(17));
+}
+
+#[test]
 fn a_three_tier_network_says_which_count_does_not_fit() {
     let shape = "kind = \"three_tier\"\npods = 2\nleaves_per_pod = 2\naggs_per_pod = 2\ncores = 4\nhosts_per_leaf = 2\n";
     let links = "pod_link = { rate = \"20Gbps\", delay = \"1us\" }\ncore_link = { rate = \"40Gbps\", delay = \"1us\" }\n";

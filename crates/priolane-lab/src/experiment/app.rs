@@ -12,7 +12,7 @@ use super::Sources;
 use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
-use crate::workload::{Counts, LoadOf, Reach};
+use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +27,23 @@ pub enum AppText {
         /// Whom a host sends to.
         #[serde(serialize_with = "reach_text")]
         reach: Reach,
+    },
+    /// Open-loop arrivals in bursts.
+    OnOff {
+        /// Flow sizes.
+        sizes: Sizes,
+        /// Offered load on the long run.
+        load: LoadText,
+        /// Whom a host sends to.
+        #[serde(serialize_with = "reach_text")]
+        reach: Reach,
+        /// Load within a burst, of what and counted as `load`.
+        burst_load: f64,
+        /// Flows of a burst.
+        burst_flows: u32,
+        /// Who has bursts of its own.
+        #[serde(serialize_with = "bursts_text")]
+        per: Bursts,
     },
     /// Many to one, over and over.
     Incast {
@@ -70,6 +87,29 @@ pub enum AppText {
         /// The list.
         list: ListText,
     },
+}
+
+/// What an app that offers a load says of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenLoop<'a> {
+    /// Flow sizes.
+    pub sizes: &'a Sizes,
+    /// Offered load on the long run.
+    pub load: LoadText,
+    /// Whom a host sends to.
+    pub reach: Reach,
+}
+
+impl AppText {
+    /// Sizes and load, if the app offers a load.
+    pub fn open_loop(&self) -> Option<OpenLoop<'_>> {
+        match self {
+            Self::Poisson { sizes, load, reach } | Self::OnOff { sizes, load, reach, .. } => {
+                Some(OpenLoop { sizes, load: *load, reach: *reach })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Offered load as the file states it.
@@ -193,8 +233,8 @@ impl ListText {
     }
 }
 
-const APPS: [&str; 5] = ["poisson", "incast", "permutation", "long_lived", "flows"];
-const LATER: [&str; 4] = ["on_off", "query", "coflow", "allreduce"];
+const APPS: [&str; 6] = ["poisson", "on_off", "incast", "permutation", "long_lived", "flows"];
+const LATER: [&str; 3] = ["query", "coflow", "allreduce"];
 
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
@@ -205,9 +245,10 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppTe
     }
     Ok(match app.choice(&APPS)? {
         0 => poisson(keys, sources)?,
-        1 => incast(keys)?,
-        2 => AppText::Permutation { size: flow_size(keys)?, start: start(keys)? },
-        3 => {
+        1 => on_off(keys, sources)?,
+        2 => incast(keys)?,
+        3 => AppText::Permutation { size: flow_size(keys)?, start: start(keys)? },
+        4 => {
             let pairs = keys.need("pairs", "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")?;
             AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? }
         }
@@ -216,6 +257,24 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppTe
 }
 
 fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let (sizes, load, reach) = open_loop(keys, sources)?;
+    Ok(AppText::Poisson { sizes, load, reach })
+}
+
+fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let (sizes, load, reach) = open_loop(keys, sources)?;
+    let burst_load = keys.need("burst_load", "burst_load = 1.4")?.any_number()?;
+    let flows = keys.take("burst_flows").map_or(Ok(4), |f| f.integer(1, u64::from(MAX_BURST)))?;
+    let per = match keys.take("per") {
+        None => Bursts::PerPair,
+        Some(field) if field.choice(&["pair", "host"])? == 0 => Bursts::PerPair,
+        Some(_) => Bursts::PerHost,
+    };
+    Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per })
+}
+
+/// `sizes`, `load` and `reach`.
+fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, LoadText, Reach), InputError> {
     let sizes = sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?;
     let load_fix = "load = { of = \"host\", counts = \"payload\", value = 0.6 }";
     let load = load(&keys.need("load", load_fix)?)?;
@@ -224,7 +283,7 @@ fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, Inpu
         Some(field) if field.choice(&["any_host", "other_racks"])? == 0 => Reach::AnyHost,
         Some(_) => Reach::OtherRacks,
     };
-    Ok(AppText::Poisson { sizes, load, reach })
+    Ok((sizes, load, reach))
 }
 
 fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
@@ -379,6 +438,13 @@ fn inline<S: Serializer>(flows: &[FlowSpec], s: S) -> Result<S::Ok, S::Error> {
         start: Span(f.start.0),
         class: f.class,
     }))
+}
+
+fn bursts_text<S: Serializer>(per: &Bursts, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match per {
+        Bursts::PerPair => "pair",
+        Bursts::PerHost => "host",
+    })
 }
 
 fn reach_text<S: Serializer>(reach: &Reach, s: S) -> Result<S::Ok, S::Error> {

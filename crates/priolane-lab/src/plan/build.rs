@@ -7,7 +7,7 @@ use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
 use super::{Run, adaptation, ports, traffic};
-use crate::experiment::{AppText, Change, ControlText, Experiment, Timing};
+use crate::experiment::{Change, ControlText, Experiment, Timing};
 use crate::source::{InputError, Table};
 use crate::workload::{self, offered};
 
@@ -146,10 +146,7 @@ fn load(experiment: &Experiment, topology: &Topology, flows: &[FlowSpec], window
     senders.sort_unstable();
     senders.dedup();
     let offered = offered::offered(flows, &fabric, window);
-    let mut asked = experiment.groups.iter().filter_map(|group| match &group.app {
-        AppText::Poisson { load, .. } => Some(load.value),
-        _ => None,
-    });
+    let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.open_loop()?.load.value));
     let counts = workload::Counts::Payload;
     Load {
         asked: asked.next().filter(|_| asked.next().is_none()),

@@ -5,7 +5,7 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 
 use super::traffic;
-use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
+use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Test, overlay};
 use crate::source::{InputError, Origin, Table, Value, nearest};
 use crate::workload::{Counts, LoadOf, Reach};
 
@@ -29,8 +29,8 @@ pub(super) fn traffic(
             warnings
                 .push(format!("group {}: coflows of its list are labels: no scheme reads them", group.name));
         }
-        let AppText::Poisson { load, reach, .. } = &group.app else { continue };
-        let site = Site::of(experiment, topology, group, *reach)?;
+        let Some(OpenLoop { load, reach, .. }) = group.app.open_loop() else { continue };
+        let site = Site::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
         if load.of == LoadOf::Host && one_rate.is_none() {
             let error = InputError::new(
@@ -42,7 +42,7 @@ pub(super) fn traffic(
             );
             return Err(located(error));
         }
-        let [host_share, core_share] = site.shares(experiment, topology, *load);
+        let [host_share, core_share] = site.shares(experiment, topology, load);
         core += core_share;
         if host_share > 1.0 {
             warnings.push(format!(

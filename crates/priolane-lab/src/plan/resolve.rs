@@ -1,6 +1,6 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
-use crate::experiment::{AppText, Experiment, Group, LoadText, Sizes};
+use crate::experiment::{Experiment, Group, LoadText, Sizes};
 use crate::scheme::{Assign, Fault, Host, Scheme, Solver, ThresholdSource, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
@@ -94,9 +94,9 @@ fn traffic<'a>(
     experiment: &'a Experiment,
 ) -> Result<Traffic<'a>, Fault> {
     let fault = |what: String, fix: &str| Fault { key, what, fix: fix.to_owned() };
-    let own = |group: &'a Group| match &group.app {
-        AppText::Poisson { sizes, load, .. } => Some(Traffic { sizes, load: *load }),
-        _ => None,
+    let own = |group: &'a Group| {
+        let traffic = group.app.open_loop()?;
+        Some(Traffic { sizes: traffic.sizes, load: traffic.load })
     };
     if let ThresholdSource::Group(name) = from {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
@@ -104,7 +104,10 @@ fn traffic<'a>(
         let group =
             experiment.group(name).ok_or_else(|| fault(format!("there is no group {name:?}"), &fix))?;
         return own(group).ok_or_else(|| {
-            fault(format!("group {name:?} states no sizes and load"), "a group whose app is poisson")
+            fault(
+                format!("group {name:?} states no sizes and load"),
+                "a group whose app is poisson or on_off",
+            )
         });
     }
     let mut all = experiment.groups.iter().filter_map(own);

@@ -6,13 +6,13 @@ use priolane_core::units::Time;
 use priolane_sim::topology::Topology;
 
 use crate::experiment::{
-    Active, AppText, EpochRule, Experiment, Group, ListText, PairText, PairsText, Paths, RuleKind, RuleText,
-    Target, Timing,
+    Active, AppText, EpochRule, Experiment, Group, ListText, LoadText, PairText, PairsText, Paths, RuleKind,
+    RuleText, Sizes, Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
-    self, App, Epochs, Flows, Incast, LongLived, PairFlows, Pairs, Permutation, Poisson, Receiver, Rule,
-    Site, Until, flow_list,
+    self, App, Epochs, Flows, Incast, LongLived, OnOff, PairFlows, Pairs, Permutation, Poisson, Reach,
+    Receiver, Rule, Site, Until, flow_list,
 };
 
 /// The flow list: the same for all schemes of a point and seed.
@@ -133,11 +133,10 @@ fn own_until(active: Option<Active>, until: Until) -> Until {
 
 fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputError> {
     Ok(match &group.app {
-        AppText::Poisson { sizes, load, reach } => App::Poisson(Poisson {
-            sizes: sizes.law.clone(),
-            load: workload::Load { of: load.of, counts: load.counts, value: load.value },
-            reach: *reach,
-        }),
+        AppText::Poisson { sizes, load, reach } => App::Poisson(poisson(sizes, *load, *reach)),
+        &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per } => {
+            App::OnOff(OnOff { mean: poisson(sizes, load, reach), burst_load, burst_flows, bursts: per })
+        }
         AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
             epochs: match epochs {
                 EpochRule::Every => Epochs::Every(*period),
@@ -164,6 +163,11 @@ fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputE
             App::Flows(Flows { list: flow_list::read(text.as_bytes(), path, hosts)? })
         }
     })
+}
+
+fn poisson(sizes: &Sizes, load: LoadText, reach: Reach) -> Poisson {
+    let load = workload::Load { of: load.of, counts: load.counts, value: load.value };
+    Poisson { sizes: sizes.law.clone(), load, reach }
 }
 
 fn pairs(text: &PairsText) -> Pairs {

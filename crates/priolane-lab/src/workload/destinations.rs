@@ -49,7 +49,15 @@ impl Destinations {
 
     /// One of them, evenly.
     pub(super) fn draw(&self, choice: Choice, stream: &mut Stream) -> HostId {
-        let drawn = stream.below(choice.all as u64) as usize;
-        self.hosts[if drawn < choice.first { drawn } else { drawn + choice.count }]
+        self.nth(choice, stream.below(choice.all as u64) as usize)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self, choice: Choice) -> impl Iterator<Item = HostId> {
+        (0..choice.all).map(move |n| self.nth(choice, n))
+    }
+
+    fn nth(&self, choice: Choice, n: usize) -> HostId {
+        self.hosts[if n < choice.first { n } else { n + choice.count }]
     }
 }

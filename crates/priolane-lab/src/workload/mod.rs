@@ -9,6 +9,7 @@ mod flows;
 mod incast;
 mod load;
 mod long_lived;
+mod on_off;
 mod permutation;
 mod poisson;
 pub(crate) mod table;
@@ -31,6 +32,7 @@ pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
 pub use load::{Counts, Load, LoadOf};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule};
+pub use on_off::{Bursts, MAX_BURST, OnOff};
 pub use permutation::Permutation;
 pub use poisson::{Poisson, Reach};
 
@@ -47,6 +49,8 @@ pub const LATEST_START: Time = Time(1 << 62);
 pub enum App {
     /// Each host starts flows at random instants to random hosts (open loop).
     Poisson(Poisson),
+    /// Each host, or each pair of hosts, starts flows in bursts with idle times between them (open loop).
+    OnOff(OnOff),
     /// Many hosts send to one at once, over and over.
     Incast(Incast),
     /// Each host sends one flow to another, each receives one.
@@ -107,6 +111,20 @@ pub enum AppError {
     /// A load that is not above 0 and at most 20.
     #[error("the load is {0}")]
     Load(f64),
+    /// A load within bursts that is below the mean load, or more than 100 times it.
+    #[error("the load within bursts is {asked}, and {load} on the mean")]
+    BurstLoad {
+        /// Load within bursts asked for.
+        asked: f64,
+        /// The mean load.
+        load: f64,
+    },
+    /// A burst of no flow, or of more than [`MAX_BURST`].
+    #[error("a burst has {0} flows")]
+    BurstFlows(u32),
+    /// More pairs of hosts than can have bursts of their own.
+    #[error("{0} pairs of hosts would have bursts of their own")]
+    TooManyPairs(usize),
     /// A load of the core where no flow crosses it.
     #[error("the load is of the core, but no flow of the group crosses it")]
     NoCore,
@@ -145,6 +163,9 @@ impl AppError {
             Self::NoHosts | Self::UnknownHost(_) => "hosts",
             Self::NoDestination(_) => "to",
             Self::Load(_) => "load.value",
+            Self::BurstLoad { .. } => "burst_load",
+            Self::BurstFlows(_) => "burst_flows",
+            Self::TooManyPairs(_) => "per",
             Self::NoCore => "load.of",
             Self::FanIn { .. } => "fan_in",
             Self::Period => "period",
@@ -161,6 +182,11 @@ impl AppError {
             Self::NoDestination(_) => "send to at least one other host (in another rack, if only those)",
             Self::ToItself(_) => "give two different hosts",
             Self::Load(_) => "give a share above 0 and at most 20, such as 0.8 for 80 %",
+            Self::BurstLoad { .. } => {
+                "give at least the mean load and at most 100 times that, such as 1.4 for 140 %"
+            }
+            Self::BurstFlows(_) => "give 1 to 10000 flows",
+            Self::TooManyPairs(_) => "let hosts have bursts, per = \"host\", or at most 262144 pairs",
             Self::NoCore => "send between racks of a fabric, or state the load of hosts",
             Self::Frame => "let mtu be above header, and mtu and link sizes below 65536 bytes together",
             Self::FanIn { .. } => "ask for at least 1 and at most that many",
@@ -188,6 +214,7 @@ pub fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
     check(site)?;
     let mut flows = match app {
         App::Poisson(app) => app.flows(site),
+        App::OnOff(app) => app.flows(site),
         App::Incast(app) => app.flows(site),
         App::Permutation(app) => app.flows(site),
         App::LongLived(app) => app.flows(site),
@@ -245,6 +272,12 @@ fn distinct(hosts: &[HostId]) -> Vec<HostId> {
 /// The stream of a host of the group (docs/assumptions.md#streams-by-group).
 fn host_stream(site: &Site, purpose: Purpose, host: HostId) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | u64::from(host.0))
+}
+
+/// The stream of a pair of hosts, none of which is a host's or the group's.
+fn pair_stream(site: &Site, purpose: Purpose, pair: Pair) -> Stream {
+    let key = u64::from(pair.dst.0) << 48 | u64::from(site.group) << 32 | 1 << 30 | u64::from(pair.src.0);
+    Stream::new(site.seed, purpose, key)
 }
 
 /// The stream of the group as a whole.

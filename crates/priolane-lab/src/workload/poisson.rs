@@ -52,7 +52,7 @@ impl Poisson {
         self.load.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
-        let rate = self.rate(site, &sources)?;
+        let rate = self.rate(site, sources.iter().map(|source| &source.choice))?;
         let wanted = wanted(site.until, rate * sources.len() as f64)?;
         let mean_gap = 1.0 / rate;
         let mut next = BinaryHeap::with_capacity(sources.len());
@@ -90,14 +90,17 @@ impl Poisson {
         distinct(site.hosts).into_iter().map(source).collect()
     }
 
-    /// Flows per second of each source.
-    fn rate(&self, site: &Site, sources: &[Source]) -> Result<f64, AppError> {
+    /// Flows per second of each of the hosts that have these choices.
+    pub(super) fn rate<'c>(
+        &self,
+        site: &Site,
+        choices: impl Iterator<Item = &'c Choice>,
+    ) -> Result<f64, AppError> {
         let bits = 8.0 * mean_bytes(&self.sizes, self.load.counts, &site.frame);
         match self.load.of {
             LoadOf::Host => Ok(self.load.value * site.host_rate.bps() as f64 / bits),
             LoadOf::Core => {
-                let crossing: f64 =
-                    sources.iter().map(|s| s.choice.other_racks as f64 / s.choice.all as f64).sum();
+                let crossing: f64 = choices.map(|c| c.other_racks as f64 / c.all as f64).sum();
                 if crossing == 0.0 || site.core_rate_bps == 0 {
                     return Err(AppError::NoCore);
                 }
@@ -108,7 +111,7 @@ impl Poisson {
 }
 
 impl Until {
-    fn is_enough(self, flows: &[FlowSpec], next: Time) -> bool {
+    pub(super) fn is_enough(self, flows: &[FlowSpec], next: Time) -> bool {
         match self {
             Self::Time(end) => next >= end,
             Self::Flows(count) => flows.len() as u64 >= count,
@@ -117,7 +120,7 @@ impl Until {
 }
 
 /// `until`, if so many flows as are to be expected are not too many.
-fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> {
+pub(super) fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> {
     let expected = match until {
         Until::Time(end) => flows_per_s * end.as_secs_f64(),
         Until::Flows(count) => count as f64,
@@ -126,7 +129,7 @@ fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> {
 }
 
 /// An exponential gap in whole picoseconds, short enough to be added to any legal start.
-fn gap(stream: &mut Stream, mean_s: f64) -> Span {
+pub(super) fn gap(stream: &mut Stream, mean_s: f64) -> Span {
     let ps = (stream.exponential(mean_s) * PS_PER_S as f64).round() as u64;
     Span(ps.min(LATEST_START.0 + 1))
 }

@@ -2,6 +2,7 @@ use super::*;
 
 mod apps;
 mod mutations;
+mod on_off;
 mod open_loop;
 
 /// Four racks of four hosts at 1 Gbps, 2 Gbps up from each rack.

@@ -1,0 +1,227 @@
+//! Open loop in bursts: every source starts a number of flows at a higher rate, then none for as long as the
+//! long-run mean asks (the burst model of the Aequitas simulator, a fork of YAPS).
+//!
+//! ```text
+//! busy:  `burst_flows` flows after exponential gaps of mean (load / burst_load) / rate; together they take t_busy
+//! idle:  t_idle = t_busy * burst_load / load - t_busy
+//! ```
+//!
+//! `rate` is what the same load gives Poisson arrivals. With as much in bursts as on the whole nothing is idle and
+//! flows arrive as Poisson's. A source is a host that draws a destination for each flow, or a pair of hosts; each
+//! has random streams of its own and begins in the steady state: amid a burst with probability
+//! `load / burst_load`, else amid an idle time (docs/assumptions.md#bursts).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::HostId;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::Time;
+
+use super::destinations::{Choice, Destinations};
+use super::poisson::{gap, wanted};
+use super::{
+    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Poisson, Site, distinct, host_stream, pair_stream,
+};
+
+/// The most pairs of hosts with bursts of their own.
+const MAX_PAIRS: usize = 1 << 18;
+
+/// The most flows of a burst.
+pub const MAX_BURST: u32 = 10_000;
+
+/// Who has bursts of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Bursts {
+    /// Each host, to destinations drawn flow by flow.
+    PerHost,
+    /// Each pair of a host and one it may send to.
+    #[default]
+    PerPair,
+}
+
+/// Bursts of flows with idle times between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnOff {
+    /// Sizes, mean load and whom a host sends to.
+    pub mean: Poisson,
+    /// The load within a burst, of what and counted as the mean load; at least that, at most 100 times that.
+    pub burst_load: f64,
+    /// Flows of a burst, 1 to [`MAX_BURST`].
+    pub burst_flows: u32,
+    /// Who has bursts of its own.
+    pub bursts: Bursts,
+}
+
+/// Where a source sends.
+enum Whereto {
+    /// To one of the choice, drawn flow by flow.
+    Drawn(Choice, Stream),
+    /// To this host.
+    Fixed(HostId),
+}
+
+/// A source: its bursts and its streams.
+struct Source {
+    host: HostId,
+    to: Whereto,
+    sizes: Stream,
+    phase: Phase,
+}
+
+/// The law of a source's bursts.
+#[derive(Clone, Copy)]
+struct Law {
+    /// Mean gap within a burst, in seconds.
+    mean_gap: f64,
+    /// Idle time by busy time.
+    idle_by_busy: f64,
+    flows: u32,
+}
+
+/// Where in its bursts a source is.
+struct Phase {
+    law: Law,
+    gaps: Stream,
+    /// Its next flow starts then, in picoseconds.
+    next: u64,
+    /// How long the burst has taken up to `next`, in picoseconds.
+    busy: u64,
+    /// Flows of the burst after `next`.
+    left: u32,
+}
+
+impl Phase {
+    /// In the steady state at time 0. A burst is met in proportion to its length, which makes it one gap longer than
+    /// others: the gap that is met is made of what has passed of it and what is left, exponential both.
+    fn new(law: Law, gaps: Stream) -> Self {
+        let mut phase = Self { law, gaps, next: 0, busy: 0, left: law.flows };
+        let passed = phase.gaps.below(u64::from(law.flows)) as u32;
+        if phase.gaps.chance(1.0 / (1.0 + law.idle_by_busy)) {
+            phase.busy = phase.some_gaps(passed + 1);
+            phase.left -= passed;
+        } else {
+            let busy = phase.some_gaps(law.flows + 1);
+            let share = phase.gaps.uniform();
+            phase.next = phase.idle(busy, share);
+        }
+        phase.to_next_of_burst();
+        phase
+    }
+
+    /// The sum of as many gaps.
+    fn some_gaps(&mut self, count: u32) -> u64 {
+        (0..count).fold(0, |sum: u64, _| sum.saturating_add(gap(&mut self.gaps, self.law.mean_gap).0))
+    }
+
+    /// A share of the idle time after a burst that took `busy`.
+    fn idle(&self, busy: u64, share: f64) -> u64 {
+        (share * self.law.idle_by_busy * busy as f64).round() as u64
+    }
+
+    fn to_next_of_burst(&mut self) {
+        let gap = self.some_gaps(1);
+        self.busy = self.busy.saturating_add(gap);
+        self.next = self.next.saturating_add(gap);
+        self.left -= 1;
+    }
+
+    /// Goes on to the flow after `next`.
+    fn advance(&mut self) {
+        if self.left == 0 {
+            self.next = self.next.saturating_add(self.idle(self.busy, 1.0));
+            self.busy = 0;
+            self.left = self.law.flows;
+        }
+        self.to_next_of_burst();
+    }
+}
+
+impl OnOff {
+    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+        self.check()?;
+        let destinations = Destinations::new(site);
+        let mut sources = self.sources(site, &destinations)?;
+        let mut next: BinaryHeap<_> =
+            sources.iter().enumerate().map(|(index, source)| Reverse((source.phase.next, index))).collect();
+        let mut maker = Maker::new(site);
+        let mut flows = Vec::new();
+        while let Some(Reverse((start, index))) = next.pop() {
+            if site.until.is_enough(&flows, Time(start)) {
+                break;
+            }
+            if start > LATEST_START.0 {
+                return Err(AppError::TooLate);
+            }
+            if flows.len() == MAX_FLOWS as usize {
+                return Err(AppError::TooMany);
+            }
+            let source = &mut sources[index];
+            let dst = match &mut source.to {
+                Whereto::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
+                Whereto::Fixed(dst) => *dst,
+            };
+            let size = self.mean.sizes.sample(&mut source.sizes);
+            flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), Time(start)));
+            source.phase.advance();
+            next.push(Reverse((source.phase.next, index)));
+        }
+        Ok(flows)
+    }
+
+    fn check(&self) -> Result<(), AppError> {
+        self.mean.load.check()?;
+        let load = self.mean.load.value;
+        if !(self.burst_load >= load && self.burst_load <= 100.0 * load) {
+            return Err(AppError::BurstLoad { asked: self.burst_load, load });
+        }
+        if (1..=MAX_BURST).contains(&self.burst_flows) {
+            Ok(())
+        } else {
+            Err(AppError::BurstFlows(self.burst_flows))
+        }
+    }
+
+    fn sources(&self, site: &Site, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
+        let choice = |host| Ok((host, destinations.choice(site, host, self.mean.reach)?));
+        let hosts: Vec<(HostId, Choice)> =
+            distinct(site.hosts).into_iter().map(choice).collect::<Result<_, AppError>>()?;
+        let rate = self.mean.rate(site, hosts.iter().map(|(_, choice)| choice))?;
+        wanted(site.until, rate * hosts.len() as f64)?;
+        let pairs: usize = hosts.iter().map(|(_, choice)| choice.all).sum();
+        match self.bursts {
+            Bursts::PerHost => {
+                Ok(hosts.into_iter().map(|(host, choice)| self.host(site, host, choice, rate)).collect())
+            }
+            Bursts::PerPair if pairs > MAX_PAIRS => Err(AppError::TooManyPairs(pairs)),
+            Bursts::PerPair => Ok(hosts
+                .into_iter()
+                .flat_map(|(src, choice)| {
+                    let all = destinations.all(choice);
+                    all.map(move |dst| self.pair(site, Pair { src, dst }, rate / choice.all as f64))
+                })
+                .collect()),
+        }
+    }
+
+    /// The bursts of a source that starts `rate` flows per second on the long run.
+    fn phase(&self, rate: f64, gaps: Stream) -> Phase {
+        let stretch = self.burst_load / self.mean.load.value;
+        let (mean_gap, idle_by_busy) = (1.0 / (rate * stretch), stretch - 1.0);
+        Phase::new(Law { mean_gap, idle_by_busy, flows: self.burst_flows }, gaps)
+    }
+
+    fn host(&self, site: &Site, host: HostId, choice: Choice, rate: f64) -> Source {
+        let stream = |purpose| host_stream(site, purpose, host);
+        let to = Whereto::Drawn(choice, stream(Purpose::Pairs));
+        let phase = self.phase(rate, stream(Purpose::Arrivals));
+        Source { host, to, sizes: stream(Purpose::Sizes), phase }
+    }
+
+    fn pair(&self, site: &Site, pair: Pair, rate: f64) -> Source {
+        let stream = |purpose| pair_stream(site, purpose, pair);
+        let phase = self.phase(rate, stream(Purpose::Arrivals));
+        Source { host: pair.src, to: Whereto::Fixed(pair.dst), sizes: stream(Purpose::Sizes), phase }
+    }
+}
