@@ -57,7 +57,7 @@ pub struct OnOff {
 /// Where a source sends.
 enum Whereto {
     /// To one of the choice, drawn flow by flow.
-    Drawn(Choice, Stream),
+    Drawn(Choice, Box<Stream>),
     /// To this host.
     Fixed(HostId),
 }
@@ -106,7 +106,7 @@ impl Phase {
             let share = phase.gaps.uniform();
             phase.next = phase.idle(busy, share);
         }
-        phase.to_next_of_burst();
+        phase.start_next();
         phase
     }
 
@@ -120,7 +120,7 @@ impl Phase {
         (share * self.law.idle_by_busy * busy as f64).round() as u64
     }
 
-    fn to_next_of_burst(&mut self) {
+    fn start_next(&mut self) {
         let gap = self.some_gaps(1);
         self.busy = self.busy.saturating_add(gap);
         self.next = self.next.saturating_add(gap);
@@ -134,7 +134,7 @@ impl Phase {
             self.busy = 0;
             self.left = self.law.flows;
         }
-        self.to_next_of_burst();
+        self.start_next();
     }
 }
 
@@ -214,7 +214,7 @@ impl OnOff {
 
     fn host(&self, site: &Site, host: HostId, choice: Choice, rate: f64) -> Source {
         let stream = |purpose| host_stream(site, purpose, host);
-        let to = Whereto::Drawn(choice, stream(Purpose::Pairs));
+        let to = Whereto::Drawn(choice, Box::new(stream(Purpose::Pairs)));
         let phase = self.phase(rate, stream(Purpose::Arrivals));
         Source { host, to, sizes: stream(Purpose::Sizes), phase }
     }
