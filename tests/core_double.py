@@ -16,6 +16,7 @@ class CoreDouble:
         self.ran: list[str] = []
         self.options: list[dict[str, Any]] = []
         self.failing: set[str] = set()
+        self.traced: list[dict[str, Any]] = []
 
     def runs(self) -> list[dict[str, Any]]:
         order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
@@ -65,6 +66,22 @@ class CoreDouble:
         return json.dumps(
             {"runs": 16, "packet_hops": 1.5e8, "seconds": 90.0, "merged": {"title": "t"}, "warnings": ["small"]}
         )
+
+    def trace(
+        self,
+        path: Path,
+        options: str,
+        request: str,
+        out_dir: Path,
+        progress: Callable[[float, int, int], bool] | None = None,
+    ) -> str:
+        self.plan(path, options)
+        asked = json.loads(request)
+        assert asked.keys() == {"flow", "seed", "point", "at"}
+        self.traced.append(asked)
+        if asked["seed"] is None:
+            raise InputError(f"{path}: 8 runs could be meant; add --seed K (from 1 to 2)")
+        return json.dumps(made.make_trace(Path(out_dir), asked["flow"]))
 
     def catalogue(self) -> str:
         return json.dumps({"schemes": [{"name": "nos2", "paper": "NOS2"}], "transports": []})

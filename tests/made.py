@@ -123,3 +123,88 @@ def merged(scheme: str, load: float) -> dict[str, Any]:
         "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 3, "hosts_per_leaf": 30},
         "group": [{"name": "all", "app": "poisson", "sizes": "web_search", "load": {"value": load}}],
     }
+
+
+def make_trace(directory: Path, flow: int) -> dict[str, Any]:
+    """Writes the files of a trace of two packets, the first of which is lost, and returns its report."""
+    directory.mkdir(parents=True, exist_ok=True)
+    files = [directory / f"trace-{flow}{end}" for end in (".parquet", "-state.parquet", ".pcap")]
+    data = {"kind": "data", "src": 0, "dst": 1, "offset": 0, "payload": 1460, "wire": 1538, "made_ps": 5_000_000}
+    rows = [
+        {**data, **hop_row(0, 5_000_000, 7_230_400), "packet": 0, "again": False, "delivered_ps": None},
+        {**data, **hop_row(1, 7_230_400, None), "packet": 0, "again": False, "delivered_ps": None},
+        {
+            **data,
+            **hop_row(0, 9_000_000, 10_067_200),
+            "packet": 1,
+            "kind": "ack",
+            "src": 1,
+            "dst": 0,
+            "again": True,
+            "made_ps": 9_000_000,
+            "delivered_ps": 10_067_200,
+        },
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), files[0])
+    state = [
+        {"t_ps": 10_067_200, "metric": metric, "value": value}
+        for metric, value in (("cwnd_bytes", 14_600.0), ("srtt_ps", 6_500_000.0), ("alpha", 0.0625))
+    ]
+    pq.write_table(pa.Table.from_pylist(state), files[1])
+    files[2].write_bytes(b"")
+    return {
+        "run": "00000000000000ff",
+        "scheme": "nos2",
+        "point": {LOAD: 0.5},
+        "seed": 1,
+        "digest": "d" * 64,
+        "stopped_at_ps": 1_000_000_000,
+        "flow": {
+            "id": flow,
+            "src": 0,
+            "dst": 1,
+            "bytes": 1460,
+            "start_ps": 5_000_000,
+            "class_asked": 2,
+            "fct_ps": None,
+            "fct_acked_ps": None,
+            "ports": ["h0->s0", "s0->h1"],
+        },
+        "seen": {
+            "packets": 2,
+            "again": 1,
+            "hops": 3,
+            "dropped": 0,
+            "lost": 1,
+            "marked": 1,
+            "readings": 3,
+            "captured": 2,
+        },
+        "at": "h0->s0",
+        "files": [str(path) for path in files],
+    }
+
+
+def hop_row(hop: int, queued_ps: int, arrived_ps: int | None) -> dict[str, Any]:
+    """What a row of a trace says of one hop; the second waits 1.25 us behind three packets and is lost."""
+    waited = 1_250_000 * hop
+    return {
+        "hop": hop,
+        "port": ("h0->s0", "s0->h1")[hop],
+        "link": 3 * hop,
+        "class": 2,
+        "host_level": 2 + hop,
+        "queue": 2,
+        "queued_ps": queued_ps,
+        "ahead_packets": 3 * hop,
+        "ahead_bytes": 4614 * hop,
+        "start_ps": queued_ps + waited,
+        "end_ps": queued_ps + waited + 1_230_400,
+        "arrived_ps": arrived_ps,
+        "ecn": True,
+        "congested": hop == 1,
+        "marked": hop == 1,
+        "echo": False,
+        "fate": "lost" if arrived_ps is None else "arrived",
+        "reason": "random loss of the link" if arrived_ps is None else None,
+    }

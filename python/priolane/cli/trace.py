@@ -72,13 +72,15 @@ def heading(found: Trace) -> list[str]:
     size = "without end" if flow["bytes"] is None else f"{flow['bytes']:,} B"
     where = ", ".join(part for part in (found.scheme, point_text(found.point), f"seed {found.seed}") if part)
     fct = "did not complete" if flow["fct_ps"] is None else f"completed in {_us(flow['fct_ps'])} us"
-    return [
+    who = (
         f"flow {flow['id']}: host {flow['src']} to host {flow['dst']}, {size}, class {flow['class_asked']} asked for; "
-        f"started at {_us(flow['start_ps'])} us, {fct}",
-        f"run {found.run}: {where}; digest {found.digest}",
+        f"started at {_us(flow['start_ps'])} us, {fct}"
+    )
+    what = (
         f"{seen['packets']} packets on {seen['hops']} hops: {seen['again']} sent again, {seen['dropped']} dropped, "
-        f"{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}",
-    ]
+        f"{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}"
+    )
+    return [who, f"run {found.run}: {where}; digest {found.digest}", what]
 
 
 def timeline(found: Trace) -> list[list[str]]:

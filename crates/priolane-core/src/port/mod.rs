@@ -135,7 +135,8 @@ pub trait Discipline<P: Parcel>: Send {
     fn next_start(&self) -> Option<Time>;
 
     /// The line starts a service at `t`, not before `next_start()`: which packet? `None` only if nothing
-    /// is queued (or everything queued expired by `t`).
+    /// is queued (or everything queued expired by `t`). Packets with equal headers leave in the order in which
+    /// they came: traces know a packet in a queue by its header.
     fn start(&mut self, t: Time) -> Option<&P>;
 
     /// Packets queued, the one on the line not counted.
