@@ -13,6 +13,8 @@ from priolane.trace import Packet, Trace, trace
 _FIRST, _LAST = 60, 20
 _LARGEST_FLOW = 2**32 - 1
 _US = 1e-6
+# What the row of an ACK says already, and what seldom moves.
+_NOT_SHOWN = {"acked_bytes", "rto_ps"}
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
@@ -141,6 +143,8 @@ def _sender(state: dict[str, float] | None) -> str:
         return ""
     parts = []
     for metric, value in state.items():
+        if metric in _NOT_SHOWN:
+            continue
         name, _, unit = metric.rpartition("_")
         if unit == "ps":
             parts.append(f"{name} {_us(value)} us")
