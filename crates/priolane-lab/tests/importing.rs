@@ -408,6 +408,10 @@ fn a_failed_import_leaves_files_as_they_were() {
     request.out = folder.path().join("out.csv");
     request.sizes = Some(folder.path().join("in").join("sizes.csv"));
     assert!(matches!(import::import_files(&request), Err(Failure::Output { .. })));
+    // A folder in the place of a file: found before any file is put in place.
+    let taken = tempfile::tempdir().unwrap();
+    request.sizes = Some(taken.path().to_owned());
+    assert!(matches!(import::import_files(&request), Err(Failure::Input(_))));
     assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), "mine");
     let mut left: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();

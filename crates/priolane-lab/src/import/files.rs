@@ -55,7 +55,7 @@ pub struct Request {
     pub sampling: Option<u32>,
 }
 
-/// Why an import came to nothing. No file was changed.
+/// Why an import came to nothing. No file was changed, unless the disk failed while whole files were put in place.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// What was given is wrong.
@@ -293,12 +293,12 @@ impl Pending {
         self.0.last().map_or(Ok(0), size)
     }
 
+    /// Puts all files, which are whole, in their places, one after the other. What could not be placed is removed.
     fn keep(mut self) -> Result<(), Failure> {
-        for (temporary, path) in std::mem::take(&mut self.0) {
-            std::fs::rename(&temporary, &path).map_err(|error| {
-                let _ = std::fs::remove_file(&temporary);
-                Failure::Output { path: path.display().to_string(), error }
-            })?;
+        while let Some((temporary, path)) = self.0.first() {
+            std::fs::rename(temporary, path)
+                .map_err(|error| Failure::Output { path: path.display().to_string(), error })?;
+            self.0.remove(0);
         }
         Ok(())
     }
