@@ -97,11 +97,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn peak_memory_counts_what_was_resident_since_the_start() {
         let memory = Memory::start();
-        let block = vec![1u8; 64 << 20];
+        let block = vec![1u8; 128 << 20];
         assert!(std::hint::black_box(&block).iter().all(|&byte| byte == 1));
         drop(block);
         let peak = memory.peak().expect("Linux tells");
-        // Other tests run beside this one, and hold less.
-        assert!((64 << 20..192 << 20).contains(&peak), "{peak}");
+        // Other tests run beside this one: they may take memory meanwhile, or give back what they held at the start.
+        assert!((96 << 20..384 << 20).contains(&peak), "{peak}");
     }
 }
