@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use priolane_core::assign::control::{SizeEstimate, SizeReport, Target, Thresholds};
+use priolane_core::assign::control::{Followed, SizeEstimate, SizeReport, Thresholds};
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
@@ -19,8 +19,8 @@ pub(crate) struct Estimator {
     sequence: u32,
     /// When the period ends.
     period_ends: Time,
-    /// By local ladder: the thresholds that hold.
-    local: Vec<Option<Vec<u64>>>,
+    /// The ladders of this host's own.
+    local: Vec<Followed>,
     /// Thresholds on their way, in order of arrival.
     told: VecDeque<(Time, Arc<Thresholds>)>,
     stream: Stream,
@@ -48,7 +48,7 @@ impl Estimator {
             estimate: SizeEstimate::new(adaptation.plan.window),
             sequence: 0,
             period_ends: Time::ZERO + adaptation.plan.period,
-            local: vec![None; adaptation.local.len()],
+            local: adaptation.local.iter().copied().map(Followed::from).collect(),
             told: VecDeque::new(),
             stream: Stream::new(seed, Purpose::Reports, u64::from(host.0)),
             adaptation: adaptation.clone(),
@@ -78,25 +78,14 @@ impl Estimator {
         }
         if self.period_ends <= now {
             self.period_ends += self.adaptation.plan.period;
-            adapted.thresholds.extend(self.relevel().into_iter().map(Arc::new));
+            let (plan, sizes) = (&self.adaptation.plan, self.estimate.histogram());
+            let changed = self.local.iter_mut().filter_map(|followed| followed.follow(plan, sizes));
+            adapted.thresholds.extend(changed.map(Arc::new));
             if !self.adaptation.global.is_empty() {
                 adapted.posted = self.post(now);
             }
         }
         adapted
-    }
-
-    /// The local ladders that change with the estimate.
-    fn relevel(&mut self) -> Vec<Thresholds> {
-        let Adaptation { plan, local, .. } = &self.adaptation;
-        let sizes = self.estimate.histogram();
-        let changed = |(target, holds): (&Target, &mut Option<Vec<u64>>)| {
-            let bytes = target.thresholds(plan, sizes)?;
-            let new = holds.as_ref() != Some(&bytes);
-            *holds = Some(bytes.clone());
-            new.then_some(Thresholds { of: target.of, bytes })
-        };
-        local.iter().zip(&mut self.local).filter_map(changed).collect()
     }
 
     /// The report of this period, unless it gets lost.

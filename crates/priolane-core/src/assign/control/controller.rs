@@ -1,7 +1,7 @@
 //! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
 
 use super::histogram::Histogram;
-use super::{Plan, Target, Thresholds};
+use super::{Followed, Plan, Target, Thresholds};
 use crate::ids::HostId;
 use crate::units::Time;
 
@@ -22,17 +22,16 @@ pub struct SizeReport {
 #[derive(Debug)]
 pub struct ThresholdController {
     plan: Plan,
-    targets: Vec<Target>,
+    followed: Vec<Followed>,
     /// By host: its newest report.
     newest: Vec<Option<SizeReport>>,
-    /// By target: what was sent last.
-    sent: Vec<Option<Vec<u64>>>,
 }
 
 impl ThresholdController {
     /// A controller of `hosts` hosts that has heard nothing yet.
     pub fn new(plan: Plan, targets: Vec<Target>, hosts: u32) -> Self {
-        Self { plan, sent: vec![None; targets.len()], targets, newest: vec![None; hosts as usize] }
+        let followed = targets.into_iter().map(Followed::from).collect();
+        Self { plan, followed, newest: vec![None; hosts as usize] }
     }
 
     /// A report arrived. Older ones than the newest of its host, repeated ones, and ones that claim more flows
@@ -53,13 +52,6 @@ impl ThresholdController {
         for report in self.newest.iter().flatten().filter(|report| report.made.0 >= oldest) {
             all.merge(&report.sizes);
         }
-        let targets = self.targets.iter().zip(&mut self.sent);
-        let changed = |(target, sent): (&Target, &mut Option<Vec<u64>>)| {
-            let bytes = target.thresholds(&self.plan, &all)?;
-            let new = sent.as_ref() != Some(&bytes);
-            *sent = Some(bytes.clone());
-            new.then_some(Thresholds { of: target.of, bytes })
-        };
-        targets.filter_map(changed).collect()
+        self.followed.iter_mut().filter_map(|followed| followed.follow(&self.plan, &all)).collect()
     }
 }

@@ -115,14 +115,33 @@ pub struct Target {
     pub solve: Solve,
 }
 
-impl Target {
-    /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`.
-    pub fn thresholds(&self, plan: &Plan, sizes: &Histogram) -> Option<Vec<u64>> {
+/// A target with the thresholds found last.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    target: Target,
+    last: Option<Vec<u64>>,
+}
+
+impl From<Target> for Followed {
+    fn from(target: Target) -> Self {
+        Self { target, last: None }
+    }
+}
+
+impl Followed {
+    /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`, or if
+    /// the thresholds are those found last.
+    pub fn follow(&mut self, plan: &Plan, sizes: &Histogram) -> Option<Thresholds> {
         if sizes.total() < u64::from(plan.min_samples) {
             return None;
         }
-        let found = self.solve.thresholds(&sizes.distribution()?)?;
-        Some(found.into_iter().map(|w| plan.bounded(w)).collect())
+        let found = self.target.solve.thresholds(&sizes.distribution()?)?;
+        let bytes: Vec<u64> = found.into_iter().map(|w| plan.bounded(w)).collect();
+        if self.last.as_ref() == Some(&bytes) {
+            return None;
+        }
+        self.last = Some(bytes.clone());
+        Some(Thresholds { of: self.target.of, bytes })
     }
 }
 
