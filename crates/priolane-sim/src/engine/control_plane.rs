@@ -13,7 +13,7 @@ use crate::outcome::ThresholdChange;
 use crate::scenario::Scenario;
 
 /// The controller, if the scenario has one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ControlPlane {
     central: Option<Central>,
     history: Vec<ThresholdChange>,
@@ -60,26 +60,21 @@ impl ControlPlane {
         self.central.as_ref().map_or(Time::NEVER, |central| central.next)
     }
 
-    /// Works once, if that is due before `until`: what hosts are to be told.
-    pub(crate) fn run_before(&mut self, until: Time) -> Vec<Told> {
-        let Some(central) = self.central.as_mut().filter(|central| central.next < until) else {
-            return Vec::new();
-        };
-        let told = central.run();
+    /// Works once: what hosts are to be told; `None` if that is not due before `until`.
+    pub(crate) fn run_before(&mut self, until: Time) -> Option<Vec<Told>> {
+        let told = self.central.as_mut().filter(|central| central.next < until)?.run();
         let change = |told: &Told| ThresholdChange {
             at: told.at,
             of: told.thresholds.of,
             bytes: told.thresholds.bytes.clone(),
         };
         self.history.extend(told.iter().map(change));
-        told
+        Some(told)
     }
 
     /// What hosts were told before `stop`.
     pub(crate) fn history(&mut self, stop: Time) -> Vec<ThresholdChange> {
-        while self.next() < stop {
-            self.run_before(stop);
-        }
+        while self.run_before(stop).is_some() {}
         self.history.retain(|change| change.at < stop);
         std::mem::take(&mut self.history)
     }

@@ -10,7 +10,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::{Span, Time};
 
-use super::control_plane::ControlPlane;
+use super::control_plane::{ControlPlane, Told};
 use super::drive::{Ending, OnProgress, collect};
 use super::network::Network;
 use super::timing_wheel::{Timed, TimingWheel};
@@ -209,8 +209,8 @@ pub(crate) fn run<B: Body>(
     let mut unhandled = None;
     while let Some(event) = wire.wheel.pop() {
         let stop = wire.ending.stop_at();
-        if wire.control_plane.next() < event.at.min(stop) {
-            tell_hosts(network, &mut wire, event.at);
+        if let Some(news) = wire.control_plane.run_before(event.at.min(stop)) {
+            tell_hosts(network, &mut wire, news);
             wire.wheel.push(event);
             continue;
         }
@@ -246,9 +246,9 @@ pub(crate) fn run<B: Body>(
     })
 }
 
-/// The controller works before `until`: hosts will be told.
-fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, until: Time) {
-    for told in wire.control_plane.run_before(until) {
+/// The controller has worked: hosts will be told.
+fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, news: Vec<Told>) {
+    for told in news {
         for host in 0..wire.hosts {
             wire.node = NodeId(host);
             let (group, i) = network.at(NodeId(host));

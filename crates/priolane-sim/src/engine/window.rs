@@ -146,8 +146,8 @@ pub(crate) fn run<B: Body>(
 
 /// The controller lives through `span`: hosts will be told, after it.
 fn tell_hosts<B: Body>(network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
-    while wire.control_plane.next() < span.end {
-        for told in wire.control_plane.run_before(span.end) {
+    while let Some(news) = wire.control_plane.run_before(span.end) {
+        for told in news {
             for host in 0..fabric.scenario.topology.hosts {
                 let (group, i) = network.at(NodeId(host));
                 group.tell(i, &told);
