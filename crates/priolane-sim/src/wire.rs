@@ -15,8 +15,20 @@ pub(crate) struct Ingress {
     pub(crate) rank: u32,
 }
 
+/// When an engine serves queues whose departures have no effect but the packet on the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Every departure is an event.
+    Eager,
+    /// What is due is served when the node is touched.
+    Lazy,
+}
+
 /// The engine, as a node sees it.
 pub(crate) trait Wire<B: Body> {
+    /// When this engine serves queues.
+    const SERVICE: Service;
+
     /// `packet` will arrive at `to` at the instant `at`.
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>);
 

@@ -1,9 +1,6 @@
 //! The window engine as nodes see it: where packets wait for the window in which they arrive.
 //!
-//! The windows ahead form a ring. All packets that arrive in one window lie in one sheaf, in order of emission, so
-//! that they are written one after the other; each node has a list of keys in which a packet's instant, its ingress
-//! and its place in the sheaf are packed: to sort the keys is to sort the arrivals, and no packet moves. What arrives
-//! beyond the ring waits in a heap.
+//! The windows ahead form a ring, with a sheaf of packets each. What arrives beyond the ring waits in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,100 +11,11 @@ use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
 use super::drive::Ending;
+use super::sheaf::{Inboxes, Sheaf};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{RunError, Sample};
-use crate::wire::{Ingress, Wire};
-
-/// Bits of a key that hold an instant: a window is at most 2^24 ps (16.8 us) long.
-const INSTANT_BITS: u32 = 24;
-
-/// A packet in a sheaf: a cache line, if the body has at most 24 bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Letter<B> {
-    packet: Packet<B>,
-}
-
-/// The packets that arrive in one window.
-#[derive(Debug)]
-struct Sheaf<B> {
-    letters: Vec<Letter<B>>,
-    /// By node: the keys of the letters to it.
-    keys: Vec<Vec<u64>>,
-}
-
-impl<B> Default for Sheaf<B> {
-    fn default() -> Self {
-        Self { letters: Vec::new(), keys: Vec::new() }
-    }
-}
-
-/// How a letter's order is packed into 64 bits: picoseconds since the start of its window (24), ingress, and a
-/// place among the letters.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    place_bits: u32,
-    place_mask: u64,
-}
-
-impl Layout {
-    fn new(most_ingress: u32) -> Self {
-        let ingress_bits = u32::BITS - most_ingress.max(2).saturating_sub(1).leading_zeros();
-        let place_bits = (64 - INSTANT_BITS - ingress_bits).min(u32::BITS);
-        Self { place_bits, place_mask: (1 << place_bits) - 1 }
-    }
-
-    #[inline]
-    fn key(self, since_start: u64, ingress: u32, place: usize) -> u64 {
-        since_start << (64 - INSTANT_BITS) | u64::from(ingress) << self.place_bits | place as u64
-    }
-}
-
-/// A node's arrivals of one window, in order.
-#[derive(Debug)]
-pub(crate) struct Arrivals<'a, B> {
-    keys: &'a [u64],
-    letters: &'a [Letter<B>],
-    place_mask: u64,
-    start: Time,
-}
-
-impl<B> Arrivals<'_, B> {
-    /// Those before `end`, in order of time, then ingress.
-    #[inline]
-    pub(crate) fn before(&self, end: Time) -> impl Iterator<Item = (Time, &Packet<B>)> {
-        self.keys.iter().map_while(move |&key| {
-            let at = instant(self.start, key);
-            (at < end).then(|| (at, &self.letters[(key & self.place_mask) as usize].packet))
-        })
-    }
-}
-
-#[inline]
-fn instant(start: Time, key: u64) -> Time {
-    Time(start.0 + (key >> (64 - INSTANT_BITS)))
-}
-
-/// The arrivals of the window that nodes live through.
-#[derive(Debug)]
-pub(super) struct Sorter<B> {
-    sheaf: Sheaf<B>,
-    place_mask: u64,
-    start: Time,
-}
-
-impl<B: Body> Sorter<B> {
-    /// The arrivals at `node`, in order.
-    #[inline]
-    pub(super) fn arrivals(&mut self, node: NodeId) -> Arrivals<'_, B> {
-        let keys = &mut self.sheaf.keys[node.index()];
-        if keys.len() > 1 {
-            keys.sort_unstable();
-        }
-        Arrivals { keys, letters: &self.sheaf.letters, place_mask: self.place_mask, start: self.start }
-    }
-}
+use crate::wire::{Ingress, Service, Wire};
 
 /// A packet that arrives beyond the ring.
 #[derive(Debug)]
@@ -116,9 +24,6 @@ struct Far<B> {
     to: Ingress,
     packet: Packet<B>,
 }
-
-/// The longest window, in picoseconds.
-pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
 
 /// How windows lie in time and in the ring.
 #[derive(Clone, Copy, Debug)]
@@ -132,12 +37,11 @@ pub(super) struct Dimensions {
 /// The window engine as nodes see it: the ring, and what lies beyond.
 #[derive(Debug)]
 pub(crate) struct LazyWire<B> {
-    /// By slot of the ring; that of the current window is with its `Sorter`.
+    /// By slot of the ring; that of the current window is with its `Inboxes`.
     sheaves: Vec<Sheaf<B>>,
-    /// By slot: one bit per node that lives in that window.
+    /// By slot: one bit per node that lives in that window whether or not something arrives.
     alive: Vec<u64>,
     words: usize,
-    layout: Layout,
     slots: u64,
     pub(super) window: u64,
     pub(super) end: Time,
@@ -158,6 +62,8 @@ pub(crate) struct LazyWire<B> {
 }
 
 impl<B: Body> Wire<B> for LazyWire<B> {
+    const SERVICE: Service = Service::Lazy;
+
     #[inline]
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
@@ -186,14 +92,10 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn new(fabric: &Fabric, Dimensions { length, slots }: Dimensions) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
-        let layout = Layout::new(fabric.most_ingress);
         Self {
-            sheaves: (0..slots)
-                .map(|_| Sheaf { letters: Vec::new(), keys: vec![Vec::new(); nodes] })
-                .collect(),
+            sheaves: (0..slots).map(|_| Sheaf::default()).collect(),
             alive: vec![0; words * slots as usize],
             words,
-            layout,
             slots,
             window: 0,
             end: Time(length),
@@ -223,15 +125,10 @@ impl<B: Body> LazyWire<B> {
         self.alive[slot * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
-    // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
     fn deliver(&mut self, window: u64, to: Ingress, since_start: u64, packet: &Packet<B>) {
         let slot = self.slot(window);
-        let Sheaf { letters, keys } = &mut self.sheaves[slot];
-        let keys = &mut keys[to.node.index()];
-        keys.push(self.layout.key(since_start, to.rank, letters.len()));
-        letters.push(Letter { packet: *packet });
-        self.set_alive(to.node, window);
+        self.sheaves[slot].push(since_start, to, packet);
     }
 
     #[cold]
@@ -248,30 +145,41 @@ impl<B: Body> LazyWire<B> {
         self.far.push(Reverse((at, place)));
     }
 
-    /// Takes the arrivals of the current window; to be given back by `put_back`.
-    pub(super) fn take_arrivals(&mut self) -> Sorter<B> {
+    /// Deals out what arrives in the current window; `nodes` are then those that live in it, in order, or as `arrange`
+    /// has it.
+    pub(super) fn deal(
+        &mut self,
+        inboxes: &mut Inboxes<B>,
+        nodes: &mut Vec<NodeId>,
+        arrange: impl FnOnce(&mut Vec<NodeId>),
+    ) {
         let slot = self.slot(self.window);
         let sheaf = std::mem::take(&mut self.sheaves[slot]);
-        let place_mask = self.layout.place_mask;
-        assert!(sheaf.letters.len() as u64 <= place_mask, "more packets in a window than it can hold");
-        Sorter { sheaf, place_mask, start: Time(self.end.0 - self.length) }
+        let alive = &mut self.alive[slot * self.words..][..self.words];
+        let start = Time(self.end.0 - self.length);
+        inboxes.count(sheaf, start, alive);
+        nodes.clear();
+        for (w, bits) in alive.iter_mut().enumerate() {
+            let mut rest = std::mem::take(bits);
+            while rest != 0 {
+                nodes.push(NodeId((w * 64) as u32 + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        arrange(nodes);
+        inboxes.place(nodes);
     }
 
-    /// Gives the arrivals of the current window at `nodes` back, lived through up to `end`: what arrives later
-    /// stays on its link.
-    pub(super) fn put_back(&mut self, mut sorter: Sorter<B>, nodes: &[NodeId], end: Time) {
-        let Sheaf { letters, keys } = &mut sorter.sheaf;
+    /// Nodes have lived through the current window up to `end`: what arrives later stays on its link.
+    pub(super) fn put_back(&mut self, inboxes: &mut Inboxes<B>, end: Time) {
+        let mut sheaf = inboxes.take_sheaf();
         if end < self.end {
-            let late = keys.iter().flatten().filter(|&&key| instant(sorter.start, key) >= end);
-            *letters = late.map(|key| letters[(key & sorter.place_mask) as usize]).collect();
+            sheaf.keep_from(end.0 - (self.end.0 - self.length));
         } else {
-            letters.clear();
-        }
-        for node in nodes {
-            keys[node.index()].clear();
+            sheaf.clear();
         }
         let slot = self.slot(self.window);
-        self.sheaves[slot] = sorter.sheaf;
+        self.sheaves[slot] = sheaf;
     }
 
     /// `node` wants to live at `at`, after this window.
@@ -297,7 +205,8 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn next_window(&self, from: u64) -> Option<u64> {
         let alive = |&w: &u64| {
             let slot = self.slot(w);
-            self.alive[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
+            !self.sheaves[slot].is_empty()
+                || self.alive[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
         };
         let near = (from..from + self.slots).find(alive);
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
@@ -335,22 +244,9 @@ impl<B: Body> LazyWire<B> {
         }
     }
 
-    /// The nodes that live in the current window, in order; the window forgets them.
-    pub(super) fn take_alive(&mut self, nodes: &mut Vec<NodeId>) {
-        nodes.clear();
-        let slot = self.slot(self.window);
-        for (w, bits) in self.alive[slot * self.words..][..self.words].iter_mut().enumerate() {
-            let mut rest = std::mem::take(bits);
-            while rest != 0 {
-                nodes.push(NodeId((w * 64) as u32 + rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
-        }
-    }
-
     /// All packets on links, wherever they wait.
     pub(super) fn on_links(&self) -> impl Iterator<Item = &Packet<B>> {
-        let ring = self.sheaves.iter().flat_map(|sheaf| &sheaf.letters).map(|letter| &letter.packet);
+        let ring = self.sheaves.iter().flat_map(Sheaf::packets);
         ring.chain(self.far_packets.iter().flatten().map(|far| &far.packet))
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod control_plane;
 pub(crate) mod drive;
 pub(crate) mod mail;
 pub(crate) mod network;
+pub(crate) mod sheaf;
 pub(crate) mod timing_wheel;
 pub(crate) mod wheel;
 pub(crate) mod window;

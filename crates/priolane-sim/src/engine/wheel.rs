@@ -18,7 +18,7 @@ use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError, Sample};
 use crate::trace::{Passage, Seen, Tracer};
-use crate::wire::{Ingress, Kind, Wire};
+use crate::wire::{Ingress, Kind, Service, Wire};
 
 /// Events between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 18;
@@ -109,6 +109,8 @@ pub(crate) struct EagerWire<B> {
 }
 
 impl<B: Body> Wire<B> for EagerWire<B> {
+    const SERVICE: Service = Service::Eager;
+
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
         self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(*packet));
         if let Some(tracer) = &mut self.tracer {

@@ -13,8 +13,9 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span as Length, Time};
 
 use super::drive::{OnProgress, collect};
-use super::mail::{Dimensions, LazyWire, MAX_LENGTH};
+use super::mail::{Dimensions, LazyWire};
 use super::network::Network;
+use super::sheaf::{Inboxes, MAX_LENGTH};
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
 
@@ -110,7 +111,7 @@ pub(crate) fn run<B: Body>(
         let first = group.first(i);
         wire.wake(NodeId(node), first.at());
     }
-    let mut worker = Worker::new(order);
+    let mut worker = Worker::new(order, Inboxes::new(network.places.len(), fabric.most_ingress));
     let mut next = 0;
     let mut windows = 0u64;
     while let Some(window) = wire.next_window(next) {
@@ -159,37 +160,33 @@ fn tell_hosts<B: Body>(network: &mut Network<B>, fabric: &Fabric, span: &Span, w
 
 /// Lets the nodes of a window live, one after the other.
 #[derive(Debug)]
-struct Worker {
+struct Worker<B> {
     nodes: Vec<NodeId>,
+    inboxes: Inboxes<B>,
     shuffle: Option<Stream>,
 }
 
-impl Worker {
-    fn new(order: NodeOrder) -> Self {
+impl<B: Body> Worker<B> {
+    fn new(order: NodeOrder, inboxes: Inboxes<B>) -> Self {
         let shuffle = match order {
             NodeOrder::Natural => None,
             NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
         };
-        Self { nodes: Vec::new(), shuffle }
+        Self { nodes: Vec::new(), inboxes, shuffle }
     }
 
-    fn live<B: Body>(
-        &mut self,
-        network: &mut Network<B>,
-        fabric: &Fabric,
-        span: &Span,
-        wire: &mut LazyWire<B>,
-    ) {
-        wire.take_alive(&mut self.nodes);
-        if let Some(stream) = &mut self.shuffle {
-            stream.shuffle(&mut self.nodes);
-        }
-        let mut sorter = wire.take_arrivals();
-        for &node in &self.nodes {
+    fn live(&mut self, network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
+        let Self { nodes, inboxes, shuffle } = self;
+        wire.deal(inboxes, nodes, |nodes| {
+            if let Some(stream) = shuffle {
+                stream.shuffle(nodes);
+            }
+        });
+        for &node in &*nodes {
             let (group, i) = network.at(node);
-            let next = group.run_window(i, fabric, &sorter.arrivals(node), span, wire);
+            let next = group.run_window(i, fabric, inboxes.take(node, span.end), span, wire);
             wire.wake(node, next);
         }
-        wire.put_back(sorter, &self.nodes, span.end);
+        wire.put_back(inboxes, span.end);
     }
 }

@@ -11,7 +11,8 @@ use super::fabric::Fabric;
 use super::host::Host;
 use super::switch::Switch;
 use crate::engine::control_plane::Told;
-use crate::engine::mail::{Arrivals, LazyWire};
+use crate::engine::mail::LazyWire;
+use crate::engine::sheaf::Arrivals;
 use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Sample;
@@ -24,7 +25,7 @@ pub(crate) trait NodeGroup<B: Body>: Send {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        arrivals: &Arrivals<B>,
+        arrivals: Arrivals<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time;
@@ -55,14 +56,14 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        arrivals: &Arrivals<B>,
+        arrivals: Arrivals<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time {
         let switch = &mut self[i];
         let mut tick = span.samples();
-        switch.route(fabric, arrivals.before(span.end));
-        for (place, (at, packet)) in arrivals.before(span.end).enumerate() {
+        switch.route(fabric, arrivals.iter());
+        for (place, (at, packet)) in arrivals.iter().enumerate() {
             while let Some(instant) = tick.next_before(at) {
                 switch.serve_busy(instant, wire);
                 switch.sample(instant, &mut wire.samples);
@@ -113,24 +114,27 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        arrivals: &Arrivals<E::Body>,
+        arrivals: Arrivals<E::Body>,
         span: &WindowSpan,
         wire: &mut LazyWire<E::Body>,
     ) -> Time {
         let host = &mut self[i];
         let scenario = fabric.scenario;
         let mut tick = span.samples();
-        let mut arrivals = arrivals.before(span.end).peekable();
+        let mut arrivals = arrivals.iter().peekable();
         loop {
             let local = host.next_local();
             let arrival = arrivals.peek().map_or(Due::NEVER, |&(at, _)| Due::new(at, Kind::Arrival));
             let now = local.min(arrival).at();
             while let Some(instant) = tick.next_before(now.min(span.end)) {
+                host.catch_up(instant, wire);
                 host.sample(instant, &mut wire.samples);
             }
             if now >= span.end {
-                return span.keep_alive(local.at(), host.backlogged());
+                host.catch_up(Time(span.end.0 - 1), wire);
+                return span.keep_alive(host.next_life(), host.backlogged());
             }
+            host.catch_up(now, wire);
             if local < arrival {
                 host.run_local(scenario, now, local.kind(), wire);
             } else if let Some((_, packet)) = arrivals.next() {

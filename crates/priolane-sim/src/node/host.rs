@@ -1,14 +1,15 @@
 //! A host: a transport, the applications' agenda, and a line that asks for packets.
 //!
-//! A host is never lazy. After every call to its transport it asks for packets until the line is busy or
-//! the transport has nothing to send now; what remains to be done at a later instant is its *next local
-//! event*: the line becoming free, a control message, a flow to start, a timer.
+//! A host's transport is never lazy. After every call to it the host asks for packets until the line is busy or the
+//! transport has nothing to send now; what remains to be done at a later instant is its *next local event*: the line
+//! becoming free, a control message, a flow to start, a timer. A transmit queue is served lazily by an engine that
+//! serves ports lazily, unless it holds a packet whose departure the transport wants to know.
 
 use std::sync::Arc;
 
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Tx};
+use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, SendId, Tx};
 use priolane_core::ids::{CLASSES, FlowId, HostId};
-use priolane_core::packet::{Header, Packet};
+use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::Admission;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
@@ -24,7 +25,7 @@ use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
-use crate::wire::{Due, Kind, Wire};
+use crate::wire::{Due, Kind, Service, Wire};
 
 /// What the transport answered when it was last asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,34 @@ impl Agenda {
     }
 }
 
+/// What the transmit queue holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    packets: u32,
+    /// Those whose departure the transport wants to know.
+    named: u32,
+}
+
+impl Waiting {
+    #[inline]
+    fn add(&mut self, id: Option<SendId>) {
+        self.packets += 1;
+        self.named += u32::from(id.is_some());
+    }
+
+    #[inline]
+    fn remove(&mut self, id: Option<SendId>) {
+        self.packets -= 1;
+        self.named -= u32::from(id.is_some());
+    }
+
+    /// Whether the next departure is an event of its own.
+    #[inline]
+    fn is_event<W: Wire<B>, B: Body>(self) -> bool {
+        self.named > 0 || (W::SERVICE == Service::Eager && self.packets > 0)
+    }
+}
+
 /// A host with the transport `E`.
 #[derive(Debug)]
 pub(crate) struct Host<E: Endpoint> {
@@ -71,6 +100,7 @@ pub(crate) struct Host<E: Endpoint> {
     processing: Span,
     line: Line,
     queue: Option<TransmitQueue<E::Body>>,
+    waiting: Waiting,
     counts: Counts,
     pull: Pull,
     agenda: Agenda,
@@ -109,6 +139,7 @@ impl<E: Endpoint> Host<E> {
             processing: scenario.host_delay,
             line: fabric.line(fabric.egress_links[host.index()][0]),
             queue,
+            waiting: Waiting::default(),
             counts: Counts::default(),
             pull: Pull::Idle,
             due: agenda.next(),
@@ -147,20 +178,34 @@ impl<E: Endpoint> Host<E> {
 
     /// When the next packet may leave, as of now.
     #[inline]
-    fn next_departure(&self) -> Due {
-        let queued = self.queue.as_ref().is_some_and(|queue| !queue.is_empty());
-        let at = match self.pull {
-            _ if queued => self.line.free_at,
-            Pull::Idle => return Due::NEVER,
+    fn next_departure<W: Wire<E::Body>>(&self) -> Due {
+        let asked = match self.pull {
+            Pull::Idle => Time::NEVER,
             Pull::Ask => self.line.free_at,
             Pull::NotBefore(t) if self.queue.is_some() => t,
             Pull::NotBefore(t) => t.max(self.line.free_at),
         };
-        let at = match self.pull {
-            Pull::NotBefore(t) if queued => at.min(t),
-            _ => at,
-        };
-        Due::new(at, Kind::Departure)
+        let queued = if self.waiting.is_event::<W, _>() { self.line.free_at } else { Time::NEVER };
+        Due::new(asked.min(queued), Kind::Departure)
+    }
+
+    /// Departures that are not events and were due by `limit` happen.
+    #[inline]
+    pub(crate) fn catch_up<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+        while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
+            let start = self.line.free_at;
+            let Some(outgoing) = self.queue.as_mut().and_then(|queue| queue.start(start)) else { return };
+            self.waiting.remove(None);
+            self.counts.dequeued(start, outgoing.packet.header.class);
+            self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
+        }
+    }
+
+    /// When the host must live again if nothing arrives: its next local event, or a departure that is none.
+    #[inline]
+    pub(crate) fn next_life(&self) -> Time {
+        let next = self.next_local().at();
+        if self.waiting.packets > 0 { next.min(self.line.free_at) } else { next }
     }
 
     /// Does what `next_local` announced for `now`.
@@ -279,7 +324,7 @@ impl<E: Endpoint> Host<E> {
         } else {
             self.pull(now, wire);
         }
-        self.departure = self.next_departure();
+        self.departure = self.next_departure::<W>();
     }
 
     /// Without a transmit queue: the free line asks.
@@ -339,11 +384,12 @@ impl<E: Endpoint> Host<E> {
             wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
             wire.observe(|| self.offered(now, &outgoing.packet.header));
             let Some(queue) = &mut self.queue else { return };
-            let idle = self.line.free_at <= now && queue.is_empty();
+            let idle = self.line.free_at <= now && self.waiting.packets == 0;
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
             let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
                 wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
+                self.waiting.remove(id);
                 self.counts.evicted(now, packet.header.class, packet.header.wire);
                 if let Some(id) = id {
                     let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -367,6 +413,7 @@ impl<E: Endpoint> Host<E> {
                 admission.mark(&mut outgoing);
                 self.send(now, &outgoing, wire);
             } else {
+                self.waiting.add(outgoing.id);
                 self.counts.queued(now, class);
                 if idle {
                     self.line.free_at = now;
@@ -393,8 +440,9 @@ impl<E: Endpoint> Host<E> {
     }
 
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        while self.line.free_at <= now {
+        while self.waiting.packets > 0 && self.line.free_at <= now {
             let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now)) else { return };
+            self.waiting.remove(outgoing.id);
             self.counts.dequeued(now, outgoing.packet.header.class);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
             if let Some(id) = outgoing.id {
@@ -408,15 +456,12 @@ impl<E: Endpoint> Host<E> {
 
     /// Whether the transmit queue holds something.
     pub(crate) fn backlogged(&self) -> Backlogged {
-        match &self.queue {
-            Some(queue) if !queue.is_empty() => Backlogged::Yes,
-            _ => Backlogged::No,
-        }
+        if self.waiting.packets > 0 { Backlogged::Yes } else { Backlogged::No }
     }
 
     /// Reads the transmit queue if it holds something.
     pub(crate) fn sample(&self, at: Time, samples: &mut Vec<Sample>) {
-        if let Some(queue) = self.queue.as_ref().filter(|q| !q.is_empty()) {
+        if let Some(queue) = self.queue.as_ref().filter(|_| self.waiting.packets > 0) {
             let (queued_packets, queued_bytes) = queue.backlog();
             samples.push(Sample { at, link: self.line.link, queued_bytes, queued_packets });
         }

@@ -32,9 +32,10 @@ struct ClassLoss {
 /// Counts by class; the one owner of "who waited for whom".
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Up to the last class seen: most ports see one or few, which then lie close together.
-    classes: Vec<ClassCount>,
-    losses: Vec<ClassLoss>,
+    /// In place: a port's own cache lines, and no others on the way to them.
+    classes: [ClassCount; CLASSES],
+    /// None before the first loss.
+    losses: Option<Box<[ClassLoss; CLASSES]>>,
     /// Bit `c` is set while a packet of class `c` waits.
     waiting: u32,
 }
@@ -42,26 +43,12 @@ pub(crate) struct Counts {
 impl Counts {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
-        let class = usize::from(class) % CLASSES;
-        if class >= self.classes.len() {
-            self.see(class);
-        }
-        &mut self.classes[class]
-    }
-
-    #[inline]
-    fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
-        let class = usize::from(class) % CLASSES;
-        if class >= self.losses.len() {
-            self.see(class);
-        }
-        &mut self.losses[class]
+        &mut self.classes[usize::from(class) % CLASSES]
     }
 
     #[cold]
-    fn see(&mut self, class: usize) {
-        self.classes.resize(class + 1, ClassCount::default());
-        self.losses.resize(class + 1, ClassLoss::default());
+    fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
+        &mut self.losses.get_or_insert_default()[usize::from(class) % CLASSES]
     }
 
     /// A packet is queued at `now`.
@@ -119,7 +106,7 @@ impl Counts {
         now: Time,
         queue_of: &dyn Fn(Class) -> u8,
     ) -> Vec<PortClassRecord> {
-        let record = |((class, c), loss): ((usize, &ClassCount), &ClassLoss)| PortClassRecord {
+        let record = |(class, c, loss): (usize, &ClassCount, ClassLoss)| PortClassRecord {
             link,
             class: class as Class,
             queue: queue_of(class as Class),
@@ -131,10 +118,12 @@ impl Counts {
             inversions: c.inversions,
             waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
         };
-        let seen = |((_, c), loss): &((usize, &ClassCount), &ClassLoss)| {
+        let seen = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
             c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0
         };
-        self.classes.iter().enumerate().zip(&self.losses).filter(seen).map(record).collect()
+        let losses = self.losses.as_deref().copied().unwrap_or_default();
+        let rows = self.classes.iter().enumerate().zip(losses).map(|((class, c), loss)| (class, c, loss));
+        rows.filter(seen).map(record).collect()
     }
 
     /// Packets put on the line.
@@ -144,7 +133,7 @@ impl Counts {
 
     /// Dropped and lost packets of each class.
     pub(crate) fn losses(&self) -> impl Iterator<Item = (&Tally, &Tally)> {
-        self.losses.iter().map(|loss| (&loss.dropped, &loss.lost))
+        self.losses.iter().flat_map(|losses| losses.iter()).map(|loss| (&loss.dropped, &loss.lost))
     }
 }
 

@@ -86,11 +86,6 @@ impl<B: Body> TransmitQueue<B> {
         }
     }
 
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.backlog().0 == 0
-    }
-
     /// Packets and bytes queued.
     #[inline]
     pub(crate) fn backlog(&self) -> (u32, u64) {

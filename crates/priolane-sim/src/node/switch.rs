@@ -68,12 +68,13 @@ impl<D> Switch<D> {
     pub(crate) fn route<'p, B: Body>(
         &mut self,
         fabric: &Fabric,
-        arrivals: impl Iterator<Item = (Time, &'p Packet<B>)>,
+        arrivals: impl ExactSizeIterator<Item = (Time, &'p Packet<B>)>,
     ) {
-        self.routes.clear();
-        let (node, chooser) = (self.node, &mut self.chooser);
-        let port = |header| fabric.next_port(node, header, chooser).map_or(NO_WAY, |p| p as u32);
-        self.routes.extend(arrivals.map(|(_, packet)| &packet.header).map(port));
+        self.routes.resize(arrivals.len(), NO_WAY);
+        for (route, (_, packet)) in self.routes.iter_mut().zip(arrivals) {
+            let port = fabric.next_port(self.node, &packet.header, &mut self.chooser);
+            *route = port.map_or(NO_WAY, |p| p as u32);
+        }
     }
 
     /// The packet at `place` of those routed arrives; ports are served lazily up to `now`.

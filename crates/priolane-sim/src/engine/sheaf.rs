@@ -1,0 +1,197 @@
+//! The packets of one window: written one after the other, dealt out by node when the window comes.
+//!
+//! A packet in flight is a *letter*; a *tag* says when in its window it arrives, by which link and where. All letters
+//! of a window lie in one sheaf, in order of emission, and so do their tags. When nodes are to live through the window
+//! the tags are dealt out in two passes, a count and a placing, to one run of keys per node; to sort a node's keys is
+//! to sort its arrivals, and no packet moves.
+//!
+//! ```text
+//! tag   since the window's start (24) | ingress (17) | node (23)
+//! key   since the window's start (24) | ingress (17) | place of the letter in the sheaf (23)
+//! ```
+
+use priolane_core::ids::NodeId;
+use priolane_core::packet::{Body, Packet};
+use priolane_core::units::Time;
+
+use crate::wire::Ingress;
+
+/// Bits of an instant: a window is at most 2^24 ps (16.8 us) long.
+const INSTANT_BITS: u32 = 24;
+/// Bits of an ingress: hosts have names of 16 bits, and switches links to each other besides.
+const INGRESS_BITS: u32 = 17;
+/// Bits of a node, or of a place in a sheaf.
+const LOW_BITS: u32 = u64::BITS - INSTANT_BITS - INGRESS_BITS;
+const LOW: u64 = (1 << LOW_BITS) - 1;
+
+/// The longest window, in picoseconds.
+pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
+
+#[inline]
+fn tag(since_start: u64, to: Ingress) -> u64 {
+    since_start << (INGRESS_BITS + LOW_BITS) | u64::from(to.rank) << LOW_BITS | u64::from(to.node.0)
+}
+
+#[inline]
+fn low(word: u64) -> usize {
+    (word & LOW) as usize
+}
+
+#[inline]
+fn key(tag: u64, place: usize) -> u64 {
+    (tag & !LOW) | place as u64
+}
+
+#[inline]
+fn since_start(word: u64) -> u64 {
+    word >> (INGRESS_BITS + LOW_BITS)
+}
+
+/// A packet in a sheaf: a cache line, if the body has at most 24 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Letter<B> {
+    packet: Packet<B>,
+}
+
+/// The packets that arrive in one window.
+#[derive(Debug)]
+pub(super) struct Sheaf<B> {
+    letters: Vec<Letter<B>>,
+    /// By letter.
+    tags: Vec<u64>,
+}
+
+impl<B> Default for Sheaf<B> {
+    fn default() -> Self {
+        Self { letters: Vec::new(), tags: Vec::new() }
+    }
+}
+
+impl<B: Body> Sheaf<B> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tags.is_empty()
+    }
+
+    // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
+    #[inline(always)]
+    pub(super) fn push(&mut self, since_start: u64, to: Ingress, packet: &Packet<B>) {
+        self.tags.push(tag(since_start, to));
+        self.letters.push(Letter { packet: *packet });
+    }
+
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet<B>> {
+        self.letters.iter().map(|letter| &letter.packet)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.letters.clear();
+        self.tags.clear();
+    }
+
+    /// Keeps only what arrives at or after `instant`, since the window's start.
+    pub(super) fn keep_from(&mut self, instant: u64) {
+        let late = |&tag: &u64| since_start(tag) >= instant;
+        let mut tags = self.tags.iter();
+        self.letters.retain(|_| tags.next().is_some_and(late));
+        self.tags.retain(late);
+    }
+}
+
+/// The keys of a node, in `Inboxes::keys`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inbox {
+    count: u32,
+    /// One beyond the last key placed.
+    end: u32,
+}
+
+/// The arrivals of one window, by node.
+#[derive(Debug)]
+pub(super) struct Inboxes<B> {
+    sheaf: Sheaf<B>,
+    by_node: Vec<Inbox>,
+    keys: Vec<u64>,
+    start: Time,
+}
+
+impl<B: Body> Inboxes<B> {
+    /// For so many nodes, each with at most so many ingress links.
+    pub(super) fn new(nodes: usize, most_ingress: u32) -> Self {
+        assert!(
+            nodes as u64 <= LOW && most_ingress <= 1 << INGRESS_BITS,
+            "more nodes or links than a tag holds"
+        );
+        let by_node = vec![Inbox::default(); nodes];
+        Self { sheaf: Sheaf::default(), by_node, keys: Vec::new(), start: Time::ZERO }
+    }
+
+    /// Takes `sheaf`, of the window that starts at `start`, and counts; sets the bit of each node with a letter.
+    pub(super) fn count(&mut self, sheaf: Sheaf<B>, start: Time, alive: &mut [u64]) {
+        assert!(sheaf.tags.len() as u64 <= LOW, "more packets in a window than it can hold");
+        let by_node = self.by_node.as_mut_slice();
+        for node in sheaf.tags.iter().copied().map(low) {
+            by_node[node].count += 1;
+            // Unconditionally: a branch on "the first" is one that processors cannot foresee.
+            alive[node / 64] |= 1 << (node % 64);
+        }
+        (self.sheaf, self.start) = (sheaf, start);
+    }
+
+    /// Deals the keys out to `nodes`: all that have a letter, in the order in which they will live.
+    pub(super) fn place(&mut self, nodes: &[NodeId]) {
+        let by_node = self.by_node.as_mut_slice();
+        let mut end = 0;
+        for node in nodes {
+            let inbox = &mut by_node[node.index()];
+            inbox.end = end;
+            end += inbox.count;
+        }
+        self.keys.resize(end as usize, 0);
+        let keys = self.keys.as_mut_slice();
+        for (place, &tag) in self.sheaf.tags.iter().enumerate() {
+            let inbox = &mut by_node[low(tag)];
+            keys[inbox.end as usize] = key(tag, place);
+            inbox.end += 1;
+        }
+    }
+
+    /// The arrivals at `node` before `end`, in order; once.
+    #[inline]
+    pub(super) fn take(&mut self, node: NodeId, end: Time) -> Arrivals<'_, B> {
+        let Inbox { count, end: last } = std::mem::take(&mut self.by_node[node.index()]);
+        let keys = &mut self.keys[(last - count) as usize..last as usize];
+        if count > 1 {
+            keys.sort_unstable();
+        }
+        let in_time = match keys.last() {
+            Some(&key) if self.start.0 + since_start(key) >= end.0 => {
+                keys.partition_point(|&key| self.start.0 + since_start(key) < end.0)
+            }
+            _ => keys.len(),
+        };
+        Arrivals { keys: &keys[..in_time], letters: &self.sheaf.letters, start: self.start }
+    }
+
+    /// Gives the sheaf back.
+    pub(super) fn take_sheaf(&mut self) -> Sheaf<B> {
+        std::mem::take(&mut self.sheaf)
+    }
+}
+
+/// A node's arrivals in the part of a window that it lives through, in order of time, then ingress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrivals<'a, B> {
+    keys: &'a [u64],
+    letters: &'a [Letter<B>],
+    start: Time,
+}
+
+impl<'a, B> Arrivals<'a, B> {
+    /// When, and what.
+    #[inline]
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = (Time, &'a Packet<B>)> {
+        let Self { keys, letters, start } = self;
+        keys.iter().map(move |&key| (Time(start.0 + since_start(key)), &letters[low(key)].packet))
+    }
+}
