@@ -100,12 +100,6 @@ def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:
     assert main(["report", str(tmp_path)]) == 2
 
 
-def test_compare_says_how_many_runs_are_identical(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = (str(made.make_results(tmp_path / name)) for name in "ab")
-    assert main(["compare", first, second]) == 0
-    assert "16 runs in both, 16 of them identical to the bit" in capsys.readouterr().out
-
-
 def test_check_prints_numbers_and_warnings(
     core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

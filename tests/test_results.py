@@ -5,7 +5,6 @@ import pytest
 
 import made
 from priolane import InputError, load
-from priolane.compare import compare
 from priolane.results import Results
 
 
@@ -58,24 +57,3 @@ def test_a_report_of_another_version_is_bad_input(results: Results) -> None:
     (results.directory / "report.json").write_text("{}")
     with pytest.raises(InputError, match="not a report of this version"):
         _ = results.report
-
-
-def test_comparing_results_with_themselves_finds_no_change(results: Results) -> None:
-    found = compare(results, results)
-    assert (found.runs, found.same_digest, found.only_first, found.only_second) == (16, 16, 0, 0)
-    assert {ratio for change in found.changes for ratio in change.ratios} == {1.0}
-
-
-def test_comparison_pairs_runs_by_seed(results: Results, tmp_path: Path) -> None:
-    other_directory = made.make_results(tmp_path / "other")
-    first = other_directory / results.runs[0].id / "run.json"
-    text = first.read_text()
-    mean = made.record({"id": results.runs[0].id, "scheme": "dctcp", "point": {made.LOAD: 0.5}, "seed": 1})
-    value = mean["summary"]["all"]["mean_fct_s"]
-    first.write_text(
-        text.replace(f'"mean_fct_s": {value}', f'"mean_fct_s": {2 * value}', 1).replace('"digest": "', '"digest": "f')
-    )
-    found = compare(results, load(other_directory))
-    change = next(c for c in found.changes if (c.scheme, c.size_class, c.metric) == ("dctcp", "all", "mean_fct_s"))
-    assert list(change.ratios) == pytest.approx([2.0, 1.0])
-    assert found.same_digest == 15

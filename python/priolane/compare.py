@@ -1,20 +1,60 @@
-"""Two results side by side: what changed, run by run with the same seed."""
+"""Two results side by side: which metrics moved, by how much, and whether luck alone could have moved them.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Runs are paired by scheme and sweep point, and within those by seed. A metric of such a pair is tested
+
+- *paired* where at least two seeds are in both: the relative changes b / a - 1 of the seeds, by Student's t;
+- *unpaired* where not, but each side has at least two seeds: the difference of the means, by Welch's t;
+- else not at all: a change of one seed has no interval.
+
+Where a value of the first results is 0 there is no relative change, and the change is the difference itself. A metric
+has *moved* if its p value, corrected by Holm's method for the number of metrics tested, is at most 0.05.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
+from priolane._core import InputError
 from priolane.experiment import PlannedRun
 from priolane.results import Results
+from priolane.student import LEVEL, Difference, holm, paired, welch
 
-METRICS = ("mean_fct_s", "p99_fct_s", "mean_slowdown")
+RUN = "run"
+# The complement of `deadline_miss_rate`: it moves whenever that does.
+_LEFT_OUT = ("deadline_meet_ratio",)
 
-Key = tuple[str, str, int]
+Group = tuple[str, str]
+BySeed = dict[int, dict[str, Any]]
+
+
+class Design(StrEnum):
+    """How a metric's values were compared."""
+
+    PAIRED = "paired"
+    UNPAIRED = "unpaired"
+    UNTESTED = "no interval"
+
+
+class Finding(StrEnum):
+    """What came of it. `SUGGESTED`: the metric's own interval excludes 0, but among so many some do by luck."""
+
+    MOVED = "moved"
+    SUGGESTED = "suggested"
+    WITHIN = "within noise"
+    UNTESTED = "not tested"
+    SAME = "same"
 
 
 @dataclass(frozen=True)
 class Change:
-    """One metric of one size class in two results: means over the seeds that both have, and the ratios per seed."""
+    """One metric of one scheme, sweep point and size class in two results.
+
+    `first` and `second` are means over the seeds that are compared; `change` is relative to the first results, or the
+    difference itself where `relative` is false. `seeds` counts those of each side, `shared` those of both.
+    `corrected` is the p value after Holm's correction.
+    """
 
     scheme: str
     point: Mapping[str, Any]
@@ -22,63 +62,245 @@ class Change:
     metric: str
     first: float
     second: float
-    ratios: tuple[float, ...]
+    relative: bool
+    design: Design
+    seeds: tuple[int, int]
+    shared: int
+    change: float
+    low: float | None
+    high: float | None
+    p: float | None
+    corrected: float | None
+    finding: Finding
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of the merged experiment with different values in runs that are compared; `None` where it is absent."""
+
+    key: str
+    first: Any
+    second: Any
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two results have in common."""
+    """What two results have in common and where they differ. Changes come in order of importance.
+
+    `runs` have the same scheme, point and seed; `same_digest` of them are identical to the bit. `unknown` counts
+    metrics that only one side has a value for. `versions` are those of each side.
+    """
 
     changes: tuple[Change, ...]
+    settings: tuple[Setting, ...]
+    versions: tuple[tuple[str, ...], tuple[str, ...]]
     runs: int
     same_digest: int
-    only_first: int
-    only_second: int
+    only_first: tuple[PlannedRun, ...]
+    only_second: tuple[PlannedRun, ...]
+    missing: tuple[int, int]
+    unknown: int
+
+    @property
+    def identical(self) -> bool:
+        """Whether both have the same runs, each identical to the bit."""
+        return self.runs == self.same_digest > 0 and not self.only_first and not self.only_second
+
+    @property
+    def tested(self) -> int:
+        """Number of metrics with a p value: the family that is corrected for."""
+        return sum(change.p is not None for change in self.changes)
+
+    def found(self, finding: Finding) -> list[Change]:
+        """The changes of one finding."""
+        return [change for change in self.changes if change.finding is finding]
 
 
 def compare(first: Results, second: Results) -> Comparison:
-    """Pairs the runs of two results by scheme, sweep point and seed."""
-    left, right = _by_key(first), _by_key(second)
-    shared = [key for key in left if key in right]
-    groups: dict[tuple[str, str], list[Key]] = {}
-    for key in shared:
-        groups.setdefault(key[:2], []).append(key)
-    changes = [
-        change
-        for keys in groups.values()
-        for change in _changes(left[keys[0]][0], [(left[key][1], right[key][1]) for key in keys])
+    """Compares two results; raises `InputError` if a record is not one of priolane's, or nothing is in both."""
+    left, right = _grouped(first), _grouped(second)
+    common = [group for group in left if group in right]
+    if not common:
+        raise InputError(
+            f"{first.directory} and {second.directory} have no run in common: no scheme at the same sweep point"
+        )
+    planned = {(*_group(run), run.seed): run for results in (first, second) for run in results.runs}
+    pairs = [
+        (left[group][seed], right[group][seed]) for group in common for seed in left[group] if seed in right[group]
     ]
-    same = sum(left[key][1]["digest"] == right[key][1]["digest"] for key in shared)
+    changes, unknown = [], 0
+    for group in common:
+        for name, a, b in _metrics(left[group], right[group]):
+            one = _change(planned[(*group, next(iter(left[group])))], name, (a, b))
+            unknown += one is None
+            changes += [] if one is None else [one]
     return Comparison(
-        changes=tuple(changes),
-        runs=len(shared),
-        same_digest=same,
-        only_first=len(left) - len(shared),
-        only_second=len(right) - len(shared),
+        changes=tuple(_judged(changes)),
+        settings=tuple(_settings([(left[group], right[group]) for group in common])),
+        versions=(_versions(first), _versions(second)),
+        runs=len(pairs),
+        same_digest=sum(a["digest"] == b["digest"] for a, b in pairs),
+        only_first=tuple(_only(planned, left, right)),
+        only_second=tuple(_only(planned, right, left)),
+        missing=(len(first.missing()), len(second.missing())),
+        unknown=unknown,
     )
 
 
-def _by_key(results: Results) -> dict[Key, tuple[PlannedRun, dict[str, Any]]]:
+def _group(run: PlannedRun) -> Group:
+    return run.scheme, repr(sorted(run.point.items()))
+
+
+def _grouped(results: Results) -> dict[Group, BySeed]:
     planned = {run.id: run for run in results.runs}
+    groups: dict[Group, BySeed] = {}
+    for name, record in _records(results).items():
+        groups.setdefault(_group(planned[name]), {})[planned[name].seed] = record
+    return groups
+
+
+def _records(results: Results) -> dict[str, dict[str, Any]]:
+    try:
+        records = results.records
+    except ValueError as error:
+        raise InputError(
+            f"{results.directory}: a run.json does not read ({error}); run the experiment again"
+        ) from error
+    for name, record in records.items():
+        wanted = {"digest": str, "version": str, "merged": dict, "summary": dict, "counters": dict}
+        read = record if isinstance(record, dict) else {}
+        wrong = [key for key, kind in wanted.items() if not isinstance(read.get(key), kind)]
+        if wrong or not all(isinstance(values, dict) for values in record["summary"].values()):
+            path = results.directory / name / "run.json"
+            raise InputError(
+                f"{path}: no `{'`, `'.join(wrong or ['summary'])}` of priolane's; run the experiment again"
+            )
+    return records
+
+
+def _versions(results: Results) -> tuple[str, ...]:
+    return tuple(sorted({record["version"] for record in results.records.values()}))
+
+
+def _only(
+    planned: Mapping[tuple[str, str, int], PlannedRun], here: dict[Group, BySeed], there: dict[Group, BySeed]
+) -> Iterator[PlannedRun]:
+    for group, seeds in here.items():
+        yield from (planned[(*group, seed)] for seed in seeds if seed not in there.get(group, {}))
+
+
+def _metrics(
+    left: BySeed, right: BySeed
+) -> Iterator[tuple[tuple[str, str], dict[int, float | None], dict[int, float | None]]]:
+    """Class and name of every metric of either side, with its values by seed."""
+    names: dict[tuple[str, str], None] = {}
+    sides = [{seed: _values(record) for seed, record in side.items()} for side in (left, right)]
+    for side in sides:
+        for values in side.values():
+            names.update(dict.fromkeys(values))
+    for name in names:
+        a, b = ({seed: values.get(name) for seed, values in side.items()} for side in sides)
+        yield name, a, b
+
+
+def _values(record: Mapping[str, Any]) -> dict[tuple[str, str], float | None]:
+    classes = {RUN: record["counters"], **record["summary"]}
     return {
-        (planned[name].scheme, repr(sorted(planned[name].point.items())), planned[name].seed): (
-            planned[name],
-            record,
-        )
-        for name, record in results.records.items()
+        (size_class, name): float(value) if _is_number(value) else None
+        for size_class, values in classes.items()
+        for name, value in values.items()
+        if name not in _LEFT_OUT
     }
 
 
-def _changes(run: PlannedRun, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[Change]:
-    classes = [name for name in pairs[0][0]["summary"] if all(name in b["summary"] for _, b in pairs)]
-    changes = []
-    for name in classes:
-        for metric in METRICS:
-            values = [(a["summary"][name].get(metric), b["summary"][name].get(metric)) for a, b in pairs]
-            known = [(a, b) for a, b in values if a and b is not None]
-            if known:
-                first = sum(a for a, _ in known) / len(known)
-                second = sum(b for _, b in known) / len(known)
-                ratios = tuple(b / a for a, b in known)
-                changes.append(Change(run.scheme, run.point, name, metric, first, second, ratios))
-    return changes
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _change(
+    run: PlannedRun, name: tuple[str, str], values: tuple[dict[int, float | None], dict[int, float | None]]
+) -> Change | None:
+    """The change of one metric; `None` if only one side, or neither, knows it."""
+    a, b = ({seed: value for seed, value in side.items() if value is not None} for side in values)
+    both = [seed for seed in a if seed in b]
+    design = Design.PAIRED if len(both) > 1 else Design.UNPAIRED if min(len(a), len(b)) > 1 else Design.UNTESTED
+    if both and design is not Design.UNPAIRED:
+        a, b = {seed: a[seed] for seed in both}, {seed: b[seed] for seed in both}
+    if not a or not b:
+        return None
+    first, second = list(a.values()), list(b.values())
+    relative = all(first) if design is Design.PAIRED else math.fsum(first) != 0
+    found = _difference(first, second, relative=relative, design=design)
+    # What is the same, seed by seed, did not move: there is nothing to be lucky about.
+    same = design is not Design.UNPAIRED and first == second and bool(both)
+    tested = design is not Design.UNTESTED and not same
+    return Change(
+        scheme=run.scheme,
+        point=run.point,
+        size_class=name[0],
+        metric=name[1],
+        first=_mean(first),
+        second=_mean(second),
+        relative=relative,
+        design=design,
+        seeds=(len(first), len(second)),
+        shared=len(both),
+        change=found.mean,
+        low=found.low if tested else None,
+        high=found.high if tested else None,
+        p=found.p if tested else None,
+        corrected=None,
+        finding=Finding.SAME if same else Finding.UNTESTED,
+    )
+
+
+def _difference(first: Sequence[float], second: Sequence[float], *, relative: bool, design: Design) -> Difference:
+    if design is Design.PAIRED:
+        return paired([b / a - 1 if relative else b - a for a, b in zip(first, second, strict=True)])
+    scale = abs(_mean(first)) if relative else 1.0
+    if design is Design.UNPAIRED:
+        found = welch(first, second)
+        return Difference(found.mean / scale, found.low / scale, found.high / scale, found.p)
+    change = (_mean(second) - _mean(first)) / scale
+    return Difference(change, change, change, 1.0)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _judged(changes: Sequence[Change]) -> list[Change]:
+    """The changes with corrected p values and findings, those beyond noise first, the largest first."""
+    family = [change for change in changes if change.p is not None]
+    corrected = holm([change.p for change in family if change.p is not None])
+    judged = [change for change in changes if change.p is None]
+    for change, p in zip(family, corrected, strict=True):
+        own = change.p is not None and change.p <= 1 - LEVEL
+        finding = Finding.MOVED if p <= 1 - LEVEL else Finding.SUGGESTED if own else Finding.WITHIN
+        judged.append(replace(change, corrected=p, finding=finding))
+    order = list(Finding)
+    # A change from 0 is larger than any relative one.
+    return sorted(judged, key=lambda change: (order.index(change.finding), change.relative, -abs(change.change)))
+
+
+def _settings(groups: Sequence[tuple[BySeed, BySeed]]) -> list[Setting]:
+    """Keys whose values differ in some scheme and point, each pair of values once."""
+    found: dict[tuple[str, str, str], Setting] = {}
+    for left, right in groups:
+        a, b = (_flat("", next(iter(side.values()))["merged"]) for side in (left, right))
+        for key in dict.fromkeys([*a, *b]):
+            if a.get(key) != b.get(key):
+                found[(key, repr(a.get(key)), repr(b.get(key)))] = Setting(key, a.get(key), b.get(key))
+    return list(found.values())
+
+
+def _flat(key: str, value: Any) -> dict[str, Any]:
+    """Dotted keys and their values; the tables of a list go by their names where they have one."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        value = {str(item.get("name", nth)): item for nth, item in enumerate(value)}
+    if not isinstance(value, dict) or not value:
+        return {key: value}
+    flat: dict[str, Any] = {}
+    for name, item in value.items():
+        flat.update(_flat(f"{key}.{name}" if key else str(name), item))
+    return flat

@@ -1,51 +1,160 @@
-"""`priolane compare`: two results side by side."""
+"""`priolane compare`: which metrics moved between two results, and whether beyond noise."""
 
 import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from priolane._core import InputError
 from priolane.cli import arguments, show
-from priolane.compare import compare
+from priolane.compare import Change, Comparison, Design, Finding, compare
+from priolane.experiment import PlannedRun
 from priolane.report.model import point_text, short
 from priolane.results import load
+from priolane.student import LEVEL
+
+_MOST_SETTINGS = 20
+_MOST_SUGGESTED = 10
+_MOST_UNTESTED = 30
+_VALUE_CHARACTERS = 40
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     """Adds the command."""
-    command = commands.add_parser("compare", help="two results side by side, paired by scheme, point and seed")
+    command = commands.add_parser("compare", help="which metrics moved between two results, and whether beyond noise")
     command.add_argument("first", type=Path, metavar="DIR")
     command.add_argument("second", type=Path, metavar="DIR")
+    command.add_argument("--json", action="store_true", help="everything, as JSON")
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Prints one row per scheme, sweep point, size class and metric."""
+    """Prints what differs between the experiments, then what moved."""
     found = compare(load(chosen.first), load(chosen.second))
-    if found.runs == 0:
-        raise InputError(f"{chosen.first} and {chosen.second} have no run in common (scheme, sweep point and seed)")
+    if chosen.json:
+        show.line(json.dumps(_as_json(found), indent=1, ensure_ascii=False))
+        return 0
+    if found.identical:
+        show.line(f"identical: {_count(found.runs, 'run')}, every digest the same")
+    _circumstances(found, chosen.first, chosen.second)
+    if not found.identical:
+        _changes(found)
+    return 0
+
+
+def _circumstances(found: Comparison, first: Path, second: Path) -> None:
+    """Versions, merged keys and runs that are not the same on both sides."""
+    if found.versions[0] != found.versions[1]:
+        show.line(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
+    if found.settings:
+        show.line(f"experiments differ in {_count(len(found.settings), 'value')} of the merged experiment:")
+        rows = [[item.key, _value(item.first), _value(item.second)] for item in found.settings[:_MOST_SETTINGS]]
+        show.table(["key", str(first), str(second)], rows)
+        _rest(len(found.settings) - _MOST_SETTINGS)
+    for directory, only, missing in zip(
+        (first, second), (found.only_first, found.only_second), found.missing, strict=True
+    ):
+        if only:
+            show.line(f"only in {directory}: {_count(len(only), 'run')} ({_schemes(only)})")
+        if missing:
+            show.line(f"{directory} is not whole: {_count(missing, 'run')} of its grid missing")
+    if not found.identical:
+        show.line(f"{_count(found.runs, 'run')} in both, {found.same_digest} of them identical to the bit")
+
+
+def _changes(found: Comparison) -> None:
+    moved, suggested = found.found(Finding.MOVED), found.found(Finding.SUGGESTED)
+    untested, same = found.found(Finding.UNTESTED), found.found(Finding.SAME)
+    if found.tested:
+        show.line(
+            f"{_count(found.tested, 'metric')} tested, {len(moved)} moved beyond noise (Holm's correction, all "
+            f"together at {LEVEL:.0%})"
+        )
+    if moved:
+        _table(moved)
+    if suggested:
+        show.line(
+            f"{_count(len(suggested), 'further 95 % interval')} excluding 0, where luck alone gives about "
+            f"{short((1 - LEVEL) * found.tested)} in {found.tested}: run more seeds to know"
+        )
+        _table(suggested[:_MOST_SUGGESTED])
+        _rest(len(suggested) - _MOST_SUGGESTED)
+    if untested:
+        show.line(
+            f"{_count(len(untested), 'metric')} changed, of one seed and without interval: run more seeds to know"
+        )
+        _table(untested[:_MOST_UNTESTED])
+        _rest(len(untested) - _MOST_UNTESTED)
+    if found.tested:
+        show.line(f"{_count(len(found.found(Finding.WITHIN)), 'metric')} within noise")
+    if same:
+        show.line(f"{_count(len(same), 'metric')} the same in every seed")
+    if found.unknown:
+        show.line(f"{_count(found.unknown, 'metric')} without a value on one side or both")
+
+
+def _table(changes: Sequence[Change]) -> None:
     rows = [
         [
             change.scheme,
             point_text(change.point),
-            change.size_class,
-            change.metric,
+            f"{change.size_class}.{change.metric}",
             short(change.first),
             short(change.second),
-            f"{short(change.second / change.first)} [{short(min(change.ratios))}, {short(max(change.ratios))}]",
+            _change_text(change),
+            f"{change.design.value}, {_seeds(change)}",
         ]
-        for change in found.changes
+        for change in changes
     ]
-    heading = [
-        "scheme",
-        "point",
-        "class",
-        "metric",
-        str(chosen.first),
-        str(chosen.second),
-        "ratio [least, most of a seed]",
-    ]
-    show.table(heading, rows)
-    show.line(f"{found.runs} runs in both, {found.same_digest} of them identical to the bit")
-    if found.only_first or found.only_second:
-        show.line(f"{found.only_first} only in {chosen.first}, {found.only_second} only in {chosen.second}")
-    return 0
+    show.table(["scheme", "point", "metric", "first", "second", "change [95 % interval]", "compared"], rows)
+
+
+def _change_text(change: Change) -> str:
+    def spelled(value: float) -> str:
+        return f"{100 * value:+.3g} %" if change.relative else f"{value:+.3g}"
+
+    if change.low is None or change.high is None:
+        return spelled(change.change)
+    return f"{spelled(change.change)} [{spelled(change.low)}, {spelled(change.high)}]"
+
+
+def _seeds(change: Change) -> str:
+    if change.design is Design.UNPAIRED or not change.shared:
+        return f"{change.seeds[0]} and {change.seeds[1]} seeds, not the same"
+    return _count(change.shared, "seed")
+
+
+def _rest(number: int) -> None:
+    if number > 0:
+        show.line(f"... and {number} more; --json has all")
+
+
+def _schemes(runs: Sequence[PlannedRun]) -> str:
+    return ", ".join(f"{run.scheme} seed {run.seed}" for run in runs[:4]) + (", ..." if len(runs) > 4 else "")
+
+
+def _value(value: Any) -> str:
+    text = "-" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _VALUE_CHARACTERS else text[: _VALUE_CHARACTERS - 1] + "…"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    return {
+        "identical": found.identical,
+        "runs": found.runs,
+        "same_digest": found.same_digest,
+        "tested": found.tested,
+        "unknown": found.unknown,
+        "expected_by_luck": (1 - LEVEL) * found.tested,
+        "versions": {"first": found.versions[0], "second": found.versions[1]},
+        "missing": {"first": found.missing[0], "second": found.missing[1]},
+        "only_first": [asdict(run) for run in found.only_first],
+        "only_second": [asdict(run) for run in found.only_second],
+        "settings": [asdict(setting) for setting in found.settings],
+        "changes": [asdict(change) for change in found.changes],
+    }

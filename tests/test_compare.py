@@ -1,0 +1,232 @@
+"""Comparisons of results whose numbers are worked out by hand."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import made
+from priolane import InputError, load
+from priolane.cli import main
+from priolane.compare import Change, Comparison, Design, Finding, compare
+from priolane.student import holm, outside, paired, quantile, welch
+
+Values = Mapping[int, Mapping[str, float | None]]
+
+
+def make(directory: Path, values: Values, scheme: str = "nos2", **merged: Any) -> Path:
+    """Results of one scheme at load 0.8: per seed, the metrics of the size class `all`."""
+    runs: list[dict[str, Any]] = [
+        {"id": f"{seed:016x}", "scheme": scheme, "point": {made.LOAD: 0.8}, "seed": seed} for seed in values
+    ]
+    directory.mkdir(parents=True)
+    note = {
+        "source": "fig6.toml",
+        "title": "t",
+        "options": {"sets": [], "seeds": None, "schemes": None, "size": "default"},
+        "runs": runs,
+        "warnings": [],
+    }
+    (directory / "grid.json").write_text(json.dumps(note))
+    for run in runs:
+        record = made.record(run)
+        record["summary"] = {"all": dict(values[run["seed"]])}
+        record["counters"] = {}
+        record["merged"].update(merged)
+        record["digest"] = json.dumps(record["summary"])
+        (directory / run["id"]).mkdir()
+        (directory / run["id"] / "run.json").write_text(json.dumps(record))
+    return directory
+
+
+def compared(tmp_path: Path, first: Values, second: Values) -> Comparison:
+    return compare(load(make(tmp_path / "first", first)), load(make(tmp_path / "second", second)))
+
+
+def only(found: Comparison) -> Change:
+    assert len(found.changes) == 1
+    return found.changes[0]
+
+
+@pytest.mark.parametrize(("nu", "t"), [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042), (1000, 1.962)])
+def test_quantiles_are_those_of_the_textbook_table(nu: int, t: float) -> None:
+    assert quantile(nu) == pytest.approx(t, abs=5e-4)
+    assert outside(quantile(nu), nu) == pytest.approx(0.05, abs=1e-12)
+
+
+def test_tails_of_one_and_two_degrees_of_freedom_have_closed_forms() -> None:
+    for t in (0.1, 1.0, 5.0, 300.0):
+        assert outside(t, 1) == pytest.approx(1 - 2 / math.pi * math.atan(t), rel=1e-9)
+        assert outside(t, 2) == pytest.approx(1 - t / math.sqrt(2 + t * t), rel=1e-9)
+
+
+def test_paired_test_of_five_differences_by_hand() -> None:
+    # Mean 3, s = sqrt(10 / 4), error = s / sqrt(5) = 0.70711, half = 2.7764 x 0.70711 = 1.9632; t = 4.2426, p = 0.0132.
+    found = paired([1, 2, 3, 4, 5])
+    assert (found.mean, found.low, found.high) == pytest.approx((3, 1.03676, 4.96324), abs=1e-5)
+    assert found.p == pytest.approx(0.013236, abs=1e-5)
+
+
+def test_welchs_test_by_hand() -> None:
+    # s^2 = 1 of 3 and 20/3 of 4: u = 1/3, v = 5/3, error = sqrt(2); nu = 4 / (1/18 + 25/27) = 216/53 = 4.0755.
+    found = welch([1, 2, 3], [2, 4, 6, 8])
+    assert found.mean == 3
+    assert found.high - found.mean == pytest.approx(quantile(216 / 53) * math.sqrt(2))
+    assert found.p == pytest.approx(outside(3 / math.sqrt(2), 216 / 53))
+    # Between the tables' 2.776 and 2.571 for 4 and 5 degrees of freedom.
+    assert 2.571 < quantile(216 / 53) < 2.776
+
+
+def test_holms_correction_by_hand() -> None:
+    # In order: 4 x 0.005 = 0.02, 3 x 0.01 = 0.03, 2 x 0.03 = 0.06, 1 x 0.04 = 0.04, which may not fall: 0.06.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_a_change_is_paired_by_seed(tmp_path: Path) -> None:
+    # The seeds differ by a factor of ten, which pairing takes out: +10 % and +20 % are 15 % with s = 7.0711 %, and
+    # half = 12.706 x 7.0711 / sqrt(2) = 63.53 %.
+    found = compared(
+        tmp_path, {1: {"mean_fct_s": 1.0}, 2: {"mean_fct_s": 10.0}}, {1: {"mean_fct_s": 1.1}, 2: {"mean_fct_s": 12.0}}
+    )
+    change = only(found)
+    assert (change.design, change.relative, change.finding) == (Design.PAIRED, True, Finding.WITHIN)
+    assert (change.first, change.second) == pytest.approx((5.5, 6.55))
+    assert (change.change, change.low, change.high) == pytest.approx((0.15, -0.48531, 0.78531), abs=1e-5)
+
+
+def test_other_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
+    first = {seed: {"mean_fct_s": float(seed)} for seed in (1, 2, 3)}
+    second = {seed + 10: {"mean_fct_s": 2.0 * seed} for seed in (1, 2, 3, 4)}
+    found = compared(tmp_path, first, second)
+    change = only(found)
+    assert (change.design, change.seeds, change.shared, found.runs) == (Design.UNPAIRED, (3, 4), 0, 0)
+    # Means 2 and 5: +150 %, the half width above over 2.
+    half = quantile(216 / 53) * math.sqrt(2) / 2
+    assert (change.change, change.low, change.high) == pytest.approx((1.5, 1.5 - half, 1.5 + half))
+    assert (len(found.only_first), len(found.only_second)) == (3, 4)
+
+
+def test_one_seed_has_a_change_and_no_interval(tmp_path: Path) -> None:
+    found = compared(tmp_path, {1: {"p99_fct_s": 2.0}, 2: {"p99_fct_s": 9.0}}, {1: {"p99_fct_s": 3.0}})
+    change = only(found)
+    assert (change.design, change.finding, change.low, change.p) == (Design.UNTESTED, Finding.UNTESTED, None, None)
+    assert change.change == 0.5
+    assert found.tested == 0
+
+
+def test_a_change_from_nothing_is_a_difference(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path, {1: {"unfinished": 0}, 2: {"unfinished": 4}}, {1: {"unfinished": 2}, 2: {"unfinished": 4}}
+    )
+    change = only(found)
+    assert (change.relative, change.change) == (False, 1.0)
+
+
+def test_what_no_side_or_one_side_knows_is_counted(tmp_path: Path) -> None:
+    found = compared(tmp_path, {1: {"a": None, "b": 1.0}}, {1: {"a": 2.0, "b": 1.0}})
+    assert found.unknown == 1
+    assert only(found).finding is Finding.SAME
+
+
+def noisy(seeds: int, metrics: Mapping[str, tuple[float, float]]) -> tuple[Values, Values]:
+    """Per metric a relative change and its spread: seeds deviate by it to one side and the other in turn."""
+    first = {seed: dict.fromkeys(metrics, 1.0) for seed in range(seeds)}
+    second = {
+        seed: {name: 1 + change + spread * (-1) ** seed for name, (change, spread) in metrics.items()}
+        for seed in range(seeds)
+    }
+    return first, second
+
+
+def test_many_metrics_are_corrected_for_and_sorted(tmp_path: Path) -> None:
+    # Of 6 seeds that deviate by w to both sides in turn, s = w sqrt(6/5) and t = change / (w sqrt(6/5) / sqrt(6)) =
+    # change sqrt(5) / w, 5 degrees of freedom. `edge` has w = change x 0.7: t = 3.194, p = 0.0242: alone it would
+    # pass, after correction for the 22 it does not. `small` and `large` have t = 22.4: p = 3.3e-6, times 22.
+    metrics = {"small": (0.01, 0.001), "edge": (0.05, 0.035), "large": (-0.3, 0.03)}
+    metrics |= {f"quiet{nth}": (0.001, 0.5) for nth in range(19)}
+    found = compared(tmp_path, *noisy(6, metrics))
+    assert found.tested == 22
+    assert [change.metric for change in found.changes[:3]] == ["large", "small", "edge"]
+    assert [change.metric for change in found.found(Finding.MOVED)] == ["large", "small"]
+    (edge,) = found.found(Finding.SUGGESTED)
+    assert edge.p == pytest.approx(outside(math.sqrt(5) / 0.7, 5))
+    assert edge.p == pytest.approx(0.0242, abs=2e-4)
+    assert edge.corrected == pytest.approx(20 * 0.0242, abs=5e-3)
+    assert len(found.found(Finding.WITHIN)) == 19
+
+
+def test_luck_alone_moves_nothing_after_correction(tmp_path: Path) -> None:
+    # 400 metrics of pure noise from a fixed generator (Lehmer's): some intervals exclude 0, none survives.
+    state = 20_000
+
+    def uniform() -> float:
+        nonlocal state
+        state = state * 48_271 % 2_147_483_647
+        return state / 2_147_483_647
+
+    sides = [{seed: {f"m{nth}": 1 + 0.1 * uniform() for nth in range(400)} for seed in range(5)} for _ in range(2)]
+    found = compared(tmp_path, sides[0], sides[1])
+    assert found.tested == 400
+    # 20 expected; outside 7 to 36 only once in 2000 draws.
+    assert 7 <= len(found.found(Finding.SUGGESTED)) <= 36
+    assert found.found(Finding.MOVED) == []
+
+
+def test_keys_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = make(tmp_path / "first", {1: {"a": 1.0}})
+    group = [{"name": "all", "app": "poisson", "sizes": "data_mining", "load": {"value": 0.8}}]
+    second = make(tmp_path / "second", {1: {"a": 2.0}}, group=group, host_delay="1us")
+    found = compare(load(first), load(second))
+    assert [(item.key, item.first, item.second) for item in found.settings] == [
+        ("group.all.sizes", "web_search", "data_mining"),
+        ("host_delay", None, "1us"),
+    ]
+    assert main(["compare", str(first), str(second)]) == 0
+    said = capsys.readouterr().out
+    assert "experiments differ in 2 values of the merged experiment:" in said
+    assert "1 metric changed, of one seed and without interval" in said
+    assert "+100 %" in said
+
+
+def test_identical_results_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (str(made.make_results(tmp_path / name)) for name in "ab")
+    assert main(["compare", first, second]) == 0
+    assert capsys.readouterr().out == "identical: 16 runs, every digest the same\n"
+
+
+def test_runs_and_versions_of_one_side_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (made.make_results(tmp_path / name) for name in "ab")
+    gone = second / load(second).runs[0].id / "run.json"
+    gone.unlink()
+    other = second / load(second).runs[1].id / "run.json"
+    other.write_text(other.read_text().replace("0.1.0+0123456789abcdef", "0.2.0+fedcba9876543210"))
+    assert main(["compare", str(first), str(second)]) == 0
+    said = capsys.readouterr().out
+    assert "versions differ: 0.1.0+0123456789abcdef and 0.1.0+0123456789abcdef, 0.2.0+fedcba9876543210" in said
+    assert f"only in {first}: 1 run (dctcp seed 1)" in said
+    assert f"{second} is not whole: 1 run of its grid missing" in said
+    assert "15 runs in both, 15 of them identical to the bit" in said
+
+
+def test_json_has_every_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = noisy(6, {"small": (0.01, 0.001), "quiet": (0.001, 0.5)})
+    directories = [str(make(tmp_path / name, side)) for name, side in (("a", first), ("b", second))]
+    assert main(["compare", *directories, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["identical"], read["tested"], read["expected_by_luck"]) == (False, 2, pytest.approx(0.1))
+    assert [change["finding"] for change in read["changes"]] == ["moved", "within noise"]
+    assert read["changes"][0]["change"] == pytest.approx(0.01)
+
+
+def test_nothing_in_common_and_spoilt_records_are_bad_input(tmp_path: Path) -> None:
+    first = make(tmp_path / "first", {1: {"a": 1.0}})
+    other = make(tmp_path / "other", {1: {"a": 1.0}}, scheme="pias")
+    with pytest.raises(InputError, match="no run in common"):
+        compare(load(first), load(other))
+    for text in ("{", "[]", '{"digest": 3}', "null"):
+        (first / f"{1:016x}" / "run.json").write_text(text)
+        assert main(["compare", str(first), str(first)]) == 2
