@@ -46,7 +46,7 @@ pub struct PortClassRecord {
     pub waited: u64,
 }
 
-/// A reading of one quantity of one entity at one instant.
+/// A reading of a port at one instant; a port that holds nothing and sent nothing since the last instant leaves none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// When.
@@ -57,6 +57,9 @@ pub struct Sample {
     pub queued_bytes: u64,
     /// Packets queued, the packet on the line not counted.
     pub queued_packets: u32,
+    /// Bytes on the wire of the packets put on the line since the instant of the last sample, that one left out and
+    /// this one included.
+    pub sent_bytes: u64,
 }
 
 /// New thresholds of all hosts.

@@ -198,3 +198,27 @@ fn samples_come_after_departures_of_their_instant_on_both_engines() {
     assert!(window.samples.len() > 400, "{}", window.samples.len());
     assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)));
 }
+
+#[test]
+fn bytes_sent_between_samples_add_up_to_what_each_port_served() {
+    // No queue anywhere: two hosts, one flow of 300 kB, a pull NIC. What was sent is found all the same.
+    let topology = SingleSwitch { hosts: 2, host_link: link(10, Span::from_us(1)) }.build().unwrap();
+    let mut scenario =
+        scenario(topology, fifo(Buffer::UNLIMITED), vec![flow(0, (0, 1), 300_000, Time::ZERO)]);
+    let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
+    scenario.transport = support::window(new_reno(), window);
+    // Past the last packet: every byte falls between two samples.
+    scenario.stop = Stop::At(Time(1_000_000_000));
+    // 10 us hold 8.13 packets of 1538 B at 10 Gbps, 1.2304 us each: at most 9 begin in any 10 us.
+    scenario.sample_every = Some(Span::from_us(10));
+    for engine in [Engine::Window, Engine::Wheel] {
+        let outcome = outcome(&scenario, drive(engine));
+        assert_eq!(outcome.ports.iter().filter(|p| p.bytes > 0).count(), 4, "both ways, host and switch");
+        for port in &outcome.ports {
+            let bins = || outcome.samples.iter().filter(|s| s.link == port.link).map(|s| s.sent_bytes);
+            assert_eq!(bins().sum::<u64>(), port.bytes, "{:?} on {engine:?}", port.link);
+            assert!(bins().all(|bytes| (1..=9 * 1538).contains(&bytes)), "an idle bin has no row");
+        }
+        assert!(outcome.samples.iter().all(|s| s.queued_packets == 0 && s.at.0.is_multiple_of(10_000_000)));
+    }
+}

@@ -146,12 +146,13 @@ static PORTS: [Column; 11] = [
 
 static SERIES: [Column; 4] = [
     known("t_ps", DataType::UInt64, "ps", "instant of the reading, since the start of the run"),
-    known("entity", DataType::Utf8, "", "what was read: a port, named as in ports.parquet"),
+    known("entity", DataType::Utf8, "", "what was read: a port, named as in ports.parquet; or controller"),
     known(
         "metric",
         DataType::Utf8,
         "",
-        "queued_bytes (B) or queued_packets (1): waiting in the port, the packet on the line not counted",
+        "queued_bytes (B), queued_packets (1): waiting in the port, the packet on the line not counted; sent_bytes (B): \
+         of packets put on the line since the instant before",
     ),
     known("value", DataType::Float64, "see metric", "the reading"),
 ];

@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{Outcome, Sample};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
@@ -192,10 +192,8 @@ impl<'a> Rows<'a> {
     fn series_row(&self, row: usize) -> (Time, &str, &str, f64) {
         let per = SAMPLED.len();
         if let Some(sample) = self.outcome.samples.get(row / per) {
-            let metric = row % per;
-            let value =
-                if metric == 0 { sample.queued_bytes as f64 } else { f64::from(sample.queued_packets) };
-            return (sample.at, &self.ports[sample.link.index()], SAMPLED[metric], value);
+            let (metric, value) = SAMPLED[row % per];
+            return (sample.at, &self.ports[sample.link.index()], metric, value(sample));
         }
         let told = &self.told[row - self.outcome.samples.len() * per];
         (told.at, "controller", &told.metric, told.bytes as f64)
@@ -219,8 +217,15 @@ fn told(outcome: &Outcome) -> Vec<Told> {
     rows.collect()
 }
 
+/// A metric of a sample: its name, and its value.
+type Sampled = (&'static str, fn(&Sample) -> f64);
+
 /// The metrics of a sample, in the order of their rows.
-const SAMPLED: [&str; 2] = ["queued_bytes", "queued_packets"];
+const SAMPLED: [Sampled; 3] = [
+    ("queued_bytes", |sample| sample.queued_bytes as f64),
+    ("queued_packets", |sample| f64::from(sample.queued_packets)),
+    ("sent_bytes", |sample| sample.sent_bytes as f64),
+];
 
 /// Puts an outcome's records in the canonical order of rows.
 pub fn canonical(outcome: &mut Outcome) {

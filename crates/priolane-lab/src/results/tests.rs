@@ -61,7 +61,7 @@ fn what_the_controller_tells_follows_the_samples() {
     let mut fixture = Fixture::with_flows(1);
     fixture.outcome.thresholds = told();
     let rows = Rows::new(fixture.source(), &fixture.outcome);
-    let sampled = 2 * fixture.outcome.samples.len();
+    let sampled = 3 * fixture.outcome.samples.len();
     assert_eq!(rows.len(Table::Series), sampled + 2);
     let batch = rows.batch(Table::Series, sampled + 1..sampled + 2);
     let cell = |column: usize| View::of(batch.column(column)).unwrap().cell(0).to_string();
@@ -73,7 +73,7 @@ fn what_the_controller_tells_follows_the_samples() {
 #[test]
 fn digest_changes_with_any_row() {
     let base = digest_of(&Fixture::with_flows(4));
-    let changes: [fn(&mut Fixture); 13] = [
+    let changes: [fn(&mut Fixture); 14] = [
         |f| f.outcome.thresholds = told(),
         |f| f.outcome.flows[3].fct = Some(Span(1)),
         |f| f.outcome.flows[0].fct_acked = None,
@@ -86,6 +86,7 @@ fn digest_changes_with_any_row() {
         |f| f.bare_fct[1] = Span(999),
         |f| f.outcome.ports[0].waited += 1,
         |f| f.outcome.samples[0].queued_packets += 1,
+        |f| f.outcome.samples[0].sent_bytes += 1,
         |f| f.outcome.samples.clear(),
     ];
     for (i, change) in changes.into_iter().enumerate() {

@@ -59,18 +59,14 @@ impl Span {
         }
     }
 
-    /// A node that has something queued must live at every sample instant.
+    /// When a node must live again that wants to at `next`: by the next sample instant, if that finds something there.
     #[inline]
-    pub(crate) fn keep_alive(&self, next: Time, backlogged: Backlogged) -> Time {
-        if self.sample_every.is_some() && backlogged == Backlogged::Yes { next.min(self.end) } else { next }
+    pub(crate) fn keep_alive(&self, next: Time, has_reading: impl FnOnce() -> bool) -> Time {
+        match self.sample_every {
+            Some(every) if has_reading() => next.min(Time(self.end.0.next_multiple_of(every.0))),
+            _ => next,
+        }
     }
-}
-
-/// Whether a node has packets queued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Backlogged {
-    Yes,
-    No,
 }
 
 impl Ticks {

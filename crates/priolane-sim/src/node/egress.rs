@@ -28,15 +28,6 @@ impl<D> Egress<D> {
         Self { line, counts: Counts::default(), queue, listed: false }
     }
 
-    /// Whether anything is queued.
-    #[inline]
-    pub(crate) fn backlogged<B: Body>(&self) -> bool
-    where
-        D: Discipline<Packet<B>>,
-    {
-        self.queue.packets() > 0
-    }
-
     /// Packets and bytes queued.
     pub(crate) fn queued<B: Body>(&self) -> (u32, u64)
     where

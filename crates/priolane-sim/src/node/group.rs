@@ -39,8 +39,8 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     /// Both: the first instant node `i` wants, before anything arrives.
     fn first(&self, i: usize) -> Due;
 
-    /// Wheel engine: reads the queues of node `i`.
-    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>);
+    /// Wheel engine: reads the ports of node `i`.
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>);
 
     /// Both: host `i` will be told new thresholds. Switches sort by what hosts stamp and are told nothing.
     fn tell(&mut self, i: usize, told: &Told) {
@@ -75,7 +75,7 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
             switch.sample(instant, &mut wire.samples);
         }
         let next = switch.serve_busy(Time(span.end.0 - 1), wire);
-        span.keep_alive(next, switch.backlogged())
+        span.keep_alive(next, || switch.has_reading())
     }
 
     fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: &Packet<B>, wire: &mut EagerWire<B>) {
@@ -100,7 +100,7 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
         Due::NEVER
     }
 
-    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
         self[i].sample(at, samples);
     }
 
@@ -132,7 +132,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
             }
             if now >= span.end {
                 host.catch_up(Time(span.end.0 - 1), wire);
-                return span.keep_alive(host.next_life(), host.backlogged());
+                return span.keep_alive(host.next_life(), || host.has_reading());
             }
             host.catch_up(now, wire);
             if local < arrival {
@@ -171,7 +171,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         self[i].next_local()
     }
 
-    fn sample(&self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
         self[i].sample(at, samples);
     }
 

@@ -21,7 +21,6 @@ use super::line::{Counts, Line};
 use super::nic::{Outgoing, TransmitQueue};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
@@ -454,16 +453,17 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// Whether the transmit queue holds something.
-    pub(crate) fn backlogged(&self) -> Backlogged {
-        if self.waiting.packets > 0 { Backlogged::Yes } else { Backlogged::No }
+    /// Whether the next sample will find something here.
+    pub(crate) fn has_reading(&self) -> bool {
+        self.waiting.packets > 0 || self.counts.unsampled_bytes() > 0
     }
 
-    /// Reads the transmit queue if it holds something.
-    pub(crate) fn sample(&self, at: Time, samples: &mut Vec<Sample>) {
-        if let Some(queue) = self.queue.as_ref().filter(|_| self.waiting.packets > 0) {
-            let (queued_packets, queued_bytes) = queue.backlog();
-            samples.push(Sample { at, link: self.line.link, queued_bytes, queued_packets });
+    /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
+    pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
+        let (queued_packets, queued_bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
+        let sent_bytes = self.counts.sample_bytes();
+        if queued_packets > 0 || sent_bytes > 0 {
+            samples.push(Sample { at, link: self.line.link, queued_bytes, queued_packets, sent_bytes });
         }
     }
 

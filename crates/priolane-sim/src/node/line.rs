@@ -38,6 +38,8 @@ pub(crate) struct Counts {
     losses: Option<Box<[ClassLoss; CLASSES]>>,
     /// Bit `c` is set while a packet of class `c` waits.
     waiting: u32,
+    /// Bytes served up to the last sample instant at which the port was read.
+    sampled_bytes: u64,
 }
 
 impl Counts {
@@ -124,6 +126,22 @@ impl Counts {
         let losses = self.losses.as_deref().copied().unwrap_or_default();
         let rows = self.classes.iter().enumerate().zip(losses).map(|((class, c), loss)| (class, c, loss));
         rows.filter(seen).map(record).collect()
+    }
+
+    /// Bytes put on the line since the last sample instant.
+    pub(crate) fn unsampled_bytes(&self) -> u64 {
+        self.served_bytes() - self.sampled_bytes
+    }
+
+    /// The same, which this sample takes in.
+    pub(crate) fn sample_bytes(&mut self) -> u64 {
+        let bytes = self.unsampled_bytes();
+        self.sampled_bytes += bytes;
+        bytes
+    }
+
+    fn served_bytes(&self) -> u64 {
+        self.classes.iter().map(|count| count.served.bytes).sum()
     }
 
     /// Packets put on the line.

@@ -8,7 +8,6 @@ use priolane_core::units::Time;
 use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::{Chooser, Fabric};
-use crate::engine::window::Backlogged;
 use crate::outcome::{RunError, Sample};
 use crate::scenario::{PortSpec, Queues};
 use crate::wire::Wire;
@@ -147,19 +146,22 @@ impl<D> Switch<D> {
         Some((p, self.ports[p].arrive(now, packet, wire)))
     }
 
-    /// Whether a port has a backlog.
-    pub(crate) fn backlogged(&self) -> Backlogged {
-        if self.busy.is_empty() { Backlogged::No } else { Backlogged::Yes }
+    /// Whether the next sample will find something here.
+    pub(crate) fn has_reading(&self) -> bool {
+        !self.busy.is_empty() || self.ports.iter().any(|port| port.counts.unsampled_bytes() > 0)
     }
 
-    /// Reads all queues that hold something.
-    pub(crate) fn sample<B: Body>(&self, at: Time, samples: &mut Vec<Sample>)
+    /// Reads all ports that hold something or sent something since the last sample.
+    pub(crate) fn sample<B: Body>(&mut self, at: Time, samples: &mut Vec<Sample>)
     where
         D: Discipline<Packet<B>>,
     {
-        for port in self.ports.iter().filter(|p| p.backlogged()) {
+        for port in &mut self.ports {
             let (queued_packets, queued_bytes) = port.queued();
-            samples.push(Sample { at, link: port.line.link, queued_bytes, queued_packets });
+            let sent_bytes = port.counts.sample_bytes();
+            if queued_packets > 0 || sent_bytes > 0 {
+                samples.push(Sample { at, link: port.line.link, queued_bytes, queued_packets, sent_bytes });
+            }
         }
     }
 
