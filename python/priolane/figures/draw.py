@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves, paint_lines
 from priolane.figures.style import INK, applied
+from priolane.figures.traces import paint_traces
 from priolane.report.model import Panel
 
 SINGLE_IN = 3.3
@@ -23,7 +24,8 @@ _SYMBOL_CHARACTERS = 8
 _TITLE_CHARACTERS = 46
 _TITLE_LINES = 2
 _LABEL_CHARACTERS = 40
-_PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves}
+_Y_LABEL_CHARACTERS = 24
+_PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
 def draw_panel(panel: Panel) -> Drawing:
@@ -72,7 +74,7 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
     title = textwrap.wrap(panel.title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" …")
     axes.set_title("\n".join(title), pad=6)
     axes.set_xlabel(_clipped(panel.x_label))
-    axes.set_ylabel(_clipped(panel.y_label))
+    axes.set_ylabel("\n".join(textwrap.wrap(_clipped(panel.y_label), _Y_LABEL_CHARACTERS)))
     if panel.log_x:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(power_text))

@@ -15,7 +15,7 @@ from priolane.report.model import Estimate, Mark, Panel, Series
 # How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
 _DODGE = 0.035
 _MOST_TICKS = 8
-_MARKS_PER_CURVE = 7
+MARKS_PER_CURVE = 7
 _NAME_CHARACTERS = 16
 
 
@@ -55,11 +55,11 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
     for order, series in enumerate(panel.series):
         look = style_of(series.scheme)
         xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
-        _line(place.axes, xs, _means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
         for nth, (x, mark) in enumerate(zip(xs, series.marks, strict=True)):
             _interval(place.axes, x, mark.estimate, look.colour)
             _mark(place, (order, nth), (x, mark), panel)
-        _legend_entry(place.axes, str(order), series, look)
+        legend_entry(place.axes, str(order), series, look)
     numbers = sorted(_numbers(panel))
     if names:
         place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
@@ -96,15 +96,16 @@ def paint_curves(panel: Panel, place: PanelAxes) -> None:
     for order, series in enumerate(panel.series):
         look = style_of(series.scheme)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
-        _line(place.axes, xs, _means(series), look).set_gid(f"{place.prefix}-line-{order}")
-        every = max(1, len(series.marks) // _MARKS_PER_CURVE)
+        line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        every = max(1, len(series.marks) // MARKS_PER_CURVE)
         for nth in range(every // 2, len(series.marks), every):
             _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
-        _legend_entry(place.axes, str(order), series, look)
+        legend_entry(place.axes, str(order), series, look)
     place.axes.set_ylim(0, 1.02)
 
 
-def _means(series: Series) -> list[float]:
+def means(series: Series) -> list[float]:
+    """The means of the marks that have one."""
     return [mark.estimate.mean for mark in series.marks if mark.estimate.mean is not None]
 
 
@@ -139,7 +140,8 @@ def _fitted(name: str) -> str:
     return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
 
 
-def _line(axes: Axes, xs: Sequence[float], ys: Sequence[float], look: Style) -> Line2D:
+def line(axes: Axes, xs: Sequence[float], ys: Sequence[float], look: Style) -> Line2D:
+    """A line in the looks of a scheme."""
     (line,) = axes.plot(xs, ys, color=look.colour)
     if look.dash != SOLID:
         line.set_dashes(look.dash)
@@ -150,11 +152,11 @@ def _mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark], pan
     order, nth = number
     x, mark = at
     series = panel.series[order]
-    (dot,) = place.axes.plot([x], [mark.estimate.mean or 0.0], linestyle="none", **_dot(series))
-    place.name(dot.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+    (drawn,) = place.axes.plot([x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series))
+    place.name(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
 
 
-def _dot(series: Series) -> dict[str, Any]:
+def dot(series: Series) -> dict[str, Any]:
     """Filled with a white rim; later series of one scheme are hollow."""
     look = style_of(series.scheme)
     filled = series.variant == 0
@@ -177,8 +179,9 @@ def _interval(axes: Axes, x: float, estimate: Estimate, colour: str) -> None:
     axes.errorbar([x], [mean], yerr=spans, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, capthick=0.9)
 
 
-def _legend_entry(axes: Axes, key: str, series: Series, look: Style) -> None:
-    (entry,) = axes.plot([], [], label=key, **_dot(series))
+def legend_entry(axes: Axes, key: str, series: Series, look: Style) -> None:
+    """An entry of the legend, a line with a mark, under `key`."""
+    (entry,) = axes.plot([], [], label=key, **dot(series))
     entry.set_linestyle("-")
     entry.set_linewidth(1.3)
     if look.dash != SOLID:

@@ -68,10 +68,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Mark:
-    """One mark of a panel: at `x`, a number or a category's name."""
+    """One mark of a panel: at `x`, a number or a category's name. A trace's also has the largest value of its bin."""
 
     x: float | str
     estimate: Estimate
+    peak: float | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """The data of one panel: `kind` is `line`, `bar` or `cdf`."""
+    """The data of one panel: `kind` is `line`, `bar` or `cdf`, or `trace` for values over time."""
 
     title: str
     kind: str

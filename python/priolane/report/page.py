@@ -16,8 +16,10 @@ from markupsafe import Markup
 
 from priolane.figures.draw import draw_panel
 from priolane.figures.svg import page_svg
+from priolane.figures.traces import trace_text
 from priolane.files import write_whole
 from priolane.report.model import Panel, Report, Verdict, point_text, short, spread
+from priolane.report.over_time import over_time
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
@@ -59,6 +61,7 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
     """Everything the template shows."""
     report = results.report
     experiment = results.experiment
+    traces = over_time(results)
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     return {
         "style": Markup(style),  # noqa: S704 - the package's own file
@@ -70,6 +73,10 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
         "assumptions": report.assumptions,
         "tally": tally(report),
         "figures": [_figure(nth, panel) for nth, panel in enumerate(report.panels)],
+        "traces": None if traces is None else traces.says,
+        "trace_figures": [_figure(len(report.panels) + nth, panel) for nth, panel in enumerate(traces.panels)]
+        if traces is not None
+        else [],
         "claims": report.claims,
         "many": _MANY,
         "spread": spread,
@@ -119,11 +126,15 @@ def _figure(nth: int, panel: Panel) -> _Figure:
     if panel.kind != "cdf":
         xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks))
     rows = [
-        [x if isinstance(x, str) else f"{x:g}", *(_value_at(series.marks, x) for series in panel.series)] for x in xs
+        [
+            x if isinstance(x, str) else f"{x:.4g}" if panel.kind == "trace" else f"{x:g}",
+            *(_value_at(series.marks, x) for series in panel.series),
+        ]
+        for x in xs
     ]
     columns = [panel.x_label or "group", *(series.label for series in panel.series)]
     return _Figure(panel=panel, svg=Markup(svg), columns=columns, rows=rows)  # noqa: S704 - serialised XML
 
 
 def _value_at(marks: Any, x: float | str) -> str:
-    return next((str(mark.estimate) for mark in marks if mark.x == x), "–")
+    return next((trace_text(mark) for mark in marks if mark.x == x), "–")

@@ -1,0 +1,55 @@
+"""Values over time: a line of means and a shade up to the largest value, and a hover text for every instant."""
+
+from priolane.figures.marks import MARKS_PER_CURVE, PanelAxes, dot, legend_entry, line, means
+from priolane.figures.style import INK, style_of
+from priolane.report.model import Mark, Panel, Series, short
+
+_SHADE = 0.16
+# Not quite transparent: a browser does not point at what is not painted.
+_UNSEEN = 0.004
+
+
+def paint_traces(panel: Panel, place: PanelAxes) -> None:
+    """A line per series; one unseen column per bin carries the values of all series, so that no mark must be hit."""
+    for order, series in enumerate(panel.series):
+        look = style_of(series.scheme)
+        xs, ys = _numbers(series), means(series)
+        peaks = [mean if mark.peak is None else mark.peak for mark, mean in zip(series.marks, ys, strict=True)]
+        place.axes.fill_between(xs, ys, peaks, color=look.colour, alpha=_SHADE, linewidth=0)
+        line(place.axes, xs, ys, look).set_gid(f"{place.prefix}-line-{order}")
+        # Each series has its marks elsewhere, so that none hides another's.
+        every = max(1, len(xs) // MARKS_PER_CURVE)
+        first = order * every // max(len(panel.series), 1)
+        place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series))
+        legend_entry(place.axes, str(order), series, look)
+    place.axes.set_ylim(bottom=0)
+    _slots(panel, place)
+
+
+def slot_text(panel: Panel, x: float) -> str:
+    """What a reader sees when pointing at a bin: its time, and mean and largest value of each series."""
+    lines = [f"{panel.x_label} {x:.4g}"]
+    for series in panel.series:
+        lines += [f"{series.label}: {trace_text(mark)}" for mark in series.marks if mark.x == x]
+    return "\n".join(lines)
+
+
+def trace_text(mark: Mark) -> str:
+    """Mean and largest value of a bin."""
+    most = "" if mark.peak is None else f", at most {short(mark.peak)}"
+    return f"{mark.estimate}{most}"
+
+
+def _slots(panel: Panel, place: PanelAxes) -> None:
+    xs = sorted({x for series in panel.series for x in _numbers(series)})
+    if not xs:
+        return
+    half = (xs[1] - xs[0]) / 2 if len(xs) > 1 else abs(xs[0]) or 0.5
+    for nth, x in enumerate(xs):
+        slot = place.axes.axvspan(x - half, x + half, color=INK, alpha=_UNSEEN, linewidth=0, zorder=6)
+        place.name(slot.set_gid, f"slot-{nth}", slot_text(panel, x))
+    place.axes.set_xlim(max(0.0, xs[0] - half), xs[-1] + half)
+
+
+def _numbers(series: Series) -> list[float]:
+    return [mark.x for mark in series.marks if not isinstance(mark.x, str)]
