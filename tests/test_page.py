@@ -1,33 +1,16 @@
 import base64
 import hashlib
-import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import made
+from hostile import HOSTILE, spoil
 from priolane.report.page import write_page
 from priolane.results import Results, load
-
-HOSTILE = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "' onmouseover='alert(1)",
-    "</style><script>alert(1)</script>",
-    "</title><svg onload=alert(1)>",
-    "]]><!--<a href=javascript:alert(1)>",
-    "{{ 7 * 7 }}{% raw %}",
-    "&lt;b&gt;&#x3c;i&#x3e;",
-    "a\x00b\x1b[31m\u2028\u202e\x85",
-    "$\\frac{1}{2}$ _under",
-    "x" * 3000,
-)
-# Keys whose values name things of ours, not of the user's: files, kinds, states.
-KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest"}
 
 
 class Structure(HTMLParser):
@@ -59,22 +42,6 @@ def structure(page: str) -> Structure:
     parser.feed(page)
     parser.close()
     return parser
-
-
-def replaced(value: Any, text: str) -> Any:
-    """`value` with every string that a user could have written replaced by `text`."""
-    if isinstance(value, str):
-        return text
-    if isinstance(value, list):
-        return [replaced(item, text) for item in value]
-    if isinstance(value, dict):
-        return {key: item if key in KEPT else replaced(item, text) for key, item in value.items()}
-    return value
-
-
-def spoil(directory: Path, text: str) -> None:
-    for path in [directory / "grid.json", directory / "report.json", *directory.glob("*/run.json")]:
-        path.write_text(json.dumps(replaced(json.loads(path.read_text(encoding="utf-8")), text)), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

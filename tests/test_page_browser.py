@@ -1,0 +1,111 @@
+"""The report page as a reader's browser shows it: drawn, silent, alone, and made of text only."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import browser
+import made
+from hostile import HOSTILE, spoil
+from priolane.report.page import write_page
+from priolane.results import Results, load
+from test_over_time import US, port, write_series
+
+CHROMIUM = browser.find()
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser here: none of {', '.join(browser.NAMES)}")
+
+
+def with_series(directory: Path) -> Results:
+    """Results with samples of two schemes at a switch's port."""
+    results = load(made.make_results(directory))
+    for nth, scheme in enumerate(("nos2", "pias")):
+        rows = [row for at in range(10, 1000, 10) for row in port(at, "s0->h1", 100.0 * at + 4000 * nth, 12_500)]
+        write_series(results, scheme, 1, [*rows, *port(10, "s0->h2", 1, 1)], 1000 * US)
+    return load(directory)
+
+
+@pytest.fixture(scope="module")
+def blank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
+    assert CHROMIUM is not None
+    with browser.started(CHROMIUM, tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(with_series(tmp_path_factory.mktemp("browser") / "grid"))
+
+
+@pytest.fixture
+def page(blank: browser.Page, path: Path) -> browser.Page:
+    blank.open(path)
+    return blank
+
+
+def test_the_page_says_nothing_and_asks_for_nothing(page: browser.Page) -> None:
+    assert page.complaints() == []
+    asked = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
+    assert len(asked) == 1
+    assert asked[0].startswith("file:///")
+    assert asked[0].endswith("/report.html")
+    assert page.value("performance.getEntriesByType('resource').length") == 0
+
+
+def test_figures_are_drawn(page: browser.Page) -> None:
+    boxes = page.value(
+        "[...document.querySelectorAll('figure svg')].map(svg => [svg, ...svg.querySelectorAll('[id*=\"-line-\"],"
+        ' [id*="-mark-"]\')].map(e => { const b = e.getBoundingClientRect(); return [b.width, b.height]; }))'
+    )
+    figures = page.value("document.querySelectorAll('figure').length")
+    assert len(boxes) == figures >= 4
+    for (width, height), *parts in boxes:
+        assert width > 250
+        assert height > 150
+        assert parts
+        assert all(wide + high > 0 for wide, high in parts)
+    # The style sheet holds: the policy let it in.
+    assert page.value("getComputedStyle(document.querySelector('.paper')).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth") is True
+
+
+def test_pointing_at_a_mark_shows_its_value_and_interval(page: browser.Page) -> None:
+    page.point_at('[id*="-mark-2-0"]')
+    text = page.tooltip()
+    assert text == page.value("document.querySelector('[id*=\"-mark-2-0\"] > title').textContent")
+    assert text is not None
+    assert "[" in text
+    assert "seeds" in text
+
+
+def test_pointing_anywhere_over_time_shows_all_schemes(page: browser.Page) -> None:
+    page.point_at('[id$="-slot-49"]')
+    # The 50th bin holds the instant 500 us: 50 kB, and 4 kB more.
+    assert page.tooltip() == "time (ms) 0.495\nnos2: 50.0, at most 50.0\npias: 54.0, at most 54.0"
+    opacity = "getComputedStyle(document.querySelector('[id$=\"-slot-{}\"] path')).opacity"
+    assert float(page.value(opacity.format(49))) == pytest.approx(0.12)
+    assert float(page.value(opacity.format(10))) < 0.01
+
+
+def test_a_narrow_screen_scrolls_one_way_only(page: browser.Page) -> None:
+    page.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
+    assert page.value("document.documentElement.scrollWidth <= 360") is True
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("nth", range(len(HOSTILE)))
+def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) -> None:
+    text = HOSTILE[nth]
+    directory = with_series(tmp_path / "grid").directory
+    spoil(directory, text)
+    blank.open(write_page(load(directory), text))
+    assert blank.complaints() == []
+    assert blank.of("Page.javascriptDialogOpening") == []
+    assert len(blank.of("Network.requestWillBeSent")) == 1
+    assert blank.value("document.scripts.length + document.images.length + document.links.length") == 0
+    handlers = "[...document.querySelectorAll('*')].filter(e => [...e.attributes].some(a => /^on/i.test(a.name)))"
+    assert blank.value(f"{handlers}.length") == 0
+    if text.isprintable():
+        assert blank.value("document.title") == " ".join(text.split())
+        assert blank.value(f"document.body.textContent.includes({json.dumps(text)})") is True
