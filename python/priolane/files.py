@@ -1,9 +1,14 @@
-"""Writing files so that a reader never sees half of one, and reading JSON that is going to be shown."""
+"""Writing files so that a reader never sees half of one, one writer of a directory, JSON that is going to be shown."""
 
+import errno
+import fcntl
 import json
 import os
 import re
+import socket
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +16,76 @@ from typing import Any
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+LOCK_FILE = ".grid.lock"
+
+
+class NotWritten(OSError):
+    """A file could not be written: what is on the disk is as before."""
+
+    def __init__(self, path: Path, cause: OSError) -> None:
+        """`path` is what was to be written, `cause` why it was not."""
+        super().__init__(cause.errno, cause.strerror, str(path))
+
+    def __str__(self) -> str:
+        """One line: what, why, and what to do."""
+        return f"cannot write {self.filename}: {self.strerror}; completed runs are kept: mend that and run again"
+
+
+class Occupied(OSError):
+    """Another process is filling a directory."""
+
+    def __init__(self, directory: Path, holder: str) -> None:
+        """`holder` is what the other process says of itself."""
+        super().__init__(errno.EWOULDBLOCK, holder, str(directory))
+
+    def __str__(self) -> str:
+        """One line: who, where, and what to do."""
+        return f"{self.filename}: {self.strerror} is filling it now; wait for it, or choose another directory with -o"
+
+
+@contextmanager
+def sole_writer(directory: Path) -> Iterator[None]:
+    """Keeps other grids out of `directory`, which is made if it is missing, while the context lasts.
+
+    Raises `Occupied` if another process has it. The lock is the system's: it ends with the process, however it ends,
+    and the file that stays behind locks nothing.
+    """
+    path = directory / LOCK_FILE
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        stream = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise NotWritten(path, error) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            stream.seek(0)
+            raise Occupied(directory, stream.read().strip() or "another process") from error
+        except OSError as error:
+            raise NotWritten(path, error) from error
+        try:
+            stream.truncate(0)
+            stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+            stream.flush()
+        except OSError as error:
+            raise NotWritten(path, error) from error
+        yield
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes `content` to a temporary neighbour of `path`, makes it durable and renames it to `path`."""
+    """Writes `content` to a temporary neighbour of `path`, makes it durable and renames it to `path`.
+
+    Raises `NotWritten`, with nothing left behind, if the disk is full or must not be written.
+    """
+    try:
+        _write_whole(path, content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise NotWritten(path, error) from error
+
+
+def _write_whole(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:

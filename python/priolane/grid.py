@@ -13,7 +13,7 @@ from typing import Any
 
 from priolane import worker
 from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
-from priolane.files import write_whole
+from priolane.files import sole_writer, write_whole
 from priolane.results import GRID_FILE, Results, load
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
@@ -64,7 +64,8 @@ def run(
     the experiment to new values.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
-    invariant, `KeyboardInterrupt` on Ctrl-C; complete runs are kept in each case.
+    invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
+    Ctrl-C; complete runs are kept in each case.
     """
     options = Options(sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()), seeds=seeds)
     return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
@@ -82,10 +83,16 @@ def run_grid(
     directory = Path(out) if out is not None else Path("runs") / Path(path).stem
     watch = watcher or Watcher()
     watch.planned(grid)
+    with sole_writer(directory):
+        return _fill(directory, grid, options, settings, watch)
+
+
+def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
+    """Notes the grid, carries out what is missing and weighs it."""
     _write_grid(directory, grid, options)
     todo = [
         worker.Job(
-            source=str(path),
+            source=str(grid.source),
             options=options.to_json(),
             run_id=planned.id,
             out=str(directory),

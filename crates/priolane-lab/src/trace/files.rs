@@ -1,4 +1,7 @@
 //! The files of a trace: written under temporary names, brought to the disk, then all renamed.
+//!
+//! A temporary, `.trace-N.parquet.<pid>.tmp`, is locked by its writer. One that nobody locks belongs to a writer that
+//! was killed, and the next trace into the directory removes it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,11 +16,16 @@ use super::table;
 use crate::results::store::{StoreError, failed};
 use crate::results::tables::write_batches;
 
+/// How the name of a temporary ends.
+const TEMPORARY: &str = ".tmp";
+
 /// A file under its temporary name. Dropped unpublished, it is removed.
 #[derive(Debug)]
 struct Draft {
     temporary: PathBuf,
     place: PathBuf,
+    /// The temporary, locked.
+    file: File,
 }
 
 impl Drop for Draft {
@@ -35,6 +43,7 @@ pub(super) fn write(
     dir: &Path,
 ) -> Result<[PathBuf; 3], StoreError> {
     fs::create_dir_all(dir).map_err(failed("create", dir))?;
+    sweep(dir).map_err(failed("clear", dir))?;
     let about = about(life, digest);
     let hops = table::hops(life.trace, life.ports, &about);
     let state = table::state(life.trace, &about);
@@ -44,7 +53,7 @@ pub(super) fn write(
         draft(dir, &format!("{name}-state.parquet"), |out| rows(&state, out))?,
         draft(dir, &format!("{name}.pcap"), |out| capture::write(captured, out))?,
     ];
-    for Draft { temporary, place } in &drafts {
+    for Draft { temporary, place, .. } in &drafts {
         fs::rename(temporary, place).map_err(failed("create", place))?;
     }
     Ok(drafts.each_ref().map(|draft| draft.place.clone()))
@@ -74,15 +83,32 @@ fn rows(batch: &RecordBatch, out: &mut (impl Write + Send)) -> io::Result<()> {
 fn draft(
     dir: &Path,
     name: &str,
-    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<Draft, StoreError> {
-    let draft =
-        Draft { temporary: dir.join(format!(".{name}.{}.tmp", std::process::id())), place: dir.join(name) };
-    let written = File::create(&draft.temporary).and_then(|file| {
-        let mut out = BufWriter::new(file);
+    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
+    let place = dir.join(name);
+    let file = File::create(&temporary).map_err(failed("write", &place))?;
+    let draft = Draft { temporary, place, file };
+    let written = draft.file.lock().and_then(|()| {
+        let mut out = BufWriter::new(&draft.file);
         fill(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     });
     written.map_err(failed("write", &draft.place))?;
     Ok(draft)
+}
+
+/// Removes temporaries of writers that are gone.
+fn sweep(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with(".trace-") && name.ends_with(TEMPORARY));
+        // What vanishes meanwhile was swept by another, or published.
+        let Ok(file) = (if ours { File::open(entry.path()) } else { continue }) else { continue };
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File};
 use std::ops::ControlFlow;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -332,6 +332,24 @@ fn a_stopped_trace_leaves_nothing_and_a_whole_one_no_temporary() {
         fs::read_dir(bench.out()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     assert_eq!(left, ["trace-1-state.parquet", "trace-1.parquet", "trace-1.pcap"]);
+}
+
+#[test]
+fn a_killed_writers_temporaries_go_and_a_living_ones_stay() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.out()).unwrap();
+    let [dead, living, other] =
+        [".trace-7.pcap.41.tmp", ".trace-0.parquet.42.tmp", ".trace-mine"].map(|name| bench.out().join(name));
+    for path in [&dead, &living, &other] {
+        fs::write(path, "half of it").unwrap();
+    }
+    let lock = File::open(&living).unwrap();
+    lock.lock().unwrap();
+    bench.trace(&only("dctcp", &[]), &flow(0)).unwrap();
+    assert!(!dead.exists() && living.exists() && other.exists());
+    drop(lock);
+    bench.trace(&only("dctcp", &[]), &flow(0)).unwrap();
+    assert!(!living.exists() && other.exists());
 }
 
 #[test]

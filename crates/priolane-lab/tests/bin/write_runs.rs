@@ -1,4 +1,4 @@
-//! Writes made-up runs through the library, as a process that tests can kill: `write-runs DIR COUNT FLOWS`.
+//! Writes made-up runs, series and all, through the library, as a process that tests can kill: `write-runs DIR COUNT FLOWS`.
 //!
 //! Prints `ready` once it begins, and `ran ID` or `there ID` per run; exits 1 with one message if a run cannot be written.
 
@@ -44,7 +44,8 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
     if store.accept(&id).is_some() {
         return writeln!(out, "there {}", id.as_str()).map_err(|e| e.to_string());
     }
-    let fixture = fixture::Fixture::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0));
+    let fixture =
+        fixture::Fixture::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0);
     let outcome = fixture.outcome.clone();
     let fixture::Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
     let built = Built { scenario, groups, measured, bare_fct, load: Load::default(), warnings: Vec::new() };
