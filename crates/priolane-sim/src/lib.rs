@@ -2,10 +2,12 @@
 
 mod engine;
 mod node;
+pub mod outage;
 pub mod outcome;
 pub mod scenario;
 pub mod topology;
 pub mod trace;
+pub mod waits;
 mod wire;
 
 use priolane_core::endpoint::Endpoint;
@@ -20,6 +22,9 @@ use scenario::{Engine, Scenario};
 
 /// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
 const TINY_LOOKAHEAD: Span = Span::from_ns(40);
+
+/// A shorter window is no window.
+const SHORTEST_WINDOW: Span = Span(2);
 
 /// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
 ///
@@ -37,7 +42,7 @@ pub fn run_with<E: Endpoint + 'static>(
     let mut network = engine::network::Network::new(&fabric, make);
     let wheel = match drive.engine {
         Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
-        Engine::Window => false,
+        Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
         Engine::Wheel => true,
     };
     if wheel {

@@ -9,6 +9,8 @@ use crate::scenario::ClassSpan;
 /// What became of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
+    /// When it started.
+    pub began: Began,
     /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
     pub fct: Option<Span>,
     /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
@@ -19,6 +21,20 @@ pub struct FlowRecord {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+}
+
+/// When a flow started, if it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Began {
+    /// When the flow list says.
+    #[default]
+    AsPlanned,
+    /// It waited for others, and started at this instant.
+    At(Time),
+    /// It waited for others to the end of the run.
+    Never,
+    /// It was bounded, or waited for one that was, and the bound was passed: as if it were not in the list.
+    NotIssued,
 }
 
 /// What one class saw at one egress port.
@@ -38,7 +54,7 @@ pub struct PortClassRecord {
     pub dropped: u64,
     /// Packets marked.
     pub marked: u64,
-    /// Packets lost on the link after they were served.
+    /// Packets lost on the link after they were served, by chance or because it was down.
     pub lost: u64,
     /// Packets served while a packet of a better (smaller) class waited in the same port.
     pub inversions: u64,
@@ -82,6 +98,8 @@ pub struct Ledger {
     pub delivered: [Tally; CLASSES],
     /// Dropped at ports.
     pub dropped: [Tally; CLASSES],
+    /// Dropped at switches that had no way to their destination, as links had failed.
+    pub unrouted: [Tally; CLASSES],
     /// Lost on links.
     pub lost: [Tally; CLASSES],
     /// In queues or on links at the end.
@@ -159,7 +177,7 @@ impl Ledger {
     pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
         for class in 0..CLASSES {
             let mut ended = Tally::default();
-            for part in [&self.delivered, &self.dropped, &self.lost, &self.resident] {
+            for part in [&self.delivered, &self.dropped, &self.unrouted, &self.lost, &self.resident] {
                 ended.packets += part[class].packets;
                 ended.bytes += part[class].bytes;
             }

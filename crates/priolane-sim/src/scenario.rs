@@ -8,7 +8,9 @@ use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
+use crate::outage::Outages;
 use crate::topology::{Link, Topology};
+use crate::waits::{Wait, least_delay};
 
 /// The queues of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,6 +112,10 @@ pub struct Scenario {
     pub host_delay: Span,
     /// The flows, sorted by start; `flows[i].id == FlowId(i)`.
     pub flows: Vec<FlowSpec>,
+    /// Which of them wait for others, by flow, each at most once, without a circle.
+    pub waits: Vec<Wait>,
+    /// What fails, and when.
+    pub outages: Outages,
     /// Control messages, sorted by time.
     pub controls: Vec<ScheduledControl>,
     /// Thresholds that follow the workload; `None` where they stay as they are.
@@ -145,7 +151,8 @@ pub enum Engine {
     /// Window, unless the lookahead is tiny or the load very light.
     #[default]
     Auto,
-    /// Each node advances alone through a window of the lookahead.
+    /// Each node advances alone through a window of the lookahead; with a lookahead of 1 ps, which leaves no window,
+    /// the wheel.
     Window,
     /// One global timing wheel, every departure an event.
     Wheel,
@@ -163,10 +170,11 @@ pub struct ClassSpan {
 }
 
 impl Scenario {
-    /// No packet arrives sooner than this after its transmission starts: the shortest link with the smallest
-    /// packet. The engines' window.
+    /// Nothing that happens at a node is felt at another sooner than this: the shortest link with the smallest
+    /// packet, or the shortest delay of news between hosts. The engines' window.
     pub fn lookahead(&self) -> Span {
-        self.topology.lookahead(&self.frame)
+        let packets = self.topology.lookahead(&self.frame);
+        least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))
     }
 
     /// The longest time from the start of a transmission to the arrival of its packet.

@@ -7,6 +7,7 @@ use priolane_core::units::Time;
 use crate::node::estimator::Posted;
 use crate::outcome::RunError;
 use crate::trace::Seen;
+use crate::waits::News;
 
 /// Where a link ends: the node, and the place the link has in that node's order of simultaneous arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,12 @@ pub(crate) trait Wire<B: Body> {
 
     /// The node sends a report to the threshold controller.
     fn post(&mut self, posted: Posted);
+
+    /// The node sends news of a delivered flow to another host.
+    fn notify(&mut self, news: News);
+
+    /// A finite flow that waited will start.
+    fn flow_awaited(&mut self);
 
     /// A finite flow of the node came to its end at `at`.
     fn flow_done(&mut self, at: Time);

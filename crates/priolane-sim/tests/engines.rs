@@ -11,7 +11,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{Adaptation, Engine, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
@@ -51,6 +51,17 @@ fn random(seed: u64) -> Scenario {
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
     }
     scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, PathChoice::Sprayed]);
+    if seed % 4 == 1 {
+        scenario.waits = draw.waits(scenario.flows.len() as u32);
+        if seed % 8 == 1 && scenario.flows.len() > 1 {
+            let flow = FlowId(scenario.flows.len() as u32 - 1);
+            let abort = ScheduledControl { at: Time(250_000_000), flow, control: Control::Abort };
+            scenario.controls.push(abort);
+        }
+    }
+    if seed % 5 > 2 {
+        scenario.outages = draw.outages(&scenario.topology);
+    }
     scenario
 }
 
@@ -81,6 +92,7 @@ fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {
 #[test]
 fn both_engines_and_any_order_of_nodes_leave_the_same() {
     let mut totals = (0, 0, 0);
+    let mut events = (0, 0, 0, 0);
     for seed in 0..EXPERIMENTS {
         let scenario = random(seed);
         let window = outcome(&scenario, drive(Engine::Window));
@@ -89,7 +101,14 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         totals.0 += window.flows.iter().filter(|f| f.fct.is_some()).count();
         totals.1 += window.ports.iter().map(|p| p.dropped).sum::<u64>();
         totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
+        let began = |is: fn(&Began) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
+        events.0 += began(|began| matches!(began, Began::At(_)));
+        events.1 += began(|began| *began == Began::Never);
+        events.2 += began(|began| *began == Began::NotIssued);
+        events.3 += window.ledger.unrouted.iter().map(|t| t.packets).sum::<u64>();
     }
+    // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
+    assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
     assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500, "{totals:?}");
 }
@@ -109,6 +128,7 @@ fn every_flow_ends_where_nothing_is_lost_for_good() {
     for seed in 0..100 {
         let mut scenario = random(seed);
         scenario.controls.clear();
+        scenario.waits.iter_mut().for_each(|wait| wait.until = None);
         scenario.stop = Stop::WhenDone {
             grace: Span::from_ms(1),
             not_before: Time::ZERO,

@@ -11,6 +11,7 @@ use crate::node::collector::Collector;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, Progress, RunError};
 use crate::scenario::{Scenario, Stop};
+use crate::waits::Wait;
 
 /// Who is told how a run goes, and may end it.
 pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
@@ -19,7 +20,10 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 #[derive(Debug)]
 pub(crate) struct Ending {
     stop: Stop,
+    /// Finite flows.
     finite: u32,
+    /// Finite flows whose start is known: those that wait are not among them before their news is in.
+    awaited: u32,
     pub(crate) done: u32,
     last_done: Time,
 }
@@ -27,7 +31,15 @@ pub(crate) struct Ending {
 impl Ending {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let finite = scenario.flows.iter().filter(|f| f.size.is_some()).count() as u32;
-        Self { stop: scenario.stop, finite, done: 0, last_done: Time::ZERO }
+        let ends = |wait: &&Wait| scenario.flows[wait.flow.index()].size.is_some();
+        let waiting = scenario.waits.iter().filter(ends).count() as u32;
+        let awaited = finite - waiting;
+        Self { stop: scenario.stop, finite, awaited, done: 0, last_done: Time::ZERO }
+    }
+
+    /// A finite flow that waited will start. The flow that it waited for last is not done before that.
+    pub(crate) fn flow_awaited(&mut self) {
+        self.awaited += 1;
     }
 
     /// A finite flow ended at `at`.
@@ -40,7 +52,7 @@ impl Ending {
     pub(crate) fn stop_at(&self) -> Time {
         match self.stop {
             Stop::At(t) => t,
-            Stop::WhenDone { grace, not_before, limit } if self.done == self.finite && self.finite > 0 => {
+            Stop::WhenDone { grace, not_before, limit } if self.done == self.awaited && self.awaited > 0 => {
                 limit.min(not_before.max(self.last_done + grace))
             }
             Stop::WhenDone { limit, .. } => limit,

@@ -15,6 +15,7 @@ use super::sheaf::{Inboxes, Sheaf};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{RunError, Sample};
+use crate::waits::News;
 use crate::wire::{Ingress, Service, Wire};
 
 /// A packet that arrives beyond the ring.
@@ -55,6 +56,8 @@ pub(crate) struct LazyWire<B> {
     /// Earliest far window each node waits for, so that it is noted once.
     far_wake: Vec<u64>,
     pub(super) control_plane: ControlPlane,
+    /// News sent in the current window.
+    pub(super) news: Vec<News>,
     pub(super) ending: Ending,
     pub(super) error: Option<RunError>,
     pub(crate) samples: Vec<Sample>,
@@ -77,6 +80,15 @@ impl<B: Body> Wire<B> for LazyWire<B> {
 
     fn post(&mut self, posted: Posted) {
         self.control_plane.post(posted);
+    }
+
+    fn notify(&mut self, news: News) {
+        assert!(news.at >= self.end, "news must not arrive within the window in which it was sent");
+        self.news.push(news);
+    }
+
+    fn flow_awaited(&mut self) {
+        self.ending.flow_awaited();
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -107,6 +119,7 @@ impl<B: Body> LazyWire<B> {
             far_wakes: BinaryHeap::new(),
             far_wake: vec![u64::MAX; nodes],
             control_plane: ControlPlane::new(fabric.scenario),
+            news: Vec::new(),
             ending: Ending::new(fabric.scenario),
             error: None,
             samples: Vec::new(),

@@ -4,12 +4,15 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{Discipline, Fifo, PushOut, Ranked, RateLimited, SortBy, Strict};
+use priolane_core::units::Time;
 
 use crate::node::fabric::Fabric;
 use crate::node::group::NodeGroup;
 use crate::node::host::Host;
 use crate::node::switch::Switch;
 use crate::scenario::{PortSpec, Queues};
+use crate::waits::News;
+use crate::wire::Wire;
 
 /// Where a node lives: its group and its place there.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +70,16 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(push_out));
     }
 
+    /// A host hears news; when the flow that waited for it starts, if that is known now.
+    pub(crate) fn hear<W: Wire<B>>(&mut self, fabric: &Fabric, news: &News, wire: &mut W) -> Option<Time> {
+        let (group, i) = self.at(fabric.scenario.topology.node_of(news.to));
+        let start = group.hear(i, news)?;
+        if fabric.scenario.flows[news.flow.index()].size.is_some() {
+            wire.flow_awaited();
+        }
+        Some(start)
+    }
+
     /// The group of `node` and its place there.
     #[inline]
     pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
@@ -84,8 +97,21 @@ fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E
     let scenario = fabric.scenario;
     let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
     let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
+    let mut waits = scenario.waits.iter().peekable();
     for (i, flow) in scenario.flows.iter().enumerate() {
-        hosts[flow.src.index()].plan_open(flow.start, i as u32);
+        match waits.next_if(|wait| wait.flow == flow.id) {
+            Some(wait) => hosts[flow.src.index()].reactions().plan(wait, flow.start),
+            None => hosts[flow.src.index()].plan_open(flow.start, i as u32),
+        }
+    }
+    for wait in &scenario.waits {
+        let source = scenario.flows[wait.flow.index()].src;
+        for &first in &wait.after {
+            hosts[scenario.flows[first.index()].dst.index()].reactions().follow(first, wait, source);
+        }
+    }
+    if !scenario.waits.is_empty() {
+        hosts.iter_mut().for_each(|host| host.reactions().prepare());
     }
     for control in &scenario.controls {
         hosts[scenario.flows[control.flow.index()].src.index()].plan_control(*control);

@@ -18,6 +18,7 @@ use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError, Sample};
 use crate::trace::{Passage, Seen, Tracer};
+use crate::waits::News;
 use crate::wire::{Ingress, Kind, Service, Wire};
 
 /// Events between two reports of progress.
@@ -103,6 +104,8 @@ pub(crate) struct EagerWire<B> {
     /// The instant each host has an event for, so that it has one at a time.
     awaited: Vec<(Time, Kind)>,
     control_plane: ControlPlane,
+    /// News sent by the event that is being handled.
+    news: Vec<News>,
     ending: Ending,
     error: Option<RunError>,
     tracer: Option<Box<Tracer>>,
@@ -127,6 +130,14 @@ impl<B: Body> Wire<B> for EagerWire<B> {
 
     fn post(&mut self, posted: Posted) {
         self.control_plane.post(posted);
+    }
+
+    fn notify(&mut self, news: News) {
+        self.news.push(news);
+    }
+
+    fn flow_awaited(&mut self) {
+        self.ending.flow_awaited();
     }
 
     fn flow_done(&mut self, at: Time) {
@@ -196,6 +207,7 @@ pub(crate) fn run<B: Body>(
         hosts: scenario.topology.hosts,
         awaited: vec![(Time::NEVER, Kind::Timer); scenario.topology.hosts as usize],
         control_plane: ControlPlane::new(scenario),
+        news: Vec::new(),
         ending: Ending::new(scenario),
         error: None,
         tracer: tracer.take(),
@@ -223,6 +235,9 @@ pub(crate) fn run<B: Body>(
         }
         handled += 1;
         handle(event, network, fabric, &mut wire);
+        while let Some(news) = wire.news.pop() {
+            spread(network, fabric, &mut wire, &news);
+        }
         if let Some(error) = wire.error.take() {
             return Err(error);
         }
@@ -257,6 +272,14 @@ fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, news: 
             group.tell(i, &told);
             wire.wake_at(told.at, Wake::local(Kind::Control));
         }
+    }
+}
+
+/// A host hears news.
+fn spread<B: Body>(network: &mut Network<B>, fabric: &Fabric, wire: &mut EagerWire<B>, news: &News) {
+    if let Some(start) = network.hear(fabric, news, wire) {
+        wire.node = fabric.scenario.topology.node_of(news.to);
+        wire.wake_at(start, Wake::local(Kind::Open));
     }
 }
 

@@ -37,7 +37,7 @@ const REPORT_EVERY: u64 = 256;
 /// Part of a run that nodes live through alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    start: Time,
+    pub(crate) start: Time,
     pub(crate) end: Time,
     sample_every: Option<Length>,
 }
@@ -120,6 +120,7 @@ pub(crate) fn run<B: Body>(
         let span = Span { start, end: wire.end.min(stop), sample_every: fabric.scenario.sample_every };
         tell_hosts(network, fabric, &span, &mut wire);
         worker.live(network, fabric, &span, &mut wire);
+        spread_news(network, fabric, &mut wire);
         if let Some(error) = wire.error.take() {
             return Err(error);
         }
@@ -152,6 +153,17 @@ fn tell_hosts<B: Body>(network: &mut Network<B>, fabric: &Fabric, span: &Span, w
             }
         }
     }
+}
+
+/// Hosts hear the news of the window, which arrives after it.
+fn spread_news<B: Body>(network: &mut Network<B>, fabric: &Fabric, wire: &mut LazyWire<B>) {
+    let mut sent = std::mem::take(&mut wire.news);
+    for news in sent.drain(..) {
+        if let Some(start) = network.hear(fabric, &news, wire) {
+            wire.wake(fabric.scenario.topology.node_of(news.to), start);
+        }
+    }
+    wire.news = sent;
 }
 
 /// Lets the nodes of a window live, one after the other.

@@ -7,13 +7,16 @@ use priolane_core::units::Time;
 
 use super::host::Exchanged;
 use super::line::Counts;
-use crate::outcome::{FlowRecord, Ledger, Outcome, Tally};
+use crate::outcome::{Began, FlowRecord, Ledger, Outcome, Tally};
 use crate::scenario::{ClassSpan, Scenario};
+use crate::waits::mark_not_issued;
 
 /// The outcome in the making.
 #[derive(Debug)]
 pub(crate) struct Collector<'a> {
     scenario: &'a Scenario,
+    /// When flows were delivered; how long they took is known once all starts are.
+    delivered: Vec<(FlowId, Time)>,
     outcome: Outcome,
 }
 
@@ -23,8 +26,9 @@ impl<'a> Collector<'a> {
             class: ClassSpan { asked: flow.class, first: flow.class, last: flow.class },
             ..FlowRecord::default()
         };
-        let flows = scenario.flows.iter().map(record).collect();
-        Self { scenario, outcome: Outcome { flows, ..Outcome::default() } }
+        let mut flows: Vec<FlowRecord> = scenario.flows.iter().map(record).collect();
+        scenario.waits.iter().for_each(|wait| flows[wait.flow.index()].began = Began::Never);
+        Self { scenario, delivered: Vec::new(), outcome: Outcome { flows, ..Outcome::default() } }
     }
 
     /// Counts of one line and the queues in front of it.
@@ -52,10 +56,21 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Packets that a switch knew no way for, by class.
+    pub(crate) fn unrouted(&mut self, tallies: &[Tally; CLASSES]) {
+        std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
+    }
+
     /// The last byte of `flow` arrived at `at`.
     pub(crate) fn delivered(&mut self, flow: FlowId, at: Time) {
-        let start = self.scenario.flows[flow.index()].start;
-        self.outcome.flows[flow.index()].fct = Some(at.since(start));
+        self.delivered.push((flow, at));
+    }
+
+    /// Flows that waited, and when they started.
+    pub(crate) fn started(&mut self, started: &[(FlowId, Time)]) {
+        for &(flow, at) in started {
+            self.outcome.flows[flow.index()].began = Began::At(at);
+        }
     }
 
     /// The sender of a flow reports its end.
@@ -70,6 +85,16 @@ impl<'a> Collector<'a> {
 
     /// The whole, in canonical order.
     pub(crate) fn into_outcome(mut self) -> Outcome {
+        let Outcome { flows, .. } = &mut self.outcome;
+        for (flow, at) in self.delivered {
+            let record = &mut flows[flow.index()];
+            let start = match record.began {
+                Began::At(start) => start,
+                _ => self.scenario.flows[flow.index()].start,
+            };
+            record.fct = Some(at.since(start));
+        }
+        mark_not_issued(&self.scenario.waits, flows);
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome

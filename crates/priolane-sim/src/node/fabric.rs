@@ -3,7 +3,7 @@
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Header;
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 
 use super::line::Line;
 use crate::scenario::Scenario;
@@ -14,7 +14,10 @@ use crate::wire::Ingress;
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
-    forwarding: Forwarding,
+    /// When forwarding changes, in order, beginning at time zero.
+    changes: Vec<Time>,
+    /// What it is from each of `changes` on.
+    forwarding: Vec<Forwarding>,
     ingress_of: Vec<Ingress>,
     /// Egress links of each node.
     pub(crate) egress_links: Vec<Vec<LinkId>>,
@@ -44,17 +47,44 @@ impl<'a> Fabric<'a> {
             }
         }
         let most_ingress = ingress_links.iter().map(Vec::len).max().unwrap_or(0) as u32;
-        let forwarding = Forwarding::new(topology, &egress_of);
-        Self { scenario, forwarding, ingress_of, egress_links, most_ingress }
+        let mut changes = vec![Time::ZERO];
+        let mut forwarding =
+            vec![Forwarding::new(topology, (&topology.next_hops, &topology.choices), &egress_of)];
+        for (at, detour) in scenario.outages.routes() {
+            changes.push(*at);
+            forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
+        }
+        Self { scenario, changes, forwarding, ingress_of, egress_links, most_ingress }
+    }
+
+    /// Forwarding at `now`, and when it changes next.
+    #[inline]
+    pub(crate) fn forwarding(&self, now: Time) -> (&Forwarding, Time) {
+        if let [only] = &self.forwarding[..] {
+            return (only, Time::NEVER);
+        }
+        let after = self.changes.partition_point(|&change| change <= now);
+        (&self.forwarding[after - 1], self.changes.get(after).copied().unwrap_or(Time::NEVER))
+    }
+
+    /// Whether links fail, so that a packet may find no way.
+    pub(crate) fn links_fail(&self) -> bool {
+        !self.scenario.outages.is_empty()
     }
 
     /// The place, among the egress ports of `switch`, of the one a packet leaves by; `None` if there is no
     /// way to its destination. A switch that sprays asks once for each packet, in order of arrival.
     // Inlined by measurement: a switch asks for all arrivals of a window in one loop.
     #[inline(always)]
-    pub(crate) fn next_port(&self, switch: NodeId, header: &Header, chooser: &mut Chooser) -> Option<usize> {
+    pub(crate) fn next_port(
+        &self,
+        forwarding: &Forwarding,
+        switch: NodeId,
+        header: &Header,
+        chooser: &mut Chooser,
+    ) -> Option<usize> {
         let topology = &self.scenario.topology;
-        let Forwarding { to_host, next, choices } = &self.forwarding;
+        let Forwarding { to_host, next, choices } = forwarding;
         let here = switch.0 - topology.hosts;
         let rack = topology.rack[header.dst.index()];
         if rack == here {
@@ -90,7 +120,7 @@ impl<'a> Fabric<'a> {
         let spec = &self.scenario.topology.links[link.index()];
         let ends_at_host = spec.to.0 < self.scenario.topology.hosts;
         let extra = if ends_at_host { self.scenario.host_delay } else { Span::ZERO };
-        Line::new(link, spec, self.ingress_of[link.index()], extra, self.scenario.seed)
+        Line::new(self.scenario, link, self.ingress_of[link.index()], extra)
     }
 }
 
@@ -110,7 +140,7 @@ pub(crate) enum Chooser {
 
 /// The topology's next hops, as places among the egress ports of each switch.
 #[derive(Debug)]
-struct Forwarding {
+pub(crate) struct Forwarding {
     /// By host, at the switch it hangs on.
     to_host: Vec<u32>,
     /// By switch and rack: the only port, or the first of several in `choices`.
@@ -120,7 +150,8 @@ struct Forwarding {
 
 impl Forwarding {
     /// `egress_of` gives the place of each link among those of the node it leaves.
-    fn new(topology: &Topology, egress_of: &[u32]) -> Self {
+    fn new(topology: &Topology, routes: (&[NextHops], &[LinkId]), egress_of: &[u32]) -> Self {
+        let (next_hops, choices) = routes;
         let port = |link: LinkId| egress_of[link.index()];
         let resolve = |&hops: &NextHops| match hops.count {
             1 => NextHops { first: port(LinkId(hops.first)), ..hops },
@@ -128,8 +159,8 @@ impl Forwarding {
         };
         Self {
             to_host: (0..topology.hosts).map(|h| port(topology.downlink(HostId(h as u16)))).collect(),
-            next: topology.next_hops.iter().map(resolve).collect(),
-            choices: topology.choices.iter().map(|&link| port(link)).collect(),
+            next: next_hops.iter().map(resolve).collect(),
+            choices: choices.iter().map(|&link| port(link)).collect(),
         }
     }
 }

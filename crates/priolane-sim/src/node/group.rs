@@ -16,6 +16,7 @@ use crate::engine::sheaf::Arrivals;
 use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Sample;
+use crate::waits::News;
 use crate::wire::{Due, Kind};
 
 /// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
@@ -47,6 +48,12 @@ pub(crate) trait NodeGroup<B: Body>: Send {
         let _ = (i, told);
     }
 
+    /// Both: host `i` hears news of a delivered flow; when the flow that waited for it starts, if that is known now.
+    fn hear(&mut self, i: usize, news: &News) -> Option<Time> {
+        let _ = (i, news);
+        None
+    }
+
     /// Both: node `i` hands over what the run leaves.
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
 }
@@ -62,7 +69,7 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
     ) -> Time {
         let switch = &mut self[i];
         let mut tick = span.samples();
-        switch.route(fabric, arrivals.iter());
+        switch.route(fabric, span, arrivals.iter());
         for (place, (at, packet)) in arrivals.iter().enumerate() {
             while let Some(instant) = tick.next_before(at) {
                 switch.serve_busy(instant, wire);
@@ -177,6 +184,10 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
 
     fn tell(&mut self, i: usize, told: &Told) {
         self[i].tell(told);
+    }
+
+    fn hear(&mut self, i: usize, news: &News) -> Option<Time> {
+        self[i].hear(news)
     }
 
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {

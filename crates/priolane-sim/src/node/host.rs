@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, SendId, Tx};
+use priolane_core::endpoint::{
+    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx,
+};
 use priolane_core::ids::{CLASSES, FlowId, HostId};
 use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::Admission;
@@ -19,11 +21,13 @@ use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::line::{Counts, Line};
 use super::nic::{Outgoing, TransmitQueue};
+use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
+use crate::waits::News;
 use crate::wire::{Due, Kind, Service, Wire};
 
 /// What the transport answered when it was last asked for a packet.
@@ -49,15 +53,35 @@ struct Agenda {
     doomed: Vec<FlowId>,
     /// Where thresholds follow the workload.
     estimator: Option<Box<Estimator>>,
+    /// Where flows wait for others.
+    reactions: Option<Box<Reactions>>,
 }
 
 impl Agenda {
     fn next(&self) -> Due {
         let control = self.controls.get(self.next_control);
-        let open = self.opens.get(self.next_open);
+        let open = self.next_open();
         let control = control.map_or(Due::NEVER, |control| Due::new(control.at, Kind::Control));
         let adapt = self.estimator.as_ref().map_or(Due::NEVER, |e| Due::new(e.next(), Kind::Control));
-        control.min(adapt).min(open.map_or(Due::NEVER, |&(start, _)| Due::new(start, Kind::Open)))
+        control.min(adapt).min(open.map_or(Due::NEVER, |(start, _)| Due::new(start, Kind::Open)))
+    }
+
+    /// The next flow to start, by its index in the flow list, and when.
+    fn next_open(&self) -> Option<(Time, u32)> {
+        let planned = self.opens.get(self.next_open).copied();
+        let Some(reactions) = &self.reactions else { return planned };
+        let released = reactions.next().map(|(start, flow)| (start, flow.0));
+        [planned, released].into_iter().flatten().min()
+    }
+
+    /// The next flow starts.
+    fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
+        let (start, flow) = self.next_open()?;
+        match &mut self.reactions {
+            Some(reactions) if reactions.next() == Some((start, FlowId(flow))) => reactions.start_next(),
+            _ => self.next_open += 1,
+        }
+        Some(FlowSpec { start, ..flows[flow as usize] })
     }
 }
 
@@ -225,10 +249,10 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
-                let (_, flow) = self.agenda.opens[self.agenda.next_open];
-                self.agenda.next_open += 1;
+                if let Some(flow) = self.agenda.open_next(&scenario.flows) {
+                    self.endpoint.open(cx, flow);
+                }
                 self.due = self.agenda.next();
-                self.endpoint.open(cx, scenario.flows[flow as usize]);
             }
             Kind::Control => self.control(scenario, now, wire),
             Kind::Timer | Kind::Arrival => self.endpoint.on_timer(cx),
@@ -256,6 +280,31 @@ impl<E: Endpoint> Host<E> {
         self.due = self.agenda.next();
     }
 
+    /// What the host does about flows that wait.
+    pub(crate) fn reactions(&mut self) -> &mut Reactions {
+        self.agenda.reactions.get_or_insert_default()
+    }
+
+    /// News is on its way here; when the flow that waits for it starts, if that is known now.
+    pub(crate) fn hear(&mut self, news: &News) -> Option<Time> {
+        let start = self.agenda.reactions.as_mut()?.hear(news)?;
+        self.due = self.agenda.next();
+        Some(start)
+    }
+
+    /// A flow has been delivered here: the news goes to those who wait for it.
+    fn spread<W: Wire<E::Body>>(&mut self, scenario: &Scenario, flow: FlowId, now: Time, wire: &mut W) {
+        let Some(reactions) = &self.agenda.reactions else { return };
+        let sent: Vec<News> = reactions.news(flow, now).collect();
+        for news in &sent {
+            if news.to != self.host {
+                wire.notify(*news);
+            } else if self.hear(news).is_some() && scenario.flows[news.flow.index()].size.is_some() {
+                wire.flow_awaited();
+            }
+        }
+    }
+
     /// New thresholds are on their way here.
     pub(crate) fn tell(&mut self, told: &Told) {
         if let Some(estimator) = &mut self.agenda.estimator {
@@ -269,6 +318,11 @@ impl<E: Endpoint> Host<E> {
         let doomed = &mut self.agenda.doomed;
         if let Some(i) = doomed.iter().position(|&f| f == flow) {
             doomed.swap_remove(i);
+            if let Some(reactions) = &mut self.agenda.reactions
+                && reactions.abort(flow) == Aborted::Waiting
+            {
+                return;
+            }
             if scenario.flows[flow.index()].size.is_some() {
                 wire.flow_done(now);
             }
@@ -296,7 +350,10 @@ impl<E: Endpoint> Host<E> {
         wire.observe(|| Seen::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
             match event {
-                Event::Delivered { flow, at } => self.delivered.push((flow, at)),
+                Event::Delivered { flow, at } => {
+                    self.delivered.push((flow, at));
+                    self.spread(scenario, flow, now, wire);
+                }
                 Event::Completed(report) => {
                     if let Some(estimator) = &mut self.agenda.estimator {
                         estimator.observe(report.bytes);
@@ -475,6 +532,7 @@ impl<E: Endpoint> Host<E> {
         };
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
+        self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.delivered.iter().for_each(|&(flow, at)| out.delivered(flow, at));
         self.completed.iter().for_each(|report| out.completed(report));
         if let Some(queue) = &mut self.queue {

@@ -1,11 +1,16 @@
 //! A transmitter and its link: when it is free, what it serves, what the link loses.
 
+use std::collections::VecDeque;
+
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 
+use crate::outage::{Down, Outages};
 use crate::outcome::{PortClassRecord, Tally};
+use crate::scenario::Scenario;
+use crate::topology::Link;
 use crate::trace::Seen;
 use crate::wire::{Ingress, Wire};
 
@@ -164,11 +169,36 @@ impl Tally {
     }
 }
 
-/// Random loss on a link.
+/// What a link does to packets, if anything.
 #[derive(Debug)]
-struct Loss {
+struct Impairment {
+    /// Probability that a packet is lost at random.
     probability: f64,
     stream: Stream,
+    /// Propagation without what a host adds.
+    delay: Span,
+    /// When the link is down, what is over left out.
+    down: VecDeque<Down>,
+}
+
+impl Impairment {
+    fn of(link: LinkId, spec: &Link, outages: &Outages, seed: u64) -> Option<Box<Self>> {
+        let down: VecDeque<Down> = outages.of(link).iter().copied().collect();
+        if spec.loss <= 0.0 && down.is_empty() {
+            return None;
+        }
+        let stream = Stream::new(seed, Purpose::Loss, u64::from(link.0));
+        Some(Box::new(Self { probability: spec.loss, stream, delay: spec.delay, down }))
+    }
+
+    /// Whether a packet is lost that is put on the line at `start` and has left it at `left`.
+    fn takes(&mut self, start: Time, left: Time) -> bool {
+        while self.down.front().is_some_and(|down| down.until <= start) {
+            self.down.pop_front();
+        }
+        let by_chance = self.probability > 0.0 && self.stream.chance(self.probability);
+        by_chance || self.down.front().is_some_and(|down| down.from < left + self.delay)
+    }
 }
 
 /// One transmitter.
@@ -183,22 +213,13 @@ pub(crate) struct Line {
     delay: Span,
     /// When the packet on the line has left, or the last instant something arrived at an idle line.
     pub(crate) free_at: Time,
-    loss: Option<Box<Loss>>,
+    impairment: Option<Box<Impairment>>,
 }
 
 impl Line {
-    /// An idle line; `loss` is the probability that its link loses a packet.
-    pub(crate) fn new(
-        link: LinkId,
-        spec: &crate::topology::Link,
-        to: Ingress,
-        extra_delay: Span,
-        seed: u64,
-    ) -> Self {
-        let loss = (spec.loss > 0.0).then(|| {
-            let stream = Stream::new(seed, Purpose::Loss, u64::from(link.0));
-            Box::new(Loss { probability: spec.loss, stream })
-        });
+    /// The idle line of `link`, which ends at `to`; `extra_delay` is what a receiving host adds to its delay.
+    pub(crate) fn new(scenario: &Scenario, link: LinkId, to: Ingress, extra_delay: Span) -> Self {
+        let spec = &scenario.topology.links[link.index()];
         Self {
             link,
             to,
@@ -206,7 +227,7 @@ impl Line {
             ps_per_byte: spec.rate.whole_ps_per_byte().unwrap_or(0),
             delay: spec.delay + extra_delay,
             free_at: Time::ZERO,
-            loss,
+            impairment: Impairment::of(link, spec, &scenario.outages, scenario.seed),
         }
     }
 
@@ -232,8 +253,8 @@ impl Line {
         counts.of(header.class).served.add(header.wire);
         self.free_at = t + self.serialize(header.wire);
         wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header: *header });
-        if let Some(loss) = &mut self.loss
-            && loss.stream.chance(loss.probability)
+        if let Some(impairment) = &mut self.impairment
+            && impairment.takes(t, self.free_at)
         {
             counts.loss_of(header.class).lost.add(header.wire);
             return;

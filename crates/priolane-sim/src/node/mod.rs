@@ -8,4 +8,5 @@ pub(crate) mod group;
 pub(crate) mod host;
 pub(crate) mod line;
 pub(crate) mod nic;
+pub(crate) mod reactions;
 pub(crate) mod switch;

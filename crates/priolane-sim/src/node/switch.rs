@@ -1,14 +1,15 @@
 //! A switch: forwarding, and an egress port per link.
 
-use priolane_core::ids::{Class, LinkId, NodeId};
-use priolane_core::packet::{Body, Packet};
+use priolane_core::ids::{CLASSES, Class, LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
 use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::{Chooser, Fabric};
-use crate::outcome::{RunError, Sample};
+use crate::engine::window::Span as WindowSpan;
+use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{PortSpec, Queues};
 use crate::wire::Wire;
 
@@ -22,6 +23,8 @@ pub(crate) struct Switch<D> {
     /// The ports by which the arrivals of the present window leave.
     routes: Vec<u32>,
     chooser: Chooser,
+    /// Packets that found no way, by class; there are none where no link fails.
+    unrouted: Option<Box<[Tally; CLASSES]>>,
 }
 
 /// No port.
@@ -48,17 +51,29 @@ impl<D> Switch<D> {
             busy: Vec::new(),
             routes: Vec::new(),
             chooser: fabric.chooser(node),
+            unrouted: None,
         }
     }
 
-    /// What a packet without a way out means: the topology was not checked.
+    /// A packet has no way out: links have failed, or the topology was not checked.
     #[cold]
-    fn unroutable<B: Body>(&self, fabric: &Fabric, now: Time, packet: &Packet<B>) -> RunError {
-        RunError::Violation {
-            what: format!("no route to {:?}", packet.header.dst),
+    fn unroutable<B: Body, W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) {
+        let Header { class, wire: size, dst, .. } = packet.header;
+        if fabric.links_fail() {
+            self.unrouted.get_or_insert_default()[usize::from(class) % CLASSES].add(size);
+            return;
+        }
+        wire.violated(RunError::Violation {
+            what: format!("no route to {dst:?}"),
             at: now,
             place: fabric.scenario.topology.names[self.node.index()].clone(),
-        }
+        });
     }
 
     /// Looks up where the arrivals of a window will leave: all of them first, so that the memory they lie in is
@@ -67,13 +82,34 @@ impl<D> Switch<D> {
     pub(crate) fn route<'p, B: Body>(
         &mut self,
         fabric: &Fabric,
+        span: &WindowSpan,
         arrivals: impl ExactSizeIterator<Item = (Time, &'p Packet<B>)>,
     ) {
+        let (forwarding, changes) = fabric.forwarding(span.start);
+        if changes < span.end {
+            return self.route_across(fabric, arrivals);
+        }
         self.routes.resize(arrivals.len(), NO_WAY);
         for (route, (_, packet)) in self.routes.iter_mut().zip(arrivals) {
-            let port = fabric.next_port(self.node, &packet.header, &mut self.chooser);
+            let port = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser);
             *route = port.map_or(NO_WAY, |p| p as u32);
         }
+    }
+
+    /// The same where forwarding changes within the window.
+    #[cold]
+    fn route_across<'p, B: Body>(
+        &mut self,
+        fabric: &Fabric,
+        arrivals: impl Iterator<Item = (Time, &'p Packet<B>)>,
+    ) {
+        self.routes.clear();
+        let (node, chooser) = (self.node, &mut self.chooser);
+        let port = |(at, packet): (Time, &Packet<B>)| {
+            let (forwarding, _) = fabric.forwarding(at);
+            fabric.next_port(forwarding, node, &packet.header, chooser).map_or(NO_WAY, |p| p as u32)
+        };
+        self.routes.extend(arrivals.map(port));
     }
 
     /// The packet at `place` of those routed arrives; ports are served lazily up to `now`.
@@ -90,7 +126,7 @@ impl<D> Switch<D> {
     {
         let p = self.routes[place] as usize;
         let Some(port) = self.ports.get_mut(p) else {
-            wire.violated(self.unroutable(fabric, now, packet));
+            self.unroutable(fabric, now, packet, wire);
             return;
         };
         port.serve_until(now, wire);
@@ -139,8 +175,9 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let Some(p) = fabric.next_port(self.node, &packet.header, &mut self.chooser) else {
-            wire.violated(self.unroutable(fabric, now, packet));
+        let (forwarding, _) = fabric.forwarding(now);
+        let Some(p) = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) else {
+            self.unroutable(fabric, now, packet, wire);
             return None;
         };
         Some((p, self.ports[p].arrive(now, packet, wire)))
@@ -170,6 +207,7 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
+        self.unrouted.iter().for_each(|tallies| out.unrouted(tallies));
         for port in &mut self.ports {
             let link = port.line.link;
             let queues = fabric.scenario.ports[link.index()].queues;

@@ -25,6 +25,7 @@ pub use error::{Problem, TopologyError};
 pub use fat_tree::FatTree;
 pub use graph::{Graph, LinkSpec, NodeKind};
 pub use leaf_spine::LeafSpine;
+pub use routes::Detour;
 pub use single_switch::SingleSwitch;
 pub use three_tier::ThreeTier;
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::error::Problem;
 use super::graph::{MAX_CHOICES, MAX_ROUTING_WORK, MAX_TABLE};
-use super::{Link, NextHops};
+use super::{Link, NextHops, Topology};
 
 const FAR: u32 = u32::MAX;
 
@@ -29,7 +29,16 @@ pub(crate) struct SwitchLinks {
 impl SwitchLinks {
     /// Those of `links` that neither leave nor enter one of the nodes below `hosts`.
     pub(crate) fn new(hosts: u32, switches: u32, links: &[Link]) -> Self {
-        let inner = || links.iter().enumerate().filter(|(_, l)| l.from.0 >= hosts && l.to.0 >= hosts);
+        Self::without(hosts, switches, links, &[])
+    }
+
+    /// As [`Self::new`], but for the links that `avoided` is true of.
+    fn without(hosts: u32, switches: u32, links: &[Link], avoided: &[bool]) -> Self {
+        let is_avoided = |id: usize| avoided.get(id).copied().unwrap_or(false);
+        let inner = || {
+            let all = links.iter().enumerate();
+            all.filter(|&(id, l)| l.from.0 >= hosts && l.to.0 >= hosts && !is_avoided(id))
+        };
         let mut start = vec![0u32; switches as usize + 1];
         for (_, link) in inner() {
             start[(link.from.0 - hosts) as usize + 1] += 1;
@@ -114,6 +123,48 @@ impl Routes {
         Ok(Self { next_hops, choices: runs.choices })
     }
 }
+
+/// Forwarding tables that leave some links out, as those of [`Topology`] otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// Next hops by switch (from 0) and rack.
+    pub next_hops: Vec<NextHops>,
+    /// Egress links that `next_hops` refers to.
+    pub choices: Vec<LinkId>,
+}
+
+impl Detour {
+    /// The first rack that another rack has no way to.
+    pub fn unreachable_rack(&self, topology: &Topology) -> Option<u32> {
+        (1..topology.racks).find(|&rack| self.next_hops[rack as usize].count == 0)
+    }
+}
+
+impl Topology {
+    /// The routes that leave out the links for which `avoided`, by `LinkId`, is true. What cannot be reached has no
+    /// next hop.
+    ///
+    /// # Errors
+    /// If the tables would be too large.
+    pub fn detour(&self, avoided: &[bool]) -> Result<Detour, Problem> {
+        let graph = SwitchLinks::without(self.hosts, self.switches, &self.links, avoided);
+        let Routes { next_hops, choices } = Routes::compute(&graph, self.racks)?;
+        Ok(Detour { next_hops, choices })
+    }
+
+    /// Whether so many detours can be held.
+    pub(crate) fn check_detours(&self, count: usize) -> Result<(), Problem> {
+        let table = u64::from(self.switches) * u64::from(self.racks);
+        if table * count as u64 <= MAX_DETOUR_ENTRIES {
+            return Ok(());
+        }
+        let links = self.links.len() as u64 / 2;
+        Err(Problem::TooLarge { switches: self.switches.into(), racks: self.racks.into(), links })
+    }
+}
+
+/// Most entries of the forwarding tables of all detours together (8 B each).
+const MAX_DETOUR_ENTRIES: u64 = 1 << 26;
 
 /// Runs of choices, each stored once.
 #[derive(Default)]

@@ -6,16 +6,18 @@ pub mod paced;
 use std::ops::ControlFlow;
 
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::ids::{CLASSES, FlowId, HostId};
+use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, Scope, SortBy};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
+use priolane_sim::waits::Wait;
 use priolane_sim::{Drive, NodeOrder};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -70,6 +72,8 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         nic: Nic::Pull,
         host_delay: Span::ZERO,
         flows,
+        waits: Vec::new(),
+        outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
         seed: 1,
@@ -204,6 +208,40 @@ impl Draw {
             FlowSpec { class: self.0.below(3) as u8, ..flow(id as u32, (src, dst), bytes, Time(start)) }
         };
         starts.into_iter().enumerate().map(flow).collect()
+    }
+
+    /// Some of the flows wait for one to three earlier ones, some of those but for a while.
+    pub fn waits(&mut self, flows: u32) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for flow in 1..flows {
+            if self.0.chance(0.5) {
+                continue;
+            }
+            let mut after: Vec<FlowId> =
+                (0..self.pick(&[1, 1, 2, 3])).map(|_| FlowId(self.0.below(u64::from(flow)) as u32)).collect();
+            after.sort_unstable();
+            after.dedup();
+            let delay = self.pick(&[Span(400_003), Span::from_us(3), Span::from_us(120)]);
+            let until = self.pick(&[None, None, None, Some(Time(3_000_000_000))]);
+            waits.push(Wait { flow: FlowId(flow), after, delay, until });
+        }
+        waits
+    }
+
+    /// Up to four links and switches fail, all of them for a while.
+    pub fn outages(&mut self, topology: &Topology) -> Outages {
+        let mut failures = Vec::new();
+        for _ in 0..=self.0.below(4) {
+            let cut = match self.0.below(3) {
+                0 => Cut::Switch(NodeId(topology.hosts + self.0.below(u64::from(topology.switches)) as u32)),
+                _ => Cut::Link(LinkId(self.0.below(topology.links.len() as u64) as u32)),
+            };
+            let from = Time(self.0.below(1_000) * 777_777);
+            let until = Some(from + Span(1 + self.0.below(1_500_000_000)));
+            let reconvergence = self.pick(&[Span(1), Span::from_us(30), Span(123_456_789)]);
+            failures.push(Failure { cut, from, until, reconvergence });
+        }
+        Outages::new(topology, &failures).expect("the topology is small")
     }
 
     fn pick_size(&self) -> u64 {
