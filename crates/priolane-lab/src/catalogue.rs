@@ -94,7 +94,7 @@ pub struct Workload {
     pub above_10mb: f64,
 }
 
-const APPS: [Named; 6] = [
+const APPS: [Named; 7] = [
     Named {
         name: "poisson",
         summary: "open loop: each host starts flows at random instants to random hosts",
@@ -106,6 +106,7 @@ const APPS: [Named; 6] = [
     Named { name: "incast", summary: "many hosts send to one at once, over and over" },
     Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },
     Named { name: "long_lived", summary: "flows between stated pairs, sized or without end" },
+    Named { name: "query", summary: "closed loop: a client asks servers, and again after all have answered" },
     Named { name: "flows", summary: "a list: a CSV file, or in the experiment itself" },
 ];
 

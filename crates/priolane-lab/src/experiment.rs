@@ -5,6 +5,7 @@
 
 mod app;
 mod evaluation;
+mod events;
 mod group;
 mod network;
 pub mod overlay;
@@ -22,10 +23,11 @@ use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
 pub use app::{
-    AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, RuleKind, RuleText,
-    Start,
+    AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
+    RuleKind, RuleText, Start,
 };
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
+pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use schemes::{Named, name_of};
@@ -76,6 +78,9 @@ pub struct Experiment {
     /// Control messages, in order of time.
     #[serde(rename = "control", skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<ControlText>,
+    /// What changes or fails, in order of time.
+    #[serde(rename = "event", skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
     /// How often queues are read; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub sample_every: Option<Span>,
@@ -133,6 +138,12 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     };
     let known = evaluation::Names { schemes: &names, metrics: &metrics };
     let topology_fix = "[topology] kind = \"leaf_spine\" and its keys";
+    let time = timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?;
+    let groups = groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?;
+    let events = match keys.take("event") {
+        None => Vec::new(),
+        Some(field) => events::read(&field, (&time, &groups), &mut sources)?,
+    };
     let experiment = Experiment {
         title,
         paper: text(keys.take("paper"))?,
@@ -140,11 +151,12 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         quote: text(keys.take("quote"))?,
         assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
         seeds: keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32,
-        time: timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?,
+        time,
         frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
         topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
         host_delay: keys.take("host_delay").map_or(Ok(Span::ZERO), |f| f.span())?,
-        groups: groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?,
+        groups,
+        events,
         controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
         sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
@@ -202,10 +214,10 @@ impl Experiment {
     /// The largest class that a flow asks for, at its start or by a control message.
     pub fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
-            AppText::Flows { list: ListText::Inline(flows) } => {
+            AppText::Flows { list: ListText::Inline(flows), .. } => {
                 flows.iter().map(|f| f.class).max().unwrap_or(0)
             }
-            AppText::Flows { list: ListText::Path(path) } => self.listed_class(path),
+            AppText::Flows { list: ListText::Path(path), .. } => self.listed_class(path),
             _ => group.class.unwrap_or(0),
         };
         let by_control = self.controls.iter().map(|control| match control.change {
@@ -226,7 +238,7 @@ impl Experiment {
 impl Group {
     /// Whether its flows are a list that names coflows, which no scheme reads yet.
     pub(crate) fn labels_coflows(&self, sources: &Sources) -> bool {
-        let AppText::Flows { list: ListText::Path(path) } = &self.app else { return false };
+        let AppText::Flows { list: ListText::Path(path), .. } = &self.app else { return false };
         let list = flow_list::Reader::new(sources.known(path).as_bytes(), path, 1);
         list.is_ok_and(|list| list.labels_coflows())
     }
@@ -234,11 +246,8 @@ impl Group {
 
 /// Refuses by name what is part of the format but not of this version.
 fn unsupported(keys: &mut Reader<'_>) -> Result<(), InputError> {
-    for key in ["event", "price"] {
-        if let Some(field) = keys.take(key) {
-            let what = format!("`{key}` is not supported in this version");
-            return Err(field.error(what, "leave it out"));
-        }
+    if let Some(field) = keys.take("price") {
+        return Err(field.error("`price` is not supported in this version", "leave it out"));
     }
     match keys.take("flows") {
         Some(field) => Err(field.error("a number of flows belongs into `time`", "time = { flows = 1000 }")),

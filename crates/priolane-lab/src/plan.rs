@@ -2,9 +2,11 @@
 
 mod adaptation;
 mod build;
+mod failures;
 mod fit;
 mod identity;
 mod ports;
+mod realize;
 mod resolve;
 mod traffic;
 
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-pub use build::{Built, Load, build};
+pub use build::{Built, Load, Measured, build};
 
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, Named, Read, Sources};
@@ -246,6 +248,7 @@ fn settled(read: Read, root: &Table) -> Result<(Experiment, Vec<String>), InputE
     let Read { mut experiment, schemes } = read;
     let topology = ports::network(&experiment, root)?;
     let mut warnings = fit::traffic(&experiment, &topology, root)?;
+    fit::failures(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
     for named in schemes {
         let mut scheme = named.scheme.clone();

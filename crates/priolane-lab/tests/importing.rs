@@ -102,7 +102,7 @@ fn triggers_become_flows_that_wait() {
     // id 1, 2 (oneshot), 4 (barrier of 1 and 3), 5 (multishot) at 0; id 3 after 1 us, id 8 after 2 us.
     assert_eq!(
         written,
-        "start_ns,src,dst,bytes,after,delay_ns\n0,0,13,2000000,,\n0,13,4,1000,0,0\n0,2,3,500,0+4,0\n\
+        "start_ns,src,dst,bytes,after,delay_ns\n0,0,13,2000000,,\n0,13,4,1000,0,\n0,2,3,500,0+4,\n\
          0,4,5,10,2,0\n1000,1,2,4000,,\n2000,7,8,40,,\n"
     );
     assert_eq!(

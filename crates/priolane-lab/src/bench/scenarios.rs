@@ -10,6 +10,7 @@ use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::outage::Outages;
 use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 
@@ -153,7 +154,8 @@ fn million_flows() -> Result<Scenario, Broken> {
     let topology = leaf_spine()?;
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
-    let app = App::Poisson(Poisson { sizes: SizeDistribution::fixed(3_000.0)?, load, reach: Reach::AnyHost });
+    let sizes = SizeDistribution::fixed(3_000.0)?;
+    let app = App::Poisson(Poisson { sizes, load, reach: Reach::AnyHost, changes: Vec::new() });
     let flows = generated(&app, &topology, frame, Until::Flows(1_000_000))?;
     Ok(dctcp_scenario(
         topology,
@@ -203,6 +205,8 @@ fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Sce
         nic: Nic::Pull,
         host_delay: Span::ZERO,
         flows,
+        waits: Vec::new(),
+        outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
         seed: 1,

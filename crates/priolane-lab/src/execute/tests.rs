@@ -24,8 +24,15 @@ impl Bench {
 
     fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<Done, Failure> {
         let Fixture { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
-        let built =
-            Built { scenario, groups, measured, bare_fct, load: Load::default(), warnings: Vec::new() };
+        let built = Built {
+            scenario,
+            groups,
+            measured,
+            bare_fct,
+            window: crate::plan::Measured::All,
+            load: Load::default(),
+            warnings: Vec::new(),
+        };
         let store = Store::open(self.dir.path()).unwrap();
         let id = RunId::new(&self.run.id).unwrap();
         let stored = store.accept(&id);

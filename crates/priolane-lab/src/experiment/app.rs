@@ -12,6 +12,7 @@ use super::Sources;
 use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
+use crate::workload::flow_list;
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach};
 
 /// An app as the file states it.
@@ -82,10 +83,15 @@ pub enum AppText {
         #[serde(flatten)]
         start: Start,
     },
+    /// Requests and answers in a closed loop.
+    Query(QueryText),
     /// A list of flows.
     Flows {
         /// The list.
         list: ListText,
+        /// How long news takes of which the list does not say it; `None` if no flow of it waits.
+        #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+        after_delay: Option<Span>,
     },
 }
 
@@ -133,6 +139,44 @@ pub enum EpochRule {
     Every,
     /// After exponential gaps with the period as mean.
     Poisson,
+}
+
+/// Requests and answers, as the file states them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueryText {
+    /// Bytes of a query to one server.
+    #[serde(serialize_with = "as_text::bytes")]
+    pub query: u64,
+    /// Servers asked at once.
+    pub fan_out: u32,
+    /// Sizes of answers.
+    pub sizes: Sizes,
+    /// From the arrival of a query to its answer.
+    #[serde(serialize_with = "as_text::span")]
+    pub think: Span,
+    /// From the last answer to the next request.
+    #[serde(serialize_with = "as_text::span")]
+    pub pause: Span,
+    /// How pauses are drawn.
+    pub pauses: PauseRule,
+    /// Requests that a client has under way at once.
+    pub concurrency: u32,
+    /// Requests of each loop; `None` for as many as there is time for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// When the first pause begins.
+    #[serde(serialize_with = "as_text::span")]
+    pub start: Span,
+}
+
+/// How pauses between requests are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseRule {
+    /// Exponentially, with the pause as mean.
+    Exponential,
+    /// Always the same.
+    Fixed,
 }
 
 /// When flows start.
@@ -233,8 +277,8 @@ impl ListText {
     }
 }
 
-const APPS: [&str; 6] = ["poisson", "on_off", "incast", "permutation", "long_lived", "flows"];
-const LATER: [&str; 3] = ["query", "coflow", "allreduce"];
+const APPS: [&str; 7] = ["poisson", "on_off", "incast", "permutation", "long_lived", "query", "flows"];
+const LATER: [&str; 2] = ["coflow", "allreduce"];
 
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
@@ -252,7 +296,8 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppTe
             let pairs = keys.need("pairs", "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")?;
             AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? }
         }
-        _ => AppText::Flows { list: list(&keys.need("list", "list = \"flows.csv\"")?, sources)? },
+        5 => query(keys, sources)?,
+        _ => flows(keys, sources)?,
     })
 }
 
@@ -296,14 +341,57 @@ fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
         0 => Counts::Payload,
         _ => Counts::Wire,
     };
-    let value_field = keys.need("value", "value = 0.6")?;
-    let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
-    let value = value_field.any_number()?;
-    if value <= 0.0 || value > 20.0 {
-        return Err(value_field.error(format!("a load of {value} is out of range"), fix));
-    }
+    let value = load_value(&keys.need("value", "value = 0.6")?)?;
     keys.finish()?;
     Ok(LoadText { of, counts, value })
+}
+
+/// A share that is offered.
+pub(super) fn load_value(field: &Field<'_>) -> Result<f64, InputError> {
+    let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
+    let value = field.any_number()?;
+    if value <= 0.0 || value > 20.0 {
+        return Err(field.error(format!("a load of {value} is out of range"), fix));
+    }
+    Ok(value)
+}
+
+fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let span = |field: Option<Field<'_>>| field.map_or(Ok(Span::ZERO), |field| short(&field));
+    let count = |field: Option<Field<'_>>| field.map_or(Ok(1), |f| f.integer(1, 65_535)).map(|n| n as u32);
+    Ok(AppText::Query(QueryText {
+        query: payload(&keys.need("query", "query = \"1kB\"")?)?,
+        fan_out: count(keys.take("fan_out"))?,
+        sizes: sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?,
+        think: span(keys.take("think"))?,
+        pause: short(&keys.need("pause", "pause = \"1ms\"")?)?,
+        pauses: match keys.take("pauses") {
+            None => PauseRule::Exponential,
+            Some(field) if field.choice(&["exponential", "fixed"])? == 0 => PauseRule::Exponential,
+            Some(_) => PauseRule::Fixed,
+        },
+        concurrency: count(keys.take("concurrency"))?,
+        requests: keys.take("requests").map(|f| f.integer(1, 50_000_000)).transpose()?,
+        start: span(keys.take("start"))?,
+    }))
+}
+
+/// How long news takes between hosts where nothing says it (docs/assumptions.md#flow-list-after).
+const AFTER_DELAY: Span = Span::from_us(1);
+
+fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
+    let list = list(&keys.need("list", "list = \"flows.csv\"")?, sources)?;
+    let waits = list.text(sources).is_some_and(|(path, text)| {
+        flow_list::Reader::new(text.as_bytes(), path, 1).is_ok_and(|list| list.has_waits())
+    });
+    let after_delay = match keys.take("after_delay") {
+        Some(field) if !waits => {
+            return Err(field.error("no flow of the list waits for another", "leave the key out"));
+        }
+        Some(field) => Some(field.positive_span()?),
+        None => Some(AFTER_DELAY).filter(|_| waits),
+    };
+    Ok(AppText::Flows { list, after_delay })
 }
 
 fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
@@ -325,12 +413,17 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
     let span = |field: Option<Field<'_>>| match field {
         None => Ok(Span::ZERO),
-        Some(field) => match field.span()? {
-            span if span.0 > 1 << 61 => Err(field.error("this is later than 26 days", "a shorter time")),
-            span => Ok(span),
-        },
+        Some(field) => short(&field),
     };
     Ok(Start { start: span(keys.take("start"))?, jitter: span(keys.take("jitter"))? })
+}
+
+/// A time of at most 26 days.
+fn short(field: &Field<'_>) -> Result<Span, InputError> {
+    match field.span()? {
+        span if span.0 > 1 << 61 => Err(field.error("this is later than 26 days", "a shorter time")),
+        span => Ok(span),
+    }
 }
 
 /// Payload bytes of a flow, at least 1.

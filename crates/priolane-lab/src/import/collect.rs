@@ -7,7 +7,7 @@ use std::rc::Rc;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Time;
 
 use super::report::{Dropped, Fold};
 use super::{Options, Start, Text, decimal};
@@ -378,7 +378,7 @@ impl Held {
             group: 0,
             entropy: 0,
         };
-        Row { flow, coflow: self.coflow, after, delay: Span::ZERO }
+        Row { flow, coflow: self.coflow, after, delay: None }
     }
 }
 

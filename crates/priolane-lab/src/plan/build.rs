@@ -4,12 +4,11 @@ use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
-use priolane_sim::topology::Topology;
 
-use super::{Run, adaptation, ports, traffic};
-use crate::experiment::{Change, ControlText, Experiment, Timing};
+use super::{Run, adaptation, failures, ports, traffic};
+use crate::experiment::{Change, ControlText, Event, Experiment, Timing};
 use crate::source::{InputError, Table};
-use crate::workload::{self, offered};
+use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);
@@ -25,7 +24,9 @@ pub struct Built {
     pub measured: Vec<bool>,
     /// Per flow: completion time alone, at line rate, without a handshake.
     pub bare_fct: Vec<Span>,
-    /// Load asked for and offered.
+    /// What is measured.
+    pub window: Measured,
+    /// Load asked for and offered; before the run without flows that wait.
     pub load: Load,
     /// What to check before trusting it.
     pub warnings: Vec<String>,
@@ -54,15 +55,17 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
-    let flows = traffic::flows(experiment, &topology, run.seed)?;
+    let Traffic { flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
     let controls = controls(experiment, &flows)?;
+    let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let host_rate = topology.host_capacity(HostId(0));
-    let window = measured_window(&experiment.time, &flows);
-    let load = load(experiment, &topology, &flows, window);
+    let window = Measured::of(&experiment.time);
     let bare =
         |f: &FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
-    let measured = flows.iter().map(|f| (window.from..window.until).contains(&f.start)).collect();
+    let measured = flows.iter().map(|f| window.holds(f.start)).collect();
+    // When a flow that waits starts, and what it offers then, is seen in the run.
+    let independent = workload::independent(&flows, &waits);
     let mut scenario = Scenario {
         ports: ports::ports(scheme, &topology),
         frame: experiment.frame,
@@ -76,14 +79,19 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         sample_every: experiment.sample_every,
         tie_shuffle: experiment.tie_shuffle,
         flows,
+        waits,
+        outages,
         topology,
     };
     scenario.stop = stop(&experiment.time, &scenario);
+    let load = Load { asked: asked(experiment), ..Load::default() };
+    let load = load.offered(&scenario, &independent, window.offered(&independent));
     Ok(Built {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
+        window,
         warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
         load,
     })
@@ -106,15 +114,41 @@ fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<Scheduled
     experiment.controls.iter().map(control).collect()
 }
 
-/// The part of the run whose flows are measured.
-fn measured_window(time: &Timing, flows: &[FlowSpec]) -> offered::Window {
-    match *time {
-        Timing::Window { warmup, measure, .. } => {
-            offered::Window { from: Time(warmup.0), until: Time::ZERO + warmup + measure }
+/// Which flows are measured, by their starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// Those that start in this part of the run.
+    Within(offered::Window),
+    /// All.
+    All,
+}
+
+impl Measured {
+    fn of(time: &Timing) -> Self {
+        match *time {
+            Timing::Window { warmup, measure, .. } => {
+                Self::Within(offered::Window { from: Time(warmup.0), until: Time::ZERO + warmup + measure })
+            }
+            Timing::Count { .. } => Self::All,
         }
-        Timing::Count { .. } => {
-            let last = flows.iter().map(|f| f.start.0).max().unwrap_or(0);
-            offered::Window { from: Time::ZERO, until: Time(last + 1) }
+    }
+
+    /// Whether a flow that starts at `start` is measured.
+    pub fn holds(self, start: Time) -> bool {
+        match self {
+            Self::Within(offered::Window { from, until }) => (from..until).contains(&start),
+            Self::All => true,
+        }
+    }
+
+    /// The time in which `flows` are offered.
+    pub(super) fn offered(self, flows: &[FlowSpec]) -> offered::Window {
+        match self {
+            Self::Within(window) => window,
+            Self::All => {
+                let last = flows.iter().map(|f| f.start.0).max().unwrap_or(0);
+                offered::Window { from: Time::ZERO, until: Time(last + 1) }
+            }
         }
     }
 }
@@ -135,23 +169,34 @@ fn stop(time: &Timing, scenario: &Scenario) -> Stop {
     }
 }
 
-fn load(experiment: &Experiment, topology: &Topology, flows: &[FlowSpec], window: offered::Window) -> Load {
-    let fabric = offered::Fabric {
-        rack: &topology.rack,
-        host_rate: topology.host_capacity(HostId(0)),
-        core_rate_bps: topology.core_capacity(),
-        frame: experiment.frame,
-    };
-    let mut senders: Vec<HostId> = flows.iter().map(|f| f.src).collect();
-    senders.sort_unstable();
-    senders.dedup();
-    let offered = offered::offered(flows, &fabric, window);
+/// The load that is asked for, if one group asks for one that does not change.
+fn asked(experiment: &Experiment) -> Option<f64> {
     let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.open_loop()?.load.value));
-    let counts = workload::Counts::Payload;
-    Load {
-        asked: asked.next().filter(|_| asked.next().is_none()),
-        offered_host: offered.host_load(&senders, counts),
-        offered_core: offered.core_load(counts),
+    let one = asked.next().filter(|_| asked.next().is_none());
+    let changes = experiment.events.iter().any(|event| matches!(event, Event::Set(_)));
+    one.filter(|_| !changes)
+}
+
+impl Load {
+    /// This load, with what `flows` offer to the network of `scenario` in `window`.
+    pub(super) fn offered(self, scenario: &Scenario, flows: &[FlowSpec], window: offered::Window) -> Self {
+        let topology = &scenario.topology;
+        let fabric = offered::Fabric {
+            rack: &topology.rack,
+            host_rate: topology.host_capacity(HostId(0)),
+            core_rate_bps: topology.core_capacity(),
+            frame: scenario.frame,
+        };
+        let mut senders: Vec<HostId> = flows.iter().map(|f| f.src).collect();
+        senders.sort_unstable();
+        senders.dedup();
+        let offered = offered::offered(flows, &fabric, window);
+        let counts = workload::Counts::Payload;
+        Self {
+            asked: self.asked,
+            offered_host: offered.host_load(&senders, counts),
+            offered_core: offered.core_load(counts),
+        }
     }
 }
 

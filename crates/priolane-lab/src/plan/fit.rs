@@ -4,9 +4,9 @@ use priolane_core::ids::HostId;
 use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 
-use super::traffic;
+use super::{failures, traffic};
 use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Test, overlay};
-use crate::source::{InputError, Origin, Table, Value, nearest};
+use crate::source::{InputError, Node, Origin, Table, Value, nearest};
 use crate::workload::{Counts, LoadOf, Reach};
 
 /// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry.
@@ -57,6 +57,29 @@ pub(super) fn traffic(
         ));
     }
     Ok(warnings)
+}
+
+/// Checks that what fails is in the network, and that nothing is cut off for ever.
+pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Table) -> Result<(), InputError> {
+    let Err(fault) = failures::outages(experiment, topology) else { return Ok(()) };
+    // Events are sorted by time: the item of the file is found by what it says.
+    let fails = experiment.events[fault.event].fails().unwrap_or_default();
+    let is_it = |item: &Node| match &item.value {
+        Value::Table(table) => {
+            matches!(table.get("fail").map(|node| &node.value), Some(Value::Text(text)) if text == fails)
+        }
+        _ => false,
+    };
+    let place = match root.get("event").map(|node| &node.value) {
+        Some(Value::List(items)) => items.iter().position(is_it).unwrap_or(0),
+        _ => 0,
+    };
+    let origin = item_field(root, "event", place, "fail");
+    let error = fault.error(experiment);
+    Err(match origin.line {
+        None => error,
+        line => InputError { file: origin.file.to_string(), line, ..error },
+    })
 }
 
 /// A group's senders and whom they may send to.

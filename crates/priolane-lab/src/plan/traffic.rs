@@ -1,39 +1,35 @@
 //! From the groups of an experiment to its flow list.
 
-use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
-use priolane_core::units::Time;
+use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
+use priolane_sim::waits::Wait;
 
 use crate::experiment::{
-    Active, AppText, EpochRule, Experiment, Group, ListText, LoadText, PairText, PairsText, Paths, RuleKind,
-    RuleText, Sizes, Target, Timing,
+    Active, AppText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText, PairsText,
+    Paths, PauseRule, QueryText, RuleKind, RuleText, SetEvent, Setting, Sizes, Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
-    self, App, Epochs, Flows, Incast, LongLived, OnOff, PairFlows, Pairs, Permutation, Poisson, Reach,
-    Receiver, Rule, Site, Until, flow_list,
+    self, App, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
+    Permutation, Poisson, Query, Reach, Receiver, Rule, Site, Traffic, Until, flow_list,
 };
 
-/// The flow list: the same for all schemes of a point and seed.
-pub(super) fn flows(
-    experiment: &Experiment,
-    topology: &Topology,
-    seed: u64,
-) -> Result<Vec<FlowSpec>, InputError> {
+/// The flow list and what waits for what: the same for all schemes of a point and seed.
+pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time) };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
-    let mut flows = workload::merge(all);
+    let Traffic { mut flows, waits } = workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
         flows.truncate(count as usize);
     }
     if experiment.topology.paths == Paths::Splitmix64 {
         flows.iter_mut().for_each(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
     }
-    Ok(flows)
+    Ok(Traffic { flows, waits })
 }
 
 /// Which flows of a group are drawn.
@@ -51,9 +47,23 @@ struct Draw {
 pub(super) fn probe(experiment: &Experiment, topology: &Topology) -> Result<(), InputError> {
     for (number, group) in experiment.groups.iter().enumerate() {
         let draw = Draw { seed: 1, group: number as u16, until: Until::Flows(1) };
-        group_flows(experiment, topology, group, draw)?;
+        let traffic = group_flows(experiment, topology, group, draw)?;
+        countable(experiment, group, &traffic)?;
     }
     Ok(())
+}
+
+/// A number of flows cuts the list by starts, which flows that wait do not have.
+fn countable(experiment: &Experiment, group: &Group, traffic: &Traffic) -> Result<(), InputError> {
+    let Timing::Count { flows: count, .. } = experiment.time else { return Ok(()) };
+    let whole = matches!(group.app, AppText::Flows { .. }) && experiment.groups.len() == 1;
+    if traffic.waits.is_empty() || (whole && count >= traffic.flows.len() as u64) {
+        return Ok(());
+    }
+    let what = "a number of flows counts them by their starts, and flows of this group wait for others";
+    let key = format!("group.{}.app", group.name);
+    let fix = "time = { warmup = ..., measure = ... }, or as many flows as the list has";
+    Err(InputError::new(experiment.sources.experiment(), None, key, what, fix))
 }
 
 /// The hosts of a group.
@@ -94,7 +104,7 @@ fn group_flows(
     topology: &Topology,
     group: &Group,
     draw: Draw,
-) -> Result<Vec<FlowSpec>, InputError> {
+) -> Result<Traffic, InputError> {
     let key = format!("group.{}", group.name);
     let (hosts, to) = (hosts(experiment, topology, group)?, targets(experiment, topology, group)?);
     let site = Site {
@@ -108,8 +118,8 @@ fn group_flows(
         group: draw.group,
         until: own_until(group.active, draw.until),
     };
-    let app = app(experiment, group, topology.hosts)?;
-    let mut flows = workload::generate(&app, &site)
+    let app = app(experiment, group, topology)?;
+    let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     if let Some(class) = group.class {
         flows.iter_mut().for_each(|flow| flow.class = class);
@@ -119,9 +129,16 @@ fn group_flows(
             flow.start += active.from;
             flow.deadline = flow.deadline.map(|deadline| deadline + active.from);
         });
+        waits.iter_mut().for_each(|wait| wait.until = wait.until.map(|until| until + active.from));
+        let count = flows.len();
         flows.retain(|flow| active.until.is_none_or(|until| flow.start.0 < until.0));
+        if flows.len() < count && !waits.is_empty() {
+            let what = "flows of the list start after this, and others wait for flows of the list";
+            let (key, fix) = (format!("{key}.active.until"), "a later instant, or a shorter list");
+            return Err(InputError::new(experiment.sources.experiment(), None, key, what, fix));
+        }
     }
-    Ok(flows)
+    Ok(Traffic { flows, waits })
 }
 
 /// Until when a group starts flows, by a clock that begins when the group becomes active.
@@ -131,11 +148,14 @@ fn own_until(active: Option<Active>, until: Until) -> Until {
     Until::Time(Time(end.saturating_sub(from.0)))
 }
 
-fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputError> {
+fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<App, InputError> {
     Ok(match &group.app {
-        AppText::Poisson { sizes, load, reach } => App::Poisson(poisson(sizes, *load, *reach)),
+        AppText::Poisson { sizes, load, reach } => {
+            App::Poisson(poisson(experiment, group, sizes, (*load, *reach)))
+        }
         &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per } => {
-            App::OnOff(OnOff { mean: poisson(sizes, load, reach), burst_load, burst_flows, bursts: per })
+            let mean = poisson(experiment, group, sizes, (load, reach));
+            App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per })
         }
         AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
             epochs: match epochs {
@@ -157,17 +177,68 @@ fn app(experiment: &Experiment, group: &Group, hosts: u32) -> Result<App, InputE
             start: Time(start.start.0),
             jitter: start.jitter,
         }),
-        AppText::Flows { list: ListText::Inline(flows) } => App::Flows(Flows { list: flows.clone() }),
-        AppText::Flows { list: ListText::Path(path) } => {
+        AppText::Query(text) => query(text, experiment, topology),
+        AppText::Flows { list: ListText::Inline(flows), .. } => {
+            App::Flows(Flows { list: flows.clone(), waits: Vec::new() })
+        }
+        AppText::Flows { list: ListText::Path(path), after_delay } => {
             let text = experiment.sources.known(path);
-            App::Flows(Flows { list: flow_list::read(text.as_bytes(), path, hosts)? })
+            let rows = flow_list::read_rows(text.as_bytes(), path, topology.hosts)?;
+            App::Flows(listed(rows, after_delay.unwrap_or(Span(1))))
         }
     })
 }
 
-fn poisson(sizes: &Sizes, load: LoadText, reach: Reach) -> Poisson {
+fn poisson(
+    experiment: &Experiment,
+    group: &Group,
+    sizes: &Sizes,
+    (load, reach): (LoadText, Reach),
+) -> Poisson {
     let load = workload::Load { of: load.of, counts: load.counts, value: load.value };
-    Poisson { sizes: sizes.law.clone(), load, reach }
+    let begin = group.active.map_or(Span::ZERO, |active| active.from);
+    let mut changes: Vec<LoadChange> = Vec::new();
+    for event in &experiment.events {
+        let Event::Set(SetEvent { at, set }) = event else { continue };
+        for Setting { value, .. } in set.iter().filter(|setting| setting.group == group.name) {
+            let now = changes.last().map_or((&sizes.law, load), |last| (&last.sizes, last.load));
+            let (sizes, load) = match value {
+                NewValue::Load(value) => (now.0.clone(), workload::Load { value: *value, ..now.1 }),
+                NewValue::Sizes(sizes) => (sizes.law.clone(), now.1),
+            };
+            changes.push(LoadChange { at: Time(at.0.saturating_sub(begin.0)), sizes, load });
+        }
+    }
+    Poisson { sizes: sizes.law.clone(), load, reach, changes }
+}
+
+fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App {
+    let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
+    let fastest = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
+    App::Query(Query {
+        bytes: text.query,
+        fan_out: text.fan_out,
+        sizes: text.sizes.law.clone(),
+        think: text.think,
+        pause: match text.pauses {
+            PauseRule::Exponential => Pause::Exponential(text.pause),
+            PauseRule::Fixed => Pause::Fixed(text.pause),
+        },
+        concurrency: text.concurrency,
+        requests: text.requests,
+        start: Time(text.start.0),
+        floor: Floor { trip: topology.lookahead(&experiment.frame).times(2), rate: fastest },
+    })
+}
+
+/// The flows of a list; `delay` is that of news of which the list does not say it.
+fn listed(rows: Vec<flow_list::Row>, delay: Span) -> Flows {
+    let waits = |row: &flow_list::Row| {
+        let after = row.after.clone();
+        let delay = row.delay.unwrap_or(delay);
+        (!after.is_empty()).then(|| Wait { flow: row.flow.id, after, delay, until: None })
+    };
+    Flows { waits: rows.iter().filter_map(waits).collect(), list: rows.iter().map(|row| row.flow).collect() }
 }
 
 fn pairs(text: &PairsText) -> Pairs {

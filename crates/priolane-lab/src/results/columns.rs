@@ -74,11 +74,11 @@ static FLOWS: [Column; 18] = [
     known("src", DataType::UInt32, "1", "the sending host"),
     known("dst", DataType::UInt32, "1", "the receiving host"),
     maybe("bytes", DataType::UInt64, "B", "payload bytes; null for a flow without end"),
-    known(
+    maybe(
         "start_ps",
         DataType::UInt64,
         "ps",
-        "when the application started the flow, since the start of the run",
+        "when the application started the flow, since the start of the run; null if it waited for others to the end",
     ),
     maybe(
         "fct_ps",

@@ -76,6 +76,9 @@ pub struct Counters {
     pub lost: u64,
     /// Packets sent again.
     pub retransmits: u64,
+    /// Packets that a switch had no way for, as links had failed.
+    #[serde(default)]
+    pub unrouted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Flows of the run.
@@ -96,6 +99,7 @@ impl Counters {
             drops: outcome.ledger.dropped.iter().map(|t| t.packets).sum(),
             marks: ports(|p| p.marked),
             lost: outcome.ledger.lost.iter().map(|t| t.packets).sum(),
+            unrouted: outcome.ledger.unrouted.iter().map(|t| t.packets).sum(),
             retransmits: flows.iter().map(|f| u64::from(f.retransmits)).sum(),
             timeouts: flows.iter().map(|f| u64::from(f.timeouts)).sum(),
             flows: flows.len() as u64,
@@ -175,6 +179,9 @@ pub struct LedgerRow {
     pub delivered: Count,
     /// Dropped at ports.
     pub dropped: Count,
+    /// Dropped at switches that had no way to their destination, as links had failed.
+    #[serde(default)]
+    pub unrouted: Count,
     /// Lost on links.
     pub lost: Count,
     /// In queues or on links at the end.
@@ -199,7 +206,7 @@ impl From<Tally> for Count {
 impl LedgerRow {
     /// Whether what was made is what was delivered, dropped, lost and left.
     pub fn conserved(&self) -> bool {
-        let ends = [self.delivered, self.dropped, self.lost, self.resident];
+        let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.resident];
         let sum = |value: fn(&Count) -> u64| ends.iter().map(|c| u128::from(value(c))).sum::<u128>();
         sum(|c| c.packets) == u128::from(self.made.packets) && sum(|c| c.bytes) == u128::from(self.made.bytes)
     }
@@ -212,11 +219,14 @@ pub fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
         made: ledger.made[class].into(),
         delivered: ledger.delivered[class].into(),
         dropped: ledger.dropped[class].into(),
+        unrouted: ledger.unrouted[class].into(),
         lost: ledger.lost[class].into(),
         resident: ledger.resident[class].into(),
     };
     let used = |row: &LedgerRow| {
-        [row.made, row.delivered, row.dropped, row.lost, row.resident].iter().any(|&c| c != Count::default())
+        [row.made, row.delivered, row.dropped, row.unrouted, row.lost, row.resident]
+            .iter()
+            .any(|&c| c != Count::default())
     };
     (0..CLASSES).map(row).filter(used).collect()
 }

@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Outcome, Sample};
+use priolane_sim::outcome::{Began, Outcome, Sample};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
@@ -144,7 +144,7 @@ impl<'a> Rows<'a> {
             u32s(specs.iter().map(|s| Some(u32::from(s.src.0)))),
             u32s(specs.iter().map(|s| Some(u32::from(s.dst.0)))),
             u64s(specs.iter().map(|s| s.size)),
-            u64s(specs.iter().map(|s| Some(s.start.0))),
+            u64s(specs.iter().zip(records).map(|(s, r)| (r.began != Began::Never).then_some(s.start.0))),
             u64s(records.iter().map(|r| r.fct.map(|f| f.0))),
             u64s(records.iter().map(|r| r.fct_acked.map(|f| f.0))),
             u64s(bare()),

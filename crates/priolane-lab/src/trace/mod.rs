@@ -17,7 +17,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{FlowId, LinkId};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::trace::{Fate, Marking, Trace, Turn};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -25,7 +25,7 @@ use serde_json::{Map, Value as Json};
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
-use crate::results::rows::{Rows, Source, canonical, port_names};
+use crate::results::rows::{Rows, canonical, port_names};
 use crate::source::InputError;
 
 /// Which flow, of which run, seen from where.
@@ -175,12 +175,13 @@ struct Life<'a> {
 impl Life<'_> {
     /// Checks the run as any run is checked, and writes the files.
     fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
-        let Built { scenario, groups, measured, bare_fct, .. } = self.built;
-        let source = Source { scenario, groups, measured, bare_fct };
         canonical(&mut outcome);
+        let flow = self.flow_report(&outcome);
+        let built = self.built.realized(&mut outcome);
+        let source = execute::source(&built);
         execute::check(&source, &outcome)?;
         let digest = digest::of_rows(&Rows::new(source, &outcome));
-        let captured = capture::captured(scenario, self.trace, at);
+        let captured = capture::captured(&self.built.scenario, self.trace, at);
         let files = files::write(self, &captured, &digest, dir)?;
         Ok(Report {
             run: self.run.id.clone(),
@@ -189,7 +190,7 @@ impl Life<'_> {
             seed: self.run.seed,
             digest,
             stopped_at_ps: outcome.stopped_at.0,
-            flow: self.flow_report(&outcome),
+            flow,
             seen: Counts { captured: captured.len(), ..counts(self.trace) },
             at: self.ports[at.index()].clone(),
             files,
@@ -211,7 +212,7 @@ impl Life<'_> {
             src: u32::from(spec.src.0),
             dst: u32::from(spec.dst.0),
             bytes: spec.size,
-            start_ps: spec.start.0,
+            start_ps: if let Began::At(start) = record.began { start.0 } else { spec.start.0 },
             class_asked: spec.class,
             fct_ps: record.fct.map(|span| span.0),
             fct_acked_ps: record.fct_acked.map(|span| span.0),

@@ -35,7 +35,15 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
         }
         let load = Load { asked: Some(0.5), offered_host: Some(0.51), offered_core: None };
         let Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
-        let built = Built { scenario, groups, measured, bare_fct, load, warnings: vec!["of the run".into()] };
+        let built = Built {
+            scenario,
+            groups,
+            measured,
+            bare_fct,
+            window: crate::plan::Measured::All,
+            load,
+            warnings: vec!["of the run".into()],
+        };
         let id = RunId::new(&run.id).unwrap();
         let job = Job { run, built: &built, store: &store, id: &id };
         let settings = Settings { verify: i == 0, ..Settings::default() };
@@ -193,7 +201,15 @@ fn runs_without_a_measured_flow_are_told() {
     let (store, run) = (Store::open(dir.path()).unwrap(), &plan.runs[0]);
     let Fixture { scenario, groups, bare_fct, outcome, .. } = Fixture::with_flows(4);
     let (measured, load) = (vec![false; 4], Load::default());
-    let built = Built { scenario, groups, measured, bare_fct, load, warnings: Vec::new() };
+    let built = Built {
+        scenario,
+        groups,
+        measured,
+        bare_fct,
+        window: crate::plan::Measured::All,
+        load,
+        warnings: Vec::new(),
+    };
     let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };
     let mut go_on = |_| ControlFlow::Continue(());
     job.perform(&Settings::default(), None, &mut |_, _, _| Ok(outcome.clone()), &mut go_on).unwrap();

@@ -7,8 +7,8 @@
 //!
 //! `coflow` is the number of the coflow that the flow belongs to, a label. `after` names the flows that it waits
 //! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
-//! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). No engine starts flows
-//! so yet: [`read`] refuses what [`read_rows`] reads.
+//! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). News takes time, so a delay is
+//! above zero; where the cell is empty, the app's `after_delay` holds.
 
 mod after;
 
@@ -29,6 +29,7 @@ const COLUMNS: Columns = Columns {
 };
 
 const COFLOW: usize = 6;
+const AFTER: usize = 7;
 
 /// A row of a flow list.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,8 +40,8 @@ pub struct Row {
     pub coflow: Option<u32>,
     /// The rows of the flows that it waits for, in rising order; empty if for none.
     pub after: Vec<FlowId>,
-    /// How long after the last of them it starts, in whole picoseconds; 0 unless `after` names any.
-    pub delay: Span,
+    /// How long after the last of them it starts, above zero; `None` where the list does not say.
+    pub delay: Option<Span>,
 }
 
 /// Reads a flow list row by row, in the order of the file, without holding it.
@@ -107,7 +108,7 @@ impl<R: BufRead> Iterator for Rows<R> {
 /// Reads the flows of a list row by row, in the order of the file, without holding it.
 ///
 /// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
-/// the first error the list ends; a flow that waits for others is one.
+/// the first error the list ends. That a flow waits for others is left out.
 #[derive(Debug)]
 pub struct Reader<R>(Rows<R>);
 
@@ -125,6 +126,11 @@ impl<R: BufRead> Reader<R> {
         self.0.size_error(what, fix)
     }
 
+    /// Whether the list has the column `after`.
+    pub fn has_waits(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
+    }
+
     /// Whether the list has the column `coflow`.
     pub fn labels_coflows(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(COFLOW))
@@ -135,23 +141,14 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<FlowSpec, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let row = self.0.next()?;
-        Some(row.and_then(|row| {
-            if row.after.is_empty() {
-                return Ok(row.flow);
-            }
-            self.0.header = None;
-            let what = "flows that wait for other flows are not supported yet";
-            Err(self.0.lines.error("after", what, "leave the column out, and give each flow its start"))
-        }))
+        Some(self.0.next()?.map(|row| row.flow))
     }
 }
 
-/// The flows of a list, in the order of the file.
+/// The flows of a list, in the order of the file, as if none waited for another.
 ///
 /// # Errors
-/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, a flow that waits
-/// for others, a row cut short, a cell that is not its column's kind of value, a host that does not exist,
+/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, a row cut short, a cell that is not its column's kind of value, a host that does not exist,
 /// `src` equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a
 /// line above 64 KiB, bytes that are not text.
 pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec>, InputError> {
@@ -161,7 +158,7 @@ pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec
 /// The rows of a list, in the order of the file, those of flows that wait for others included.
 ///
 /// # Errors
-/// Those of [`read`] but for waiting flows, which must wait for rows of the list, and not in a circle.
+/// Those of [`read`], and flows that wait for what is not in the list, has no end, or waits for them.
 pub fn read_rows(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<Row>, InputError> {
     let rows: Vec<Row> = Rows::new(reader, file, hosts)?.collect::<Result<_, _>>()?;
     after::check(&rows).map_err(|fault| {
@@ -251,7 +248,8 @@ impl<W: Write> Writer<W> {
                 (Extra::Coflow, None) => write!(out, ",")?,
                 (Extra::After, _) if after.is_empty() => write!(out, ",,")?,
                 (Extra::After, _) => {
-                    write!(out, ",{},{}", after::Joined(after), Nanoseconds(Time(delay.0)))?;
+                    write!(out, ",{},", after::Joined(after))?;
+                    delay.iter().try_for_each(|delay| write!(out, "{}", Nanoseconds(Time(delay.0))))?;
                 }
             }
         }
@@ -274,8 +272,12 @@ impl<R: BufRead> Cells<'_, R> {
             let what = format!("{} names no rows", shown(self.cells[7]));
             self.error(7, what, "write row numbers from 0, joined by +, such as 3+7")
         })?;
-        let delay = if self.cells[8].is_empty() { Span::ZERO } else { Span(self.time(8)?.0) };
-        if after.is_empty() && delay != Span::ZERO {
+        let delay = if self.cells[8].is_empty() { None } else { Some(Span(self.time(8)?.0)) };
+        if delay == Some(Span::ZERO) {
+            let fix = "a delay above zero, or an empty cell for the app's after_delay";
+            return Err(self.error(8, "news of a flow takes time, and the delay is zero", fix));
+        }
+        if after.is_empty() && delay.is_some() {
             return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
         }
         Ok(Row { flow, coflow, after, delay })

@@ -2,6 +2,7 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::FlowId;
+use priolane_sim::waits::Wait;
 
 use super::{AppError, Maker, Site, known, not_too_late, size_ok};
 
@@ -11,6 +12,8 @@ use super::{AppError, Maker, Site, known, not_too_late, size_ok};
 pub struct Flows {
     /// The flows.
     pub list: Vec<FlowSpec>,
+    /// Which of them wait for others, by their places in the list.
+    pub waits: Vec<Wait>,
 }
 
 impl Flows {

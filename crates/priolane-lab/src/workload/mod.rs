@@ -12,6 +12,7 @@ mod long_lived;
 mod on_off;
 mod permutation;
 mod poisson;
+mod query;
 pub(crate) mod table;
 
 pub mod flow_list;
@@ -27,6 +28,7 @@ use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::waits::Wait;
 
 pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
@@ -34,7 +36,8 @@ pub use load::{Counts, Load, LoadOf};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule};
 pub use on_off::{Bursts, MAX_BURST, OnOff};
 pub use permutation::Permutation;
-pub use poisson::{Poisson, Reach};
+pub use poisson::{LoadChange, Poisson, Reach};
+pub use query::{Floor, Pause, Query};
 
 use crate::source::InputError;
 
@@ -57,8 +60,19 @@ pub enum App {
     Permutation(Permutation),
     /// Flows between stated pairs, usually without end.
     LongLived(LongLived),
+    /// Requests and their answers (closed loop).
+    Query(Query),
     /// A list of flows.
     Flows(Flows),
+}
+
+/// Flows, and which of them wait for others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// The flows; those that wait at the earliest instant at which they may start.
+    pub flows: Vec<FlowSpec>,
+    /// Which of them wait, by the ids of `flows`.
+    pub waits: Vec<Wait>,
 }
 
 /// Until when an open-loop app starts flows.
@@ -139,6 +153,14 @@ pub enum AppError {
         /// Hosts of the group besides the receiver.
         available: u32,
     },
+    /// More servers than there are.
+    #[error("fan_out is {asked}, but a client can ask {available} hosts")]
+    FanOut {
+        /// Servers asked for.
+        asked: u32,
+        /// Hosts that a client can ask.
+        available: u32,
+    },
     /// Epochs without time between them.
     #[error("the time between epochs is zero")]
     Period,
@@ -168,6 +190,7 @@ impl AppError {
             Self::TooManyPairs(_) => "per",
             Self::NoCore => "load.of",
             Self::FanIn { .. } => "fan_in",
+            Self::FanOut { .. } => "fan_out",
             Self::Period => "period",
             Self::Size(_) => "size",
             Self::Frame | Self::ToItself(_) | Self::Empty | Self::TooMany | Self::TooLate => "",
@@ -189,7 +212,7 @@ impl AppError {
             Self::TooManyPairs(_) => "let hosts have bursts, per = \"host\", or at most 262144 pairs",
             Self::NoCore => "send between racks of a fabric, or state the load of hosts",
             Self::Frame => "let mtu be above header, and mtu and link sizes below 65536 bytes together",
-            Self::FanIn { .. } => "ask for at least 1 and at most that many",
+            Self::FanIn { .. } | Self::FanOut { .. } => "ask for at least 1 and at most that many",
             Self::Period => "give a time above zero",
             Self::Size(_) => "give 1 byte to 2^47 bytes",
             Self::Empty => "give at least one flow",
@@ -211,28 +234,73 @@ impl AppError {
 /// # Errors
 /// An [`AppError`] where app and site do not fit, or the list would be too long.
 pub fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
-    check(site)?;
-    let mut flows = match app {
-        App::Poisson(app) => app.flows(site),
-        App::OnOff(app) => app.flows(site),
-        App::Incast(app) => app.flows(site),
-        App::Permutation(app) => app.flows(site),
-        App::LongLived(app) => app.flows(site),
-        App::Flows(app) => app.flows(site),
-    }?;
-    flows.sort_by_key(|flow| (flow.start, flow.src));
+    let Traffic { mut flows, .. } = traffic(app, site)?;
+    flows.iter_mut().for_each(|flow| flow.id = FlowId(0));
     Ok(flows)
+}
+
+/// As [`generate`], with what waits for what; flows have ids among those of their group, which [`merge_traffic`]
+/// replaces.
+///
+/// # Errors
+/// Those of [`generate`].
+pub fn traffic(app: &App, site: &Site) -> Result<Traffic, AppError> {
+    check(site)?;
+    let independent = |flows| Traffic { flows, waits: Vec::new() };
+    let mut traffic = match app {
+        App::Poisson(app) => app.flows(site).map(independent),
+        App::OnOff(app) => app.flows(site).map(independent),
+        App::Incast(app) => app.flows(site).map(independent),
+        App::Permutation(app) => app.flows(site).map(independent),
+        App::LongLived(app) => app.flows(site).map(independent),
+        App::Query(app) => app.traffic(site),
+        App::Flows(app) => app.flows(site).map(|flows| Traffic { flows, waits: app.waits.clone() }),
+    }?;
+    (0..).zip(&mut traffic.flows).for_each(|(id, flow)| flow.id = FlowId(id));
+    traffic.flows.sort_by_key(|flow| (flow.start, flow.src));
+    Ok(traffic)
 }
 
 /// The flow list of a run from those of its groups, each as [`generate`] sorted it: in order of start, group,
 /// source and sequence, numbered from 0.
 pub fn merge(groups: Vec<Vec<FlowSpec>>) -> Vec<FlowSpec> {
-    let mut flows = groups.concat();
-    flows.sort_by_key(|flow| (flow.start, flow.group, flow.src));
-    for (id, flow) in (0..).zip(&mut flows) {
+    let independent = |flows| Traffic { flows, waits: Vec::new() };
+    merge_traffic(groups.into_iter().map(independent).collect()).flows
+}
+
+/// As [`merge`], for groups of which some flows wait for others of their group; waits are in order of their flows.
+pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
+    let (flows, waits): (Vec<_>, Vec<_>) = groups.into_iter().map(|group| (group.flows, group.waits)).unzip();
+    let waiting: Vec<usize> = (0..waits.len()).filter(|&group| !waits[group].is_empty()).collect();
+    let mut new_id: Vec<Vec<FlowId>> = waits.iter().map(|_| Vec::new()).collect();
+    waiting.iter().for_each(|&group| new_id[group] = vec![FlowId(0); flows[group].len()]);
+    let with_group =
+        |(group, flows): (usize, Vec<FlowSpec>)| flows.into_iter().map(move |flow| (group, flow));
+    let mut tagged: Vec<(usize, FlowSpec)> = flows.into_iter().enumerate().flat_map(with_group).collect();
+    tagged.sort_by_key(|(_, flow)| (flow.start, flow.group, flow.src));
+    for (id, (group, flow)) in (0..).zip(&mut tagged) {
+        if let Some(place) = new_id[*group].get_mut(flow.id.index()) {
+            *place = FlowId(id);
+        }
         flow.id = FlowId(id);
     }
-    flows
+    let mut all: Vec<Wait> = Vec::new();
+    for (group, waits) in waits.into_iter().enumerate() {
+        let new = |flow: FlowId| new_id[group][flow.index()];
+        all.extend(waits.into_iter().map(|wait| Wait {
+            flow: new(wait.flow),
+            after: wait.after.iter().copied().map(new).collect(),
+            ..wait
+        }));
+    }
+    all.sort_by_key(|wait| wait.flow);
+    Traffic { flows: tagged.into_iter().map(|(_, flow)| flow).collect(), waits: all }
+}
+
+/// Those of `flows`, in order of their ids, that wait for no other.
+pub fn independent(flows: &[FlowSpec], waits: &[Wait]) -> Vec<FlowSpec> {
+    let mut waits = waits.iter().peekable();
+    flows.iter().filter(|flow| waits.next_if(|wait| wait.flow == flow.id).is_none()).copied().collect()
 }
 
 fn check(site: &Site) -> Result<(), AppError> {

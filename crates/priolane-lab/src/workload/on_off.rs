@@ -20,7 +20,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
 
 use super::destinations::{Choice, Destinations};
-use super::poisson::{gap, wanted};
+use super::poisson::{Clock, gap, wanted};
 use super::{
     AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Poisson, Site, distinct, host_stream, pair_stream,
 };
@@ -145,13 +145,15 @@ impl OnOff {
         let mut sources = self.sources(site, &destinations)?;
         let mut next: BinaryHeap<_> =
             sources.iter().enumerate().map(|(index, source)| Reverse((source.phase.next, index))).collect();
+        let clock = self.clock(site, &destinations)?;
         let mut maker = Maker::new(site);
         let mut flows = Vec::new();
-        while let Some(Reverse((start, index))) = next.pop() {
-            if site.until.is_enough(&flows, Time(start)) {
+        while let Some(Reverse((drawn, index))) = next.pop() {
+            let (start, sizes) = clock.read(Time(drawn));
+            if site.until.is_enough(&flows, start) {
                 break;
             }
-            if start > LATEST_START.0 {
+            if start.0.max(drawn) > LATEST_START.0 {
                 return Err(AppError::TooLate);
             }
             if flows.len() == MAX_FLOWS as usize {
@@ -162,12 +164,18 @@ impl OnOff {
                 Whereto::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
                 Whereto::Fixed(dst) => *dst,
             };
-            let size = self.mean.sizes.sample(&mut source.sizes);
-            flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), Time(start)));
+            let size = sizes.sample(&mut source.sizes);
+            flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
             source.phase.advance();
             next.push(Reverse((source.phase.next, index)));
         }
         Ok(flows)
+    }
+
+    fn clock(&self, site: &Site, destinations: &Destinations) -> Result<Clock<'_>, AppError> {
+        let choice = |host| destinations.choice(site, host, self.mean.reach);
+        let choices: Vec<Choice> = distinct(site.hosts).into_iter().map(choice).collect::<Result<_, _>>()?;
+        self.mean.clock(site, &choices.iter().collect::<Vec<_>>())
     }
 
     fn check(&self) -> Result<(), AppError> {

@@ -36,6 +36,51 @@ pub struct Poisson {
     pub load: Load,
     /// Whom a host sends to.
     pub reach: Reach,
+    /// What changes, in order of time.
+    pub changes: Vec<LoadChange>,
+}
+
+/// Sizes and load from an instant on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadChange {
+    /// The instant, by the clock of the app.
+    pub at: Time,
+    /// The law of flow sizes.
+    pub sizes: SizeDistribution,
+    /// The offered load.
+    pub load: Load,
+}
+
+/// The clock of an app whose load changes. Flows are drawn as if nothing changed; from a change on, time runs by the
+/// ratio of the rates before and after, and sizes are of the law of then. What starts before a change is what starts
+/// without it (docs/assumptions.md#load-change).
+#[derive(Debug)]
+pub(super) struct Clock<'a> {
+    stretches: Vec<Stretch<'a>>,
+}
+
+/// From one change to the next.
+#[derive(Debug)]
+struct Stretch<'a> {
+    /// Its first instant as it is drawn.
+    drawn: u64,
+    /// Its first instant.
+    from: u64,
+    /// Time per drawn time.
+    slower: f64,
+    sizes: &'a SizeDistribution,
+}
+
+impl Clock<'_> {
+    /// When what was drawn for an instant happens, and the law of sizes of then.
+    pub(super) fn read(&self, drawn: Time) -> (Time, &SizeDistribution) {
+        let next = self.stretches.partition_point(|stretch| stretch.drawn <= drawn.0).max(1);
+        let Stretch { drawn: first, from, slower, sizes } = self.stretches[next - 1];
+        let since = drawn.0 - first;
+        let since = if slower == 1.0 { since } else { (since as f64 * slower).round() as u64 };
+        let end = self.stretches.get(next).map_or(u64::MAX, |next| next.from);
+        (Time(from.saturating_add(since).min(end)), sizes)
+    }
 }
 
 /// A sending host: when its next flow starts, and its streams.
@@ -53,6 +98,7 @@ impl Poisson {
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
         let rate = self.rate(site, sources.iter().map(|source| &source.choice))?;
+        let clock = self.clock(site, &sources.iter().map(|source| &source.choice).collect::<Vec<_>>())?;
         let wanted = wanted(site.until, rate * sources.len() as f64)?;
         let mean_gap = 1.0 / rate;
         let mut next = BinaryHeap::with_capacity(sources.len());
@@ -61,11 +107,12 @@ impl Poisson {
         }
         let mut maker = Maker::new(site);
         let mut flows = Vec::new();
-        while let Some(Reverse((start, index))) = next.pop() {
+        while let Some(Reverse((drawn, index))) = next.pop() {
+            let (start, sizes) = clock.read(drawn);
             if wanted.is_enough(&flows, start) {
                 break;
             }
-            if start > LATEST_START {
+            if start.max(drawn) > LATEST_START {
                 return Err(AppError::TooLate);
             }
             if flows.len() == MAX_FLOWS as usize {
@@ -73,9 +120,9 @@ impl Poisson {
             }
             let source = &mut sources[index];
             let dst = destinations.draw(source.choice, &mut source.pairs);
-            let size = self.sizes.sample(&mut source.sizes);
+            let size = sizes.sample(&mut source.sizes);
             flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
-            next.push(Reverse((start + gap(&mut source.gaps, mean_gap), index)));
+            next.push(Reverse((drawn + gap(&mut source.gaps, mean_gap), index)));
         }
         Ok(flows)
     }
@@ -96,16 +143,41 @@ impl Poisson {
         site: &Site,
         choices: impl Iterator<Item = &'c Choice>,
     ) -> Result<f64, AppError> {
-        let bits = 8.0 * mean_bytes(&self.sizes, self.load.counts, &site.frame);
-        match self.load.of {
-            LoadOf::Host => Ok(self.load.value * site.host_rate.bps() as f64 / bits),
-            LoadOf::Core => {
-                let crossing: f64 = choices.map(|c| c.other_racks as f64 / c.all as f64).sum();
-                if crossing == 0.0 || site.core_rate_bps == 0 {
-                    return Err(AppError::NoCore);
-                }
-                Ok(self.load.value * site.core_rate_bps as f64 / (bits * crossing))
+        rate(&self.sizes, self.load, site, choices)
+    }
+
+    /// The clock by which hosts with these choices start flows.
+    pub(super) fn clock(&self, site: &Site, choices: &[&Choice]) -> Result<Clock<'_>, AppError> {
+        let first = self.rate(site, choices.iter().copied())?;
+        let mut stretches = vec![Stretch { drawn: 0, from: 0, slower: 1.0, sizes: &self.sizes }];
+        for LoadChange { at, sizes, load } in &self.changes {
+            load.check()?;
+            let last = &stretches[stretches.len() - 1];
+            let drawn = ((at.0 - last.from) as f64 / last.slower).round() as u64;
+            let drawn = last.drawn.saturating_add(drawn);
+            let slower = first / rate(sizes, *load, site, choices.iter().copied())?;
+            stretches.push(Stretch { drawn, from: at.0, slower, sizes });
+        }
+        Ok(Clock { stretches })
+    }
+}
+
+/// Flows per second of each of the hosts that have these choices, of sizes of a law at a load.
+fn rate<'c>(
+    sizes: &SizeDistribution,
+    load: Load,
+    site: &Site,
+    choices: impl Iterator<Item = &'c Choice>,
+) -> Result<f64, AppError> {
+    let bits = 8.0 * mean_bytes(sizes, load.counts, &site.frame);
+    match load.of {
+        LoadOf::Host => Ok(load.value * site.host_rate.bps() as f64 / bits),
+        LoadOf::Core => {
+            let crossing: f64 = choices.map(|c| c.other_racks as f64 / c.all as f64).sum();
+            if crossing == 0.0 || site.core_rate_bps == 0 {
+                return Err(AppError::NoCore);
             }
+            Ok(load.value * site.core_rate_bps as f64 / (bits * crossing))
         }
     }
 }

@@ -48,7 +48,15 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         fixture::Fixture::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0);
     let outcome = fixture.outcome.clone();
     let fixture::Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
-    let built = Built { scenario, groups, measured, bare_fct, load: Load::default(), warnings: Vec::new() };
+    let built = Built {
+        scenario,
+        groups,
+        measured,
+        bare_fct,
+        window: priolane_lab::plan::Measured::All,
+        load: Load::default(),
+        warnings: Vec::new(),
+    };
     let job = Job { run, built: &built, store: &store, id: &id };
     let settings = Settings::default();
     let mut go_on = |_| ControlFlow::Continue(());

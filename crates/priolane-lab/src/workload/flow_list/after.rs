@@ -49,6 +49,10 @@ pub(super) fn check(rows: &[Row]) -> Result<(), Fault> {
                     what: format!("waits for row {}, which is not there", first.0),
                 });
             };
+            if rows[first.index()].flow.size.is_none() {
+                let what = format!("waits for row {}, which has no end", first.0);
+                return Err(Fault { row: place, what });
+            }
             list.push(place);
             open[place] += 1;
         }

@@ -128,7 +128,7 @@ fn a_file_that_cannot_be_read_says_so() {
 }
 
 #[test]
-fn coflows_are_labels_and_waiting_flows_are_refused_until_they_can_start() {
+fn coflows_are_labels_and_flows_wait_for_those_that_they_name() {
     let labelled = "start_ns,src,dst,bytes,coflow\n0,0,1,5,9\n0,1,2,5,\n";
     assert_eq!(four_hosts(labelled).unwrap().len(), 2);
     assert!(Reader::new(labelled.as_bytes(), "f.csv", 4).unwrap().labels_coflows());
@@ -136,18 +136,16 @@ fn coflows_are_labels_and_waiting_flows_are_refused_until_they_can_start() {
     assert_eq!((rows[0].coflow, rows[1].coflow), (Some(9), None));
 
     let waiting = "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n0,1,2,5,0,2.5\n0,2,3,5,1+0+1,\n";
-    assert_eq!(
-        four_hosts(waiting).unwrap_err().to_string(),
-        "f.csv:3: key `after`: flows that wait for other flows are not supported yet; leave the column out, and give each flow its start"
-    );
+    assert_eq!(four_hosts(waiting).unwrap().len(), 3);
+    assert!(Reader::new(waiting.as_bytes(), "f.csv", 4).unwrap().has_waits());
     let rows = read_rows(waiting.as_bytes(), "f.csv", 4).unwrap();
-    assert_eq!((&rows[1].after[..], rows[1].delay), (&[FlowId(0)][..], Span(2500)));
-    assert_eq!(rows[2].after, [FlowId(0), FlowId(1)]);
+    assert_eq!((&rows[1].after[..], rows[1].delay), (&[FlowId(0)][..], Some(Span(2500))));
+    assert_eq!((&rows[2].after[..], rows[2].delay), (&[FlowId(0), FlowId(1)][..], None));
 }
 
 #[test]
 fn rows_that_are_written_are_read_back() {
-    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.500,1,2,6,0,4,0,0\n2,2,3,7,1,4,0+1,0.001\n";
+    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.500,1,2,6,0,4,0,\n2,2,3,7,1,4,0+1,0.001\n";
     let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
     let mut written = Vec::new();
     let mut writer = Writer::new(&mut written, &[Extra::Class, Extra::Coflow, Extra::After]).unwrap();
@@ -166,4 +164,6 @@ fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
     assert!(rows("0,0,1,5,0,\n").contains("row 0 waits"));
     assert!(rows("0,0,1,5,1++2,\n").contains("names no rows"));
     assert!(rows("0,0,1,5,,3\n").contains("the flow waits for none"));
+    assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: key `delay_ns`: news of a flow takes time"));
+    assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 waits for row 0, which has no end"));
 }

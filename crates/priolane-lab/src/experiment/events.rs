@@ -1,0 +1,212 @@
+//! `[[event]]`: what changes or fails while a run goes on.
+
+use priolane_core::units::Span;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::sizes::{self, Sizes};
+use super::{Group, Sources, Timing};
+use crate::quantity::as_text;
+use crate::source::{Field, InputError, Reader};
+
+/// Most events of an experiment.
+const MAX_EVENTS: usize = 1_000;
+
+/// How long switches take to route around a failure that states nothing (docs/assumptions.md#reconvergence).
+const RECONVERGENCE: Span = Span::from_ms(1);
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// Traffic changes.
+    Set(SetEvent),
+    /// A link or a switch fails.
+    Fail(FailEvent),
+}
+
+/// Traffic that changes at an instant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetEvent {
+    /// When.
+    #[serde(serialize_with = "as_text::span")]
+    pub at: Span,
+    /// What, in the order written.
+    #[serde(serialize_with = "settings")]
+    pub set: Vec<Setting>,
+}
+
+/// One thing that changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The group whose traffic it is.
+    pub group: String,
+    /// Its new value.
+    pub value: NewValue,
+}
+
+/// What can change, and to what.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NewValue {
+    /// `load.value`.
+    Load(f64),
+    /// `sizes`.
+    Sizes(Box<Sizes>),
+}
+
+/// A link or a switch that fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailEvent {
+    /// When.
+    #[serde(serialize_with = "as_text::span")]
+    pub at: Span,
+    /// What: `link:leaf0-spine1` or `switch:spine1`.
+    pub fail: String,
+    /// When it is repaired; `None` for never.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
+    /// How long after failure and repair switches route accordingly.
+    #[serde(serialize_with = "as_text::span")]
+    pub reconvergence: Span,
+}
+
+impl Timing {
+    /// The first instant at which no flow starts by itself any more; `None` where a number of flows is run.
+    fn last_start(&self) -> Option<Span> {
+        match *self {
+            Self::Window { warmup, measure, .. } => Some(warmup + measure),
+            Self::Count { .. } => None,
+        }
+    }
+
+    /// The instant at which the run has ended in any case.
+    fn end(&self) -> Span {
+        match *self {
+            Self::Window { drain: true, limit, .. } | Self::Count { limit, .. } => limit,
+            Self::Window { warmup, measure, .. } => warmup + measure,
+        }
+    }
+}
+
+/// Reads `[[event]]`, sorted by time; events of one instant stay in the order written.
+pub(super) fn read(
+    field: &Field<'_>,
+    (time, groups): (&Timing, &[Group]),
+    sources: &mut Sources,
+) -> Result<Vec<Event>, InputError> {
+    let items = field.filled_list()?;
+    if items.len() > MAX_EVENTS {
+        return Err(field.error(format!("{} events", items.len()), format!("at most {MAX_EVENTS}")));
+    }
+    let mut events = Vec::new();
+    for item in items {
+        let mut keys = item.table()?;
+        let at_field = keys.need("at", "at = \"20ms\"")?;
+        let at = at_field.span()?;
+        let event = match (keys.take("set"), keys.take("fail")) {
+            (Some(set), None) => {
+                before(&at_field, at, time.last_start().unwrap_or(time.end()))?;
+                Event::Set(SetEvent { at, set: changes(&set, groups, sources)? })
+            }
+            (None, Some(fail)) => {
+                before(&at_field, at, time.end())?;
+                Event::Fail(failure(at, &fail, &mut keys)?)
+            }
+            (None, None) => {
+                let fix = "set = { \"group.all.load.value\" = 0.8 } or fail = \"link:leaf0-spine1\"";
+                return Err(item.error("nothing happens", fix));
+            }
+            (Some(_), Some(_)) => {
+                return Err(item.error("two things happen", "an event for `set` and one for `fail`"));
+            }
+        };
+        keys.finish()?;
+        events.push(event);
+    }
+    events.sort_by_key(Event::at);
+    Ok(events)
+}
+
+fn before(field: &Field<'_>, at: Span, end: Span) -> Result<(), InputError> {
+    if at < end {
+        return Ok(());
+    }
+    let what =
+        if end == Span::ZERO { "the run has no time" } else { "the event is after the end of the run" };
+    Err(field.error(what, "an instant before the end that `time` states"))
+}
+
+fn failure(at: Span, fail: &Field<'_>, keys: &mut Reader<'_>) -> Result<FailEvent, InputError> {
+    let until_field = keys.take("until");
+    let until = until_field.as_ref().map(Field::span).transpose()?;
+    if let Some(field) = until_field.filter(|_| until.is_some_and(|until| until <= at)) {
+        return Err(field.error("the repair is not after the failure", "an instant after `at`, or none"));
+    }
+    let reconvergence = keys.take("reconvergence").map_or(Ok(RECONVERGENCE), |f| f.positive_span())?;
+    Ok(FailEvent { at, fail: fail.text()?.to_owned(), until, reconvergence })
+}
+
+fn changes(field: &Field<'_>, groups: &[Group], sources: &mut Sources) -> Result<Vec<Setting>, InputError> {
+    let entries = field.entries()?;
+    if entries.is_empty() {
+        return Err(field.error("nothing is set", "set = { \"group.all.load.value\" = 0.8 }"));
+    }
+    let one = |(key, value): (&str, Field<'_>)| setting(key, &value, groups, sources);
+    entries.into_iter().map(one).collect()
+}
+
+fn setting(
+    key: &str,
+    value: &Field<'_>,
+    groups: &[Group],
+    sources: &mut Sources,
+) -> Result<Setting, InputError> {
+    let fix = "group.NAME.load.value or group.NAME.sizes, of a group whose app is poisson or on_off";
+    let cannot = |what: String| Err(value.error(what, fix));
+    let parts: Vec<&str> = key.split('.').collect();
+    let (name, rest) = match &parts[..] {
+        ["group", name, rest @ ..] => (*name, rest),
+        _ => return cannot(format!("{key:?} cannot change while a run goes on")),
+    };
+    let Some(group) = groups.iter().find(|group| group.name == name) else {
+        return cannot(format!("there is no group {name:?}"));
+    };
+    if group.app.open_loop().is_none() {
+        return cannot(format!("group {name:?} offers no load that could change"));
+    }
+    let new = match rest {
+        ["load", "value"] => NewValue::Load(super::app::load_value(value)?),
+        ["sizes"] => NewValue::Sizes(Box::new(sizes::read(value, sources)?)),
+        _ => return cannot(format!("{key:?} cannot change while a run goes on")),
+    };
+    Ok(Setting { group: name.to_owned(), value: new })
+}
+
+impl Event {
+    /// What fails, if something does.
+    pub fn fails(&self) -> Option<&str> {
+        match self {
+            Self::Set(_) => None,
+            Self::Fail(event) => Some(&event.fail),
+        }
+    }
+
+    /// When it happens.
+    pub fn at(&self) -> Span {
+        match self {
+            Self::Set(event) => event.at,
+            Self::Fail(event) => event.at,
+        }
+    }
+}
+
+fn settings<S: Serializer>(set: &[Setting], s: S) -> Result<S::Ok, S::Error> {
+    let mut map = s.serialize_map(Some(set.len()))?;
+    for Setting { group, value } in set {
+        match value {
+            NewValue::Load(load) => map.serialize_entry(&format!("group.{group}.load.value"), load)?,
+            NewValue::Sizes(sizes) => map.serialize_entry(&format!("group.{group}.sizes"), sizes)?,
+        }
+    }
+    map.end()
+}

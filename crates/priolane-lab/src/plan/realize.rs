@@ -1,0 +1,47 @@
+//! What a run was, once it is known when flows that waited started.
+
+use std::borrow::Cow;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::scenario::Scenario;
+
+use super::build::{Built, Measured};
+
+impl Built {
+    /// This run as it came about: flows that waited start when they did, flows that were never issued are gone, from
+    /// `outcome` too, and what is measured and offered is reckoned from that. Ids stay. Where nothing waits, itself.
+    pub fn realized(&self, outcome: &mut Outcome) -> Cow<'_, Self> {
+        if self.scenario.waits.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let began: Vec<Began> = outcome.flows.iter().map(|record| record.began).collect();
+        let kept = || began.iter().enumerate().filter(|(_, began)| **began != Began::NotIssued);
+        let flow = |(place, began): (usize, &Began)| {
+            let planned = self.scenario.flows[place];
+            match began {
+                Began::At(start) => FlowSpec { start: *start, ..planned },
+                _ => planned,
+            }
+        };
+        let flows: Vec<FlowSpec> = kept().map(flow).collect();
+        let measured = kept()
+            .zip(&flows)
+            .map(|((_, began), flow)| *began != Began::Never && self.window.holds(flow.start));
+        let measured = measured.collect();
+        let bare_fct = kept().map(|(place, _)| self.bare_fct[place]).collect();
+        let started: Vec<FlowSpec> = kept()
+            .zip(&flows)
+            .filter(|((_, began), _)| **began != Began::Never)
+            .map(|(_, flow)| *flow)
+            .collect();
+        let window = match self.window {
+            Measured::All => Measured::All.offered(&started),
+            window => window.offered(&[]),
+        };
+        let load = self.load.offered(&self.scenario, &started, window);
+        outcome.flows.retain(|record| record.began != Began::NotIssued);
+        let scenario = Scenario { flows, waits: Vec::new(), controls: Vec::new(), ..self.scenario.clone() };
+        Cow::Owned(Self { scenario, measured, bare_fct, load, ..self.clone() })
+    }
+}

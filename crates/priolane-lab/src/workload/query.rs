@@ -1,0 +1,211 @@
+//! Query and response: a client asks some servers, each answers, and when all answers are in the next query follows.
+//!
+//! ```text
+//! request r:  fan_out queries, client -> servers drawn anew
+//! answer:     server -> client, `think` after the query was delivered
+//! request r+1: `pause` after the last answer of r was delivered, if that is before the end
+//! ```
+//!
+//! A closed loop, as a list of flows that wait: all draws are by client, loop and request, so that runs are paired by
+//! request whatever the scheme. How many requests there will be is not known beforehand; the list has as many as there
+//! could be if nothing queued anywhere, and those that are never made are no part of the run
+//! (docs/assumptions.md#query-bound).
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::sizes::SizeDistribution;
+use priolane_core::units::{PS_PER_S, Rate, Span, Time};
+use priolane_sim::waits::Wait;
+
+use super::{
+    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Traffic, Until, distinct, not_too_late, size_ok,
+};
+
+/// How long a client pauses between requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Always as long.
+    Fixed(Span),
+    /// Exponentially distributed with this mean.
+    Exponential(Span),
+}
+
+/// What no request can be faster than.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor {
+    /// The least time of a packet from host to host.
+    pub trip: Span,
+    /// The rate of the fastest host link.
+    pub rate: Rate,
+}
+
+/// Requests in a closed loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Payload bytes of a query to one server.
+    pub bytes: u64,
+    /// Servers asked at once, at least 1.
+    pub fan_out: u32,
+    /// The law of the sizes of answers.
+    pub sizes: SizeDistribution,
+    /// From the arrival of a query to the start of its answer.
+    pub think: Span,
+    /// From the last answer to the next request.
+    pub pause: Pause,
+    /// Requests that a client has under way at once: loops, each with draws of its own.
+    pub concurrency: u32,
+    /// Requests of each loop; `None` for as many as there is time for.
+    pub requests: Option<u64>,
+    /// When the first pause begins.
+    pub start: Time,
+    /// What bounds the list.
+    pub floor: Floor,
+}
+
+/// The draws of one loop of one client.
+struct Draws {
+    pauses: Stream,
+    servers: Stream,
+    sizes: Stream,
+}
+
+impl Draws {
+    fn new(site: &Site, client: HostId, round: u32) -> Self {
+        let key = u64::from(round) << 48 | u64::from(site.group) << 32 | 1 << 29 | u64::from(client.0);
+        let stream = |purpose| Stream::new(site.seed, purpose, key);
+        Self {
+            pauses: stream(Purpose::Arrivals),
+            servers: stream(Purpose::Pairs),
+            sizes: stream(Purpose::Sizes),
+        }
+    }
+}
+
+/// The list in the making.
+struct List<'a> {
+    maker: Maker<'a>,
+    traffic: Traffic,
+}
+
+impl Query {
+    pub(super) fn traffic(&self, site: &Site) -> Result<Traffic, AppError> {
+        size_ok(Some(self.bytes))?;
+        let mut servers = distinct(site.to);
+        let mut list = List { maker: Maker::new(site), traffic: Traffic::default() };
+        for client in distinct(site.hosts) {
+            let available = (servers.len() - usize::from(servers.contains(&client))) as u32;
+            if self.fan_out == 0 || self.fan_out > available {
+                return Err(AppError::FanOut { asked: self.fan_out, available });
+            }
+            for round in 0..self.concurrency {
+                self.loop_of(site, client, (&mut servers, Draws::new(site, client, round)), &mut list)?;
+            }
+        }
+        Ok(list.traffic)
+    }
+
+    /// The requests of one loop.
+    fn loop_of(
+        &self,
+        site: &Site,
+        client: HostId,
+        (servers, mut draws): (&mut [HostId], Draws),
+        list: &mut List,
+    ) -> Result<(), AppError> {
+        let mut last: Vec<FlowId> = Vec::new();
+        let mut earliest = self.start;
+        let (most, until) = match site.until {
+            Until::Time(end) => (self.requests.unwrap_or(u64::MAX), end),
+            Until::Flows(_) => (1, LATEST_START),
+        };
+        for _ in 0..most {
+            let pause = self.pause(&mut draws.pauses);
+            earliest = Time(earliest.0.saturating_add(pause.0));
+            if earliest >= until {
+                break;
+            }
+            not_too_late(earliest.0)?;
+            if list.traffic.flows.len() + 2 * self.fan_out as usize > MAX_FLOWS as usize {
+                return Err(AppError::TooMany);
+            }
+            let asked = draw(servers, client, self.fan_out as usize, &mut draws.servers);
+            let wait = Wait { flow: FlowId(0), after: last, delay: pause, until: Some(until) };
+            (last, earliest) = self.request((client, asked), (earliest, &wait), &mut draws.sizes, list);
+        }
+        Ok(())
+    }
+
+    /// One request at `earliest` or when `wait` says; its answers, and when the last of them is there at the earliest.
+    fn request(
+        &self,
+        (client, servers): (HostId, &[HostId]),
+        (earliest, wait): (Time, &Wait),
+        sizes: &mut Stream,
+        list: &mut List,
+    ) -> (Vec<FlowId>, Time) {
+        let mut queries = Vec::with_capacity(servers.len());
+        for &server in servers {
+            let query = list.flow(Pair { src: client, dst: server }, self.bytes, earliest);
+            if !wait.after.is_empty() {
+                list.traffic.waits.push(Wait { flow: query, ..wait.clone() });
+            }
+            queries.push(query);
+        }
+        let asked = Time(earliest.0.saturating_add(self.floor.time(self.bytes).0));
+        let answered = Time(asked.0.saturating_add(self.think.0));
+        let mut bytes = 0;
+        let mut answers = Vec::with_capacity(servers.len());
+        for (&server, query) in servers.iter().zip(queries) {
+            let size = self.sizes.sample(sizes);
+            bytes += size;
+            let answer = list.flow(Pair { src: server, dst: client }, size, answered);
+            let wait = Wait { flow: answer, after: vec![query], delay: self.think, until: None };
+            list.traffic.waits.push(wait);
+            answers.push(answer);
+        }
+        (answers, Time(answered.0.saturating_add(self.floor.time(bytes).0)))
+    }
+
+    fn pause(&self, stream: &mut Stream) -> Span {
+        match self.pause {
+            Pause::Fixed(pause) => pause,
+            Pause::Exponential(mean) => {
+                let ps = (stream.exponential(mean.as_secs_f64()) * PS_PER_S as f64).round() as u64;
+                Span(ps.min(LATEST_START.0 + 1))
+            }
+        }
+    }
+}
+
+impl Floor {
+    /// The least time in which `bytes` bytes of payload get from host to host, rounded down.
+    fn time(&self, bytes: u64) -> Span {
+        let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.rate.bps().max(1) + 1);
+        Span(u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.trip.0))
+    }
+}
+
+impl List<'_> {
+    fn flow(&mut self, pair: Pair, bytes: u64, start: Time) -> FlowId {
+        let id = FlowId(self.traffic.flows.len() as u32);
+        let flow = self.maker.flow(pair, Some(bytes), start);
+        self.traffic.flows.push(FlowSpec { id, ..flow });
+        id
+    }
+}
+
+/// The first `count` places of a partial shuffle of all hosts but `client`. The order that earlier draws left does not
+/// matter to later ones: hosts are put in order first.
+fn draw<'a>(hosts: &'a mut [HostId], client: HostId, count: usize, stream: &mut Stream) -> &'a [HostId] {
+    hosts.sort_unstable();
+    let mut left = hosts.len();
+    if let Ok(place) = hosts.binary_search(&client) {
+        left -= 1;
+        hosts[place..].rotate_left(1);
+    }
+    for i in 0..count {
+        hosts.swap(i, i + stream.below((left - i) as u64) as usize);
+    }
+    &hosts[..count]
+}

@@ -1,0 +1,235 @@
+//! Flow lists whose flows wait, queries, traffic that changes and links that fail: from the experiment file to rows.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_lab::execute::{Settings, execute};
+use priolane_lab::plan::{self, Built, Options};
+use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::scenario::Engine;
+use priolane_sim::{Drive, run};
+
+const FABRIC: &str = r#"title = "Reacting"
+schemes = ["dctcp"]
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+fabric_link = { rate = "10Gbps", delay = "1us" }
+"#;
+
+const POISSON: &str = r#"time = { measure = "20ms" }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = "imc10"
+load = { of = "host", counts = "payload", value = 0.3 }
+"#;
+
+const QUERY: &str = r#"[[group]]
+name = "clients"
+hosts = "0-1"
+app = "query"
+query = "2kB"
+fan_out = 3
+sizes = "web_search"
+think = "5us"
+pause = "100us"
+concurrency = 2
+"#;
+
+fn built(text: &str) -> Built {
+    let plan = plan::from_text("x.toml", text, Path::new("."), &Options::default()).unwrap();
+    plan::build(&plan.runs[0]).unwrap()
+}
+
+fn simulated(built: &Built) -> Outcome {
+    let mut quiet = |_| ControlFlow::Continue(());
+    let mut on = |engine| run(&built.scenario, Drive::on(engine), &mut quiet).unwrap();
+    let (mut window, mut wheel) = (on(Engine::Window), on(Engine::Wheel));
+    (window.work.events, wheel.work.events) = (0, 0);
+    assert_eq!(window, wheel);
+    window
+}
+
+fn flows(text: &str) -> Vec<FlowSpec> {
+    built(text).scenario.flows
+}
+
+fn before(flows: &[FlowSpec], ms: u64) -> Vec<FlowSpec> {
+    flows.iter().filter(|flow| flow.start.0 < ms * 1_000_000_000).copied().collect()
+}
+
+#[test]
+fn a_change_of_load_moves_no_arrival_before_it_and_scales_those_after() {
+    for app in ["poisson\"", "on_off\"\nburst_load = 0.6\nper = \"host\""] {
+        let text = format!("{FABRIC}{}", POISSON.replace("poisson\"", app));
+        let plain = flows(&text);
+        let set = |set: &str| flows(&format!("{text}[[event]]\nat = \"10ms\"\nset = {{ {set} }}\n"));
+        let more = set("\"group.all.load.value\" = 0.6");
+        assert_eq!(before(&plain, 10), before(&more, 10), "{app}");
+        let after = |flows: &[FlowSpec]| (flows.len() - before(flows, 10).len()) as f64;
+        // Twice the load is twice the flows.
+        let ratio = after(&more) / after(&plain);
+        assert!((1.8..2.2).contains(&ratio), "{app}: {ratio}");
+        // The first flow after the change comes in half the time, exactly.
+        let first = |flows: &[FlowSpec]| flows[before(flows, 10).len()].start.0 - 10_000_000_000;
+        assert!(first(&plain).abs_diff(2 * first(&more)) <= 2, "{app}");
+        // Larger flows at the same load: fewer of them, and sizes of another law.
+        let larger = set("\"group.all.sizes\" = \"data_mining\"");
+        assert_eq!(before(&plain, 10), before(&larger, 10), "{app}");
+        assert!(after(&larger) < after(&plain) / 2.0, "{app}: {}", after(&larger));
+        // A change to what is already so changes nothing.
+        assert_eq!(set("\"group.all.load.value\" = 0.3"), plain, "{app}");
+    }
+}
+
+#[test]
+fn a_change_back_ends_a_change() {
+    let text = format!("{FABRIC}{POISSON}");
+    let event = |ms: u64, load: f64| {
+        format!("[[event]]\nat = \"{ms}ms\"\nset = {{ \"group.all.load.value\" = {load} }}\n")
+    };
+    let pulse = flows(&format!("{text}{}{}", event(5, 1.5), event(10, 0.3)));
+    let count = |flows: &[FlowSpec], from, to| (before(flows, to).len() - before(flows, from).len()) as f64;
+    let plain = flows(&text);
+    let ratio = |from, to| count(&pulse, from, to) / count(&plain, from, to);
+    assert_eq!(ratio(0, 5), 1.0);
+    assert!((4.3..5.7).contains(&ratio(5, 10)), "{}", ratio(5, 10));
+    assert!((0.85..1.15).contains(&ratio(10, 20)), "{}", ratio(10, 20));
+}
+
+#[test]
+fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
+    let text = format!(
+        "{FABRIC}{}[frame]\nmtu = 1500\n",
+        QUERY
+            .replace("hosts = \"0-1\"", "hosts = \"0\"")
+            .replace("fan_out = 3", "fan_out = 1\nrequests = 2\nto = \"server\"\npauses = \"fixed\"")
+            .replace(
+                "sizes = \"web_search\"",
+                "sizes = { csv = \"web_search\", interpolation = \"linear\", max = \"1B\" }"
+            )
+            .replace("concurrency = 2", "concurrency = 1")
+    );
+    let server = "[[group]]\nname = \"server\"\nhosts = \"1\"\napp = \"permutation\"\nsize = \"1B\"\nto = \"clients\"\nstart = \"9ms\"\n";
+    let text =
+        format!("time = {{ measure = \"10ms\" }}\n{}{server}", text.replace("[frame]\nmtu = 1500\n", ""));
+    let built = built(&text);
+    let outcome = simulated(&built);
+    let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
+    let fct: Vec<u64> = outcome.flows.iter().map(|flow| flow.fct.unwrap().0).collect();
+    // First the pause; the answer 5 us after the query is there; the next query 100 us after the answer.
+    assert_eq!((built.scenario.flows[0].start.0, began[0]), (100_000_000, Began::AsPlanned));
+    let at = |ps: u64| Began::At(priolane_core::units::Time(ps));
+    let answer = 100_000_000 + fct[0] + 5_000_000;
+    let again = answer + fct[1] + 100_000_000;
+    assert_eq!(began[1..4], [at(answer), at(again), at(again + fct[2] + 5_000_000)]);
+    // Two packets of 2000 B, 1538 + 618 B over the first link and 618 B more over the second, after a handshake.
+    assert_eq!(fct[0], fct[2]);
+    assert!(fct[0] >= 8 * (1538 + 618 + 618) * 100 + 2_000_000, "{}", fct[0]);
+}
+
+#[test]
+fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
+    let text = format!("time = {{ measure = \"5ms\" }}\n{FABRIC}{QUERY}");
+    let built = built(&text);
+    let mut outcome = simulated(&built);
+    let flows = &built.scenario.flows;
+    // No flow comes before the bound that the list was made by, and no request after the window.
+    let started = || outcome.flows.iter().zip(flows);
+    let starts = started().filter_map(|(record, flow)| match record.began {
+        Began::At(at) => Some((at, flow)),
+        _ => None,
+    });
+    let starts: Vec<_> = starts.collect();
+    assert!(starts.len() > 100 && starts.iter().all(|(at, flow)| *at >= flow.start), "{}", starts.len());
+    let is_query = |flow: &FlowSpec| flow.src.0 < 2 && flow.size == Some(2_000);
+    assert!(starts.iter().filter(|(_, flow)| is_query(flow)).all(|(at, _)| at.0 < 5_000_000_000));
+    assert!(outcome.flows.iter().any(|record| record.began == Began::NotIssued));
+    // What was issued was answered, and only that is left.
+    let realized = built.realized(&mut outcome);
+    assert_eq!(realized.scenario.flows.len(), outcome.flows.len());
+    assert!(outcome.flows.iter().all(|record| record.fct.is_some()));
+    let queries = realized.scenario.flows.iter().filter(|flow| is_query(flow)).count();
+    assert!(queries * 2 >= outcome.flows.len() && queries % 3 == 0, "{queries} of {}", outcome.flows.len());
+    let measured = realized.measured.iter().filter(|&&measured| measured).count();
+    let late = realized.scenario.flows.iter().filter(|flow| flow.start.0 >= 5_000_000_000).count();
+    assert_eq!(measured, realized.scenario.flows.len() - late);
+    assert!(realized.load.offered_host.is_some_and(|load| load > 0.01));
+
+    // Another scheme leaves every draw as it is: the lists are equal.
+    let other = built_with(&text.replace("\"dctcp\"", "\"newreno\""));
+    assert_eq!((other.scenario.flows, other.scenario.waits), (built.scenario.flows, built.scenario.waits));
+}
+
+fn built_with(text: &str) -> Built {
+    built(text)
+}
+
+#[test]
+fn listed_flows_wait_and_rows_tell_when_they_started() {
+    let folder = std::env::temp_dir().join(format!("priolane-reacting-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let list = "start_ns,src,dst,bytes,after,delay_ns\n0,0,4,1460,,\n0,1,2,1460,0,2.5\n0,2,3,1460,0+1,\n900000,3,0,1460,2,\n";
+    std::fs::write(folder.join("f.csv"), list).unwrap();
+    let text = format!(
+        "time = {{ warmup = \"10us\", measure = \"500us\" }}\n{FABRIC}[[group]]\nname = \"l\"\nhosts = \"*\"\napp = \"flows\"\nlist = \"f.csv\"\nafter_delay = \"3us\"\n"
+    );
+    let plan = plan::from_text("x.toml", &text, &folder, &Options::default()).unwrap();
+    let built = plan::build(&plan.runs[0]).unwrap();
+    let mut outcome = simulated(&built);
+    let fct = |flow: usize| outcome.flows[flow].fct.unwrap().0;
+    let second = fct(0) + 2_500;
+    let third = second + fct(1) + 3_000_000;
+    let at = |ps| Began::At(priolane_core::units::Time(ps));
+    let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
+    assert_eq!(began, [Began::AsPlanned, at(second), at(third), at(900_000_000)]);
+    let realized = built.realized(&mut outcome);
+    assert_eq!(realized.measured, [false, true, true, false]);
+    assert_eq!(realized.scenario.flows[2].start.0, third);
+    // Both flows of the window offer to the links of all hosts that send; before the run neither is counted.
+    let payload = 2.0 * 1460.0 * 8.0 / (10e9 * 500e-6);
+    assert_eq!(built.load.offered_host, Some(0.0));
+    assert!((realized.load.offered_host.unwrap() - payload / 4.0).abs() < 1e-12);
+
+    // The whole way: two engines, files and records.
+    let settings = Settings { verify: true, ..Settings::default() };
+    let done = execute(&plan.runs[0], &folder.join("out"), &settings, &mut |_| ControlFlow::Continue(()));
+    let record = done.unwrap().record().clone();
+    assert_eq!((record.counters.flows, record.summary["all"].flows), (4, 2));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_failure_and_its_repair_go_the_whole_way_from_the_file_to_the_ledger() {
+    let event =
+        "[[event]]\nat = \"5ms\"\nfail = \"switch:spine1\"\nuntil = \"10ms\"\nreconvergence = \"500us\"\n";
+    let built = built(&format!("{FABRIC}{POISSON}{event}"));
+    let outcome = simulated(&built);
+    assert!(outcome.flows.iter().all(|flow| flow.fct.is_some()));
+    let lost: u64 = outcome.ledger.lost.iter().map(|tally| tally.packets).sum();
+    assert!(lost > 10, "{lost}");
+    let plain = simulated(&self::built(&format!("{FABRIC}{POISSON}")));
+    assert_eq!(plain.ledger.lost.iter().map(|tally| tally.packets).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_merged_experiment_with_events_is_an_experiment_again() {
+    let events = "[[event]]\nat = \"7ms\"\nset = { \"group.all.sizes\" = \"data_mining\", \"group.all.load.value\" = 0.5 }\n\
+                  [[event]]\nat = \"5ms\"\nfail = \"link:leaf0-spine1\"\n";
+    let plan =
+        plan::from_text("x.toml", &format!("{FABRIC}{POISSON}{events}"), Path::new("."), &Options::default());
+    let merged = plan.unwrap().experiment.to_json();
+    assert_eq!(merged["event"][0]["fail"], "link:leaf0-spine1");
+    assert_eq!(
+        (&merged["event"][0]["reconvergence"], &merged["event"][0]["at"]),
+        (&"1ms".into(), &"5ms".into())
+    );
+    assert_eq!(merged["event"][1]["set"]["group.all.load.value"], 0.5);
+    assert_eq!(merged["event"][1]["set"]["group.all.sizes"]["csv"], "data_mining");
+}
