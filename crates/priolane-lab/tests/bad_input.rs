@@ -154,7 +154,6 @@ fn empty_lists_are_refused() {
 #[test]
 fn what_this_version_does_not_do_is_refused_by_name() {
     for (text, line, key) in [
-        ("[[event]]\nat = \"1ms\"\n", 17, "event"),
         ("price = { plan = \"vbp\" }\n", 17, "group.all.price"),
         ("scheme = \"newreno\"\n", 17, "group.all.scheme"),
         ("[scheme.dctcp]\nprice = 1\n", 18, "scheme.dctcp.price"),
@@ -466,13 +465,85 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
         let error = folder.write("f.csv", list).plan("x.toml").unwrap_err();
         assert!(error.file == "f.csv" && error.line == Some(3) && error.what.contains(what), "{error}");
     }
+    for (rows, key, what) in [
+        ("0,0,1,5,,\n0,1,2,5,0,0\n", "delay_ns", "takes time"),
+        ("0,0,1,5,,\n0,1,2,5,2,9\n", "after", "not there"),
+        ("0,0,1,5,1,9\n0,1,2,5,0,9\n", "after", "wait for it"),
+        ("0,0,1,endless,,\n0,1,2,5,0,9\n", "after", "has no end"),
+    ] {
+        folder.write("f.csv", format!("start_ns,src,dst,bytes,after,delay_ns\n{rows}"));
+        let error = folder.plan("x.toml").unwrap_err();
+        assert!(error.key == key && error.what.contains(what), "{error}");
+    }
     folder.write("f.csv", "start_ns,src,dst,bytes,after\n0,0,1,5,\n0,1,2,5,0\n");
-    let waiting = folder.plan("x.toml").unwrap_err();
-    assert!(waiting.line == Some(3) && waiting.what.contains("wait for other flows"), "{waiting}");
+    assert!(folder.plan("x.toml").is_ok());
     let labelled =
         folder.write("f.csv", "start_ns,src,dst,bytes,coflow\n0,0,1,5,7\n").plan("x.toml").unwrap();
     assert!(labelled.warnings.iter().any(|warning| warning.contains("coflows of its list are labels")));
     // A class beyond the port's queues is seen in the list before anything runs.
     folder.write("f.csv", "start_ns,src,dst,bytes,class\n0,0,1,5,3\n");
     assert_eq!(folder.plan("x.toml").unwrap_err().key, "scheme.dctcp.map");
+}
+
+#[test]
+fn an_event_that_cannot_be_is_refused_at_its_line() {
+    for (text, line, key, what) in [
+        ("at = \"1ms\"", 17, "event[0]", "nothing happens"),
+        ("at = \"-1ms\"\nfail = \"switch:spine0\"", 18, "event[0].at", ""),
+        ("at = \"3ms\"\nset = { \"group.all.load.value\" = 0.6 }", 18, "event[0].at", "after the end"),
+        (
+            "at = \"1ms\"\nset = { \"group.all.load.value\" = 60 }",
+            19,
+            "event[0].set.group.all.load.value",
+            "out of range",
+        ),
+        (
+            "at = \"1ms\"\nset = { \"group.al.load.value\" = 0.6 }",
+            19,
+            "event[0].set.group.al.load.value",
+            "no group",
+        ),
+        (
+            "at = \"1ms\"\nset = { \"group.all.reach\" = 1 }",
+            19,
+            "event[0].set.group.all.reach",
+            "cannot change",
+        ),
+        (
+            "at = \"1ms\"\nset = { \"group.all.sizes\" = \"websearch\" }",
+            19,
+            "event[0].set.group.all.sizes",
+            "websearch",
+        ),
+        ("at = \"1ms\"\nfail = \"leaf0\"", 19, "event[0].fail", "neither a link nor a switch"),
+        ("at = \"1ms\"\nfail = \"switch:spine7\"", 19, "event[0].fail", "no switch"),
+        ("at = \"1ms\"\nfail = \"switch:h0\"", 19, "event[0].fail", "is a host"),
+        ("at = \"1ms\"\nfail = \"link:leaf0-leaf1\"", 19, "event[0].fail", "no link"),
+        ("at = \"1ms\"\nfail = \"link:leaf0-spine0#2\"", 19, "event[0].fail", "no link \"2\""),
+        ("at = \"1ms\"\nfail = \"link:h0-leaf0\"", 19, "event[0].fail", "h0 is cut off for ever"),
+        ("at = \"1ms\"\nfail = \"switch:leaf1\"", 19, "event[0].fail", "cut off for ever"),
+        (
+            "at = \"1ms\"\nfail = \"switch:spine0\"\nuntil = \"1ms\"",
+            20,
+            "event[0].until",
+            "not after the failure",
+        ),
+        ("at = \"1ms\"\nfail = \"switch:spine0\"\nreconvergence = \"0us\"", 20, "event[0].reconvergence", ""),
+    ] {
+        let error = expect(&format!("{GOOD}[[event]]\n{text}\n"), line, key);
+        assert!(error.what.contains(what), "{error}");
+    }
+}
+
+#[test]
+fn a_query_that_cannot_be_is_refused_at_its_key() {
+    let query = "app = \"query\"\nquery = \"2kB\"\nsizes = \"web_search\"\npause = \"1ms\"\n";
+    let good = GOOD.split_once("app = ").map(|(head, _)| format!("{head}{query}")).unwrap();
+    assert!(planned(&good).is_ok());
+    assert!(
+        expect(&format!("{good}fan_out = 8\n"), 18, "group.all.fan_out").what.contains("can ask 7 hosts")
+    );
+    assert!(expect(&format!("{good}requests = 0\n"), 18, "group.all.requests").what.contains('0'));
+    let counted = good.replace("{ warmup = \"1ms\", measure = \"2ms\" }", "{ flows = 100 }");
+    assert!(expect(&counted, 14, "group.all.app").what.contains("wait for others"));
 }

@@ -21,8 +21,9 @@ host_link = { rate = "10Gbps", delay = "1us" }
 fabric_link = { rate = "10Gbps", delay = "1us" }
 "#;
 
-const POISSON: &str = r#"time = { measure = "20ms" }
-[[group]]
+const TIME: &str = "time = { measure = \"20ms\" }\n";
+
+const POISSON: &str = r#"[[group]]
 name = "all"
 hosts = "*"
 app = "poisson"
@@ -36,7 +37,7 @@ hosts = "0-1"
 app = "query"
 query = "2kB"
 fan_out = 3
-sizes = "web_search"
+sizes = "imc10"
 think = "5us"
 pause = "100us"
 concurrency = 2
@@ -67,7 +68,7 @@ fn before(flows: &[FlowSpec], ms: u64) -> Vec<FlowSpec> {
 #[test]
 fn a_change_of_load_moves_no_arrival_before_it_and_scales_those_after() {
     for app in ["poisson\"", "on_off\"\nburst_load = 0.6\nper = \"host\""] {
-        let text = format!("{FABRIC}{}", POISSON.replace("poisson\"", app));
+        let text = format!("{TIME}{FABRIC}{}", POISSON.replace("poisson\"", app));
         let plain = flows(&text);
         let set = |set: &str| flows(&format!("{text}[[event]]\nat = \"10ms\"\nset = {{ {set} }}\n"));
         let more = set("\"group.all.load.value\" = 0.6");
@@ -90,7 +91,7 @@ fn a_change_of_load_moves_no_arrival_before_it_and_scales_those_after() {
 
 #[test]
 fn a_change_back_ends_a_change() {
-    let text = format!("{FABRIC}{POISSON}");
+    let text = format!("{TIME}{FABRIC}{POISSON}");
     let event = |ms: u64, load: f64| {
         format!("[[event]]\nat = \"{ms}ms\"\nset = {{ \"group.all.load.value\" = {load} }}\n")
     };
@@ -105,20 +106,14 @@ fn a_change_back_ends_a_change() {
 
 #[test]
 fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
-    let text = format!(
-        "{FABRIC}{}[frame]\nmtu = 1500\n",
-        QUERY
-            .replace("hosts = \"0-1\"", "hosts = \"0\"")
-            .replace("fan_out = 3", "fan_out = 1\nrequests = 2\nto = \"server\"\npauses = \"fixed\"")
-            .replace(
-                "sizes = \"web_search\"",
-                "sizes = { csv = \"web_search\", interpolation = \"linear\", max = \"1B\" }"
-            )
-            .replace("concurrency = 2", "concurrency = 1")
-    );
-    let server = "[[group]]\nname = \"server\"\nhosts = \"1\"\napp = \"permutation\"\nsize = \"1B\"\nto = \"clients\"\nstart = \"9ms\"\n";
-    let text =
-        format!("time = {{ measure = \"10ms\" }}\n{}{server}", text.replace("[frame]\nmtu = 1500\n", ""));
+    let one = "sizes = { csv = \"imc10\", interpolation = \"linear\", max = \"1B\" }";
+    let query = QUERY
+        .replace("hosts = \"0-1\"", "hosts = \"0\"\nto = \"server\"")
+        .replace("fan_out = 3", "fan_out = 1\nrequests = 2\npauses = \"fixed\"")
+        .replace("sizes = \"imc10\"", one)
+        .replace("concurrency = 2", "concurrency = 1");
+    let server = "[[group]]\nname = \"server\"\nhosts = \"1\"\napp = \"long_lived\"\nsize = \"1B\"\nstart = \"9ms\"\npairs = [{ src = 5, dst = 6 }]\n";
+    let text = format!("time = {{ measure = \"10ms\" }}\n{FABRIC}{query}{server}");
     let built = built(&text);
     let outcome = simulated(&built);
     let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
@@ -129,9 +124,12 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
     let answer = 100_000_000 + fct[0] + 5_000_000;
     let again = answer + fct[1] + 100_000_000;
     assert_eq!(began[1..4], [at(answer), at(again), at(again + fct[2] + 5_000_000)]);
-    // Two packets of 2000 B, 1538 + 618 B over the first link and 618 B more over the second, after a handshake.
-    assert_eq!(fct[0], fct[2]);
-    assert!(fct[0] >= 8 * (1538 + 618 + 618) * 100 + 2_000_000, "{}", fct[0]);
+    // SYN and SYN/ACK of 84 B over two links of 1 us each, and the ACK before the data: 5 x 67 200 ps and 4 us. Then
+    // 2000 B as 1538 B and 618 B, the second behind the first on both links; and 1 B as 84 B.
+    let handshake = 5 * 67_200 + 4_000_000;
+    let query = 1_230_400 + 1_000_000 + 1_230_400 + 494_400 + 1_000_000;
+    assert_eq!([fct[0], fct[2]], [handshake + query; 2]);
+    assert_eq!([fct[1], fct[3]], [handshake + 2 * 67_200 + 2_000_000; 2]);
 }
 
 #[test]
@@ -163,12 +161,8 @@ fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
     assert!(realized.load.offered_host.is_some_and(|load| load > 0.01));
 
     // Another scheme leaves every draw as it is: the lists are equal.
-    let other = built_with(&text.replace("\"dctcp\"", "\"newreno\""));
+    let other = self::built(&text.replace("\"dctcp\"", "\"newreno\""));
     assert_eq!((other.scenario.flows, other.scenario.waits), (built.scenario.flows, built.scenario.waits));
-}
-
-fn built_with(text: &str) -> Built {
-    built(text)
 }
 
 #[test]
@@ -209,12 +203,12 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
 fn a_failure_and_its_repair_go_the_whole_way_from_the_file_to_the_ledger() {
     let event =
         "[[event]]\nat = \"5ms\"\nfail = \"switch:spine1\"\nuntil = \"10ms\"\nreconvergence = \"500us\"\n";
-    let built = built(&format!("{FABRIC}{POISSON}{event}"));
+    let built = built(&format!("{TIME}{FABRIC}{POISSON}{event}"));
     let outcome = simulated(&built);
     assert!(outcome.flows.iter().all(|flow| flow.fct.is_some()));
     let lost: u64 = outcome.ledger.lost.iter().map(|tally| tally.packets).sum();
     assert!(lost > 10, "{lost}");
-    let plain = simulated(&self::built(&format!("{FABRIC}{POISSON}")));
+    let plain = simulated(&self::built(&format!("{TIME}{FABRIC}{POISSON}")));
     assert_eq!(plain.ledger.lost.iter().map(|tally| tally.packets).sum::<u64>(), 0);
 }
 
@@ -222,8 +216,12 @@ fn a_failure_and_its_repair_go_the_whole_way_from_the_file_to_the_ledger() {
 fn a_merged_experiment_with_events_is_an_experiment_again() {
     let events = "[[event]]\nat = \"7ms\"\nset = { \"group.all.sizes\" = \"data_mining\", \"group.all.load.value\" = 0.5 }\n\
                   [[event]]\nat = \"5ms\"\nfail = \"link:leaf0-spine1\"\n";
-    let plan =
-        plan::from_text("x.toml", &format!("{FABRIC}{POISSON}{events}"), Path::new("."), &Options::default());
+    let plan = plan::from_text(
+        "x.toml",
+        &format!("{TIME}{FABRIC}{POISSON}{events}"),
+        Path::new("."),
+        &Options::default(),
+    );
     let merged = plan.unwrap().experiment.to_json();
     assert_eq!(merged["event"][0]["fail"], "link:leaf0-spine1");
     assert_eq!(
