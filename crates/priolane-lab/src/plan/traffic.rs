@@ -236,7 +236,7 @@ fn listed(rows: Vec<flow_list::Row>, delay: Span) -> Flows {
     let waits = |row: &flow_list::Row| {
         let after = row.after.clone();
         let delay = row.delay.unwrap_or(delay);
-        (!after.is_empty()).then(|| Wait { flow: row.flow.id, after, delay, until: None })
+        (!after.is_empty()).then_some(Wait { flow: row.flow.id, after, delay, until: None })
     };
     Flows { waits: rows.iter().filter_map(waits).collect(), list: rows.iter().map(|row| row.flow).collect() }
 }
