@@ -17,6 +17,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff
 
 
 LOCK_FILE = ".grid.lock"
+_HOLDER_CHARACTERS = 200
 
 
 class NotWritten(OSError):
@@ -61,7 +62,8 @@ def sole_writer(directory: Path) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             stream.seek(0)
-            raise Occupied(directory, stream.read().strip() or "another process") from error
+            holder = _printable(" ".join(stream.read(_HOLDER_CHARACTERS).split()))
+            raise Occupied(directory, holder or "another process") from error
         except OSError as error:
             raise NotWritten(path, error) from error
         try:

@@ -45,7 +45,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         return writeln!(out, "there {}", id.as_str()).map_err(|e| e.to_string());
     }
     let fixture =
-        fixture::Fixture::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0);
+        fixture::Fixture::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0 / 8);
     let outcome = fixture.outcome.clone();
     let fixture::Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
     let built = Built {
