@@ -71,6 +71,18 @@ fn what_the_controller_tells_follows_the_samples() {
 }
 
 #[test]
+fn a_sample_gives_a_row_for_each_metric() {
+    let fixture = Fixture::with_flows(1).with_series(3);
+    let rows = Rows::new(fixture.source(), &fixture.outcome);
+    // Three metrics of each of 3 samples, two thresholds of each of 3 changes.
+    assert_eq!(rows.len(Table::Series), 3 * 3 + 2 * 3);
+    // The last metric of the second sample: two packets of 1538 B were sent.
+    let batch = rows.batch(Table::Series, 5..6);
+    let cell = |column: usize| View::of(batch.column(column)).unwrap().cell(0).to_string();
+    assert_eq!([0, 2, 3].map(cell), ["2000", "sent_bytes", "3076"]);
+}
+
+#[test]
 fn digest_changes_with_any_row() {
     let base = digest_of(&Fixture::with_flows(4));
     let changes: [fn(&mut Fixture); 14] = [
