@@ -193,8 +193,12 @@ fn outages_of_one_link_that_overlap_are_one_and_do_not_end_with_the_first_repair
     let topology = leaf_spine();
     let uplink = topology.link_between("leaf0", "spine1").unwrap();
     let spine = topology.find_node("spine1").unwrap();
-    let failures =
-        [down(Cut::Link(uplink), 10, 50), down(Cut::Switch(spine), 30, 90), down(Cut::Link(uplink), 95, 99)];
+    let failures = [
+        down(Cut::Link(uplink), 10, 50),
+        down(Cut::Link(uplink), 12, 20),
+        down(Cut::Switch(spine), 30, 90),
+        down(Cut::Link(uplink), 95, 99),
+    ];
     let outages = Outages::new(&topology, &failures).unwrap();
     let times = |link| outages.of(link).iter().map(|d| (d.from.0, d.until.0)).collect::<Vec<_>>();
     assert_eq!(times(uplink), [(10, 90), (95, 99)]);
