@@ -206,6 +206,20 @@ fn control_messages_reach_their_flows_on_both_engines() {
 }
 
 #[test]
+fn a_flow_aborted_before_its_start_never_starts_and_is_not_waited_for() {
+    for engine in [Engine::Window, Engine::Wheel] {
+        let topology = SingleSwitch { hosts: 4, host_link: link(10, Span::from_us(1)) }.build().unwrap();
+        let flows = vec![flow(0, (0, 2), 1_460, Time::ZERO), flow(1, (1, 3), 1_460, Time(50_000_000))];
+        let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+        scenario.controls =
+            vec![ScheduledControl { at: Time(40_000_000), flow: FlowId(1), control: Control::Abort }];
+        let outcome = outcome(&scenario, drive(engine));
+        assert!(outcome.flows[0].fct.is_some() && outcome.flows[1].fct.is_none());
+        assert!(outcome.ports.iter().all(|p| p.link != scenario.topology.uplink(HostId(1))));
+    }
+}
+
+#[test]
 fn samples_come_after_departures_of_their_instant_on_both_engines() {
     // A sample at every packet boundary of the bottleneck, to the picosecond: 1538 B at 10 Gbps.
     let topology = SingleSwitch { hosts: 5, host_link: link(10, Span(1_230_400)) }.build().unwrap();

@@ -74,6 +74,14 @@ impl Agenda {
         [planned, released].into_iter().flatten().min()
     }
 
+    /// A flow that has not started shall not.
+    fn cancel(&mut self, flow: FlowId) {
+        let planned = self.opens[self.next_open..].iter().position(|&(_, f)| f == flow.0);
+        if let Some(ahead) = planned {
+            self.opens.remove(self.next_open + ahead);
+        }
+    }
+
     /// The next flow starts.
     fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
         let (start, flow) = self.next_open()?;
@@ -323,6 +331,7 @@ impl<E: Endpoint> Host<E> {
             {
                 return;
             }
+            self.agenda.cancel(flow);
             if scenario.flows[flow.index()].size.is_some() {
                 wire.flow_done(now);
             }
