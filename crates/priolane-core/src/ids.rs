@@ -46,3 +46,37 @@ pub type Class = u8;
 
 /// Classes a packet can carry; `Class` is always below this.
 pub const CLASSES: usize = 16;
+
+/// A set of classes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ClassSet(pub u16);
+
+impl ClassSet {
+    /// No class.
+    pub const NONE: Self = Self(0);
+
+    /// Whether `class` is in it.
+    #[inline]
+    pub const fn has(self, class: Class) -> bool {
+        self.0 >> (class % CLASSES as u8) & 1 != 0
+    }
+
+    /// This set and `class`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, class: Class) -> Self {
+        Self(self.0 | 1 << (class % CLASSES as u8))
+    }
+
+    /// This set without `class`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, class: Class) -> Self {
+        Self(self.0 & !(1 << (class % CLASSES as u8)))
+    }
+
+    /// Its classes, smallest first.
+    pub fn iter(self) -> impl Iterator<Item = Class> {
+        (0..CLASSES as u8).filter(move |&class| self.has(class))
+    }
+}

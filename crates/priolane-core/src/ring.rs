@@ -32,6 +32,18 @@ impl<T> Ring<T> {
         index as usize & self.places.len().wrapping_sub(1)
     }
 
+    /// The first.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        if self.len == 0 { None } else { Some(&self.places[self.place(self.head)]) }
+    }
+
+    /// The one behind the first.
+    #[inline]
+    pub(crate) fn second(&self) -> Option<&T> {
+        if self.len < 2 { None } else { Some(&self.places[self.place(self.head.wrapping_add(1))]) }
+    }
+
     /// Takes out the first.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<&T> {
@@ -99,6 +111,8 @@ mod tests {
                 assert_eq!(ring.pop().copied(), model.pop_front());
             }
             assert_eq!(ring.is_empty(), model.is_empty());
+            assert_eq!(ring.first(), model.front());
+            assert_eq!(ring.second(), model.get(1));
         }
         assert!(ring.places.len() > 64, "{}", ring.places.len());
     }

@@ -4,7 +4,7 @@ use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, SortBy};
+use priolane_core::port::{Buffer, SortBy, Weights};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -30,6 +30,13 @@ pub enum Queues {
         /// Number of queues, 1 to 16.
         queues: u8,
         /// Queue of each class, below `queues`.
+        map: [u8; CLASSES],
+    },
+    /// Weighted fair queueing; `map` says which queue a class (or level) goes to.
+    Wfq {
+        /// The weight of each queue.
+        weights: Weights,
+        /// Queue of each class, below the number of weights.
         map: [u8; CLASSES],
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.

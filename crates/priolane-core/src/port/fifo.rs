@@ -1,7 +1,8 @@
 //! One queue, first in, first out.
 
 use super::backlog::{Backlog, admit, admit_alone};
-use super::{Admission, Buffer, Discipline};
+use super::{Admission, Buffer, Discipline, Pausable};
+use crate::ids::ClassSet;
 use crate::packet::{Header, Parcel};
 use crate::ring::Ring;
 use crate::units::Time;
@@ -59,5 +60,15 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     #[inline]
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+impl<P: Parcel> Pausable<P> for Fifo<P> {
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        self.queue.first().is_some_and(|first| !paused.has(first.header().class))
+    }
+
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
+        if self.is_ready(paused) { self.start(t) } else { None }
     }
 }

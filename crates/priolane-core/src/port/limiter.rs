@@ -5,7 +5,7 @@
 //! division's remainder is carried along, so that no picosecond drifts over any number of packets.
 
 use super::{Admission, Discipline};
-use crate::packet::Parcel;
+use crate::packet::{Header, Parcel};
 use crate::units::{PS_PER_S, Rate, Span, Time};
 
 /// A discipline whose services are limited to a rate, whatever the line could do.
@@ -75,5 +75,10 @@ impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
 
     fn bytes(&self) -> u64 {
         self.inner.bytes()
+    }
+
+    #[inline]
+    fn bytes_before(&self, header: &Header) -> u64 {
+        self.inner.bytes_before(header)
     }
 }

@@ -7,16 +7,21 @@
 mod backlog;
 mod fifo;
 mod limiter;
+mod multi_queue;
 mod push_out;
 mod ranked;
 mod strict;
+mod wfq;
 
 pub use fifo::Fifo;
 pub use limiter::RateLimited;
+pub use multi_queue::{MultiQueue, Order};
 pub use push_out::PushOut;
 pub use ranked::Ranked;
-pub use strict::Strict;
+pub use strict::{Strict, StrictOrder};
+pub use wfq::{VirtualClock, Weights, Wfq};
 
+use crate::ids::ClassSet;
 use crate::packet::{Header, Marks, Parcel};
 use crate::units::Time;
 
@@ -144,6 +149,24 @@ pub trait Discipline<P: Parcel>: Send {
 
     /// Bytes queued, the packet on the line not counted.
     fn bytes(&self) -> u64;
+
+    /// Bytes in the queue that a packet with this header would join. Default: those of the port, which has one
+    /// queue.
+    #[inline]
+    fn bytes_before(&self, header: &Header) -> u64 {
+        let _ = header;
+        self.bytes()
+    }
+}
+
+/// A discipline whose classes can be paused. A queue waits where its *first* packet is of a paused class, whatever is
+/// behind it.
+pub trait Pausable<P: Parcel>: Discipline<P> {
+    /// Whether a queue could be served while the classes in `paused` are paused.
+    fn is_ready(&self, paused: ClassSet) -> bool;
+
+    /// As [`Discipline::start`], among the queues whose first packet is not of a class in `paused`.
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P>;
 }
 
 impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
@@ -173,6 +196,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn bytes(&self) -> u64 {
         (**self).bytes()
+    }
+
+    fn bytes_before(&self, header: &Header) -> u64 {
+        (**self).bytes_before(header)
     }
 }
 

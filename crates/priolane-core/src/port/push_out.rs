@@ -79,6 +79,11 @@ impl<P: Parcel> Discipline<P> for PushOut<P> {
     fn bytes(&self) -> u64 {
         self.queues.bytes()
     }
+
+    #[inline]
+    fn bytes_before(&self, header: &Header) -> u64 {
+        self.queues.bytes_before(header)
+    }
 }
 
 #[cfg(test)]

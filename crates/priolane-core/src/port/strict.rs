@@ -1,53 +1,35 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use super::backlog::{Backlog, admit, admit_alone};
-use super::{Admission, Buffer, Discipline, SortBy};
+use super::multi_queue::{MultiQueue, Order, Sorting};
+use super::{Buffer, SortBy};
 use crate::ids::CLASSES;
 use crate::packet::{Header, Parcel};
-use crate::ring::Ring;
-use crate::units::Time;
-
-#[derive(Debug)]
-struct Queue<P> {
-    parcels: Ring<P>,
-    backlog: Backlog,
-}
 
 /// N queues served in strict order, 0 first, without preemption.
-#[derive(Debug)]
-pub struct Strict<P> {
-    queues: Vec<Queue<P>>,
-    /// Bit `q` is set while queue `q` holds a packet.
-    occupied: u32,
-    total: Backlog,
-    buffer: Buffer,
-    map: [u8; CLASSES],
-    sort_by: SortBy,
+pub type Strict<P> = MultiQueue<P, StrictOrder>;
+
+/// The first non-empty queue is served.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StrictOrder;
+
+impl Order for StrictOrder {
+    #[inline]
+    fn begin(&mut self, _q: usize, _wire: u16) {}
+
+    #[inline]
+    fn pick(&mut self, occupied: u32) -> usize {
+        occupied.trailing_zeros() as usize
+    }
+
+    #[inline]
+    fn served(&mut self, _q: usize, _next: Option<u16>) {}
 }
 
 impl<P: Parcel> Strict<P> {
     /// `queues` empty queues (1 to 16). `map` gives the queue of each class; entries beyond the last queue
     /// mean the last.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
-        let last = queues.clamp(1, CLASSES as u8) - 1;
-        let queue = || Queue { parcels: Ring::default(), backlog: Backlog::default() };
-        Self {
-            queues: (0..=last).map(|_| queue()).collect(),
-            occupied: 0,
-            total: Backlog::default(),
-            buffer,
-            map: map.map(|q| q.min(last)),
-            sort_by,
-        }
-    }
-
-    #[inline]
-    fn queue_of(&self, header: &Header) -> usize {
-        let key = match self.sort_by {
-            SortBy::Class => header.class,
-            SortBy::HostLevel => header.host_level,
-        };
-        usize::from(self.map[usize::from(key) % CLASSES])
+        Self::in_order(Sorting { queues, map, by: sort_by }, buffer, StrictOrder)
     }
 
     /// Whether the port has room for a packet.
@@ -77,55 +59,5 @@ impl<P: Parcel> Strict<P> {
             self.occupied &= !(1 << q);
         }
         Some(parcel)
-    }
-}
-
-impl<P: Parcel> Discipline<P> for Strict<P> {
-    #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
-        let header = parcel.header();
-        let q = self.queue_of(header);
-        let queue = &mut self.queues[q];
-        let admission = admit(&self.buffer, self.total, queue.backlog, header);
-        if admission != Admission::Dropped {
-            self.total.add(header.wire);
-            queue.backlog.add(header.wire);
-            admission.mark(queue.parcels.push(parcel));
-            self.occupied |= 1 << q;
-        }
-        admission
-    }
-
-    #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
-        Some(admit_alone(&self.buffer, header))
-    }
-
-    #[inline]
-    fn next_start(&self) -> Option<Time> {
-        if self.occupied == 0 { None } else { Some(Time::ZERO) }
-    }
-
-    #[inline]
-    fn start(&mut self, _t: Time) -> Option<&P> {
-        let q = self.occupied.trailing_zeros() as usize;
-        let queue = self.queues.get_mut(q)?;
-        let parcel = queue.parcels.pop()?;
-        queue.backlog.remove(parcel.header().wire);
-        self.total.remove(parcel.header().wire);
-        if queue.backlog.packets == 0 {
-            self.occupied &= !(1 << q);
-        }
-        Some(parcel)
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.total.packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.total.bytes
     }
 }

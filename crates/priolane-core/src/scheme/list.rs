@@ -307,6 +307,24 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         row: Row::Port,
+        name: "wfq",
+        summary: "weighted fair queueing: backlogged queues share the line by weight (self-clocked, in exact integers)",
+        source: "Golestani, INFOCOM 1994; Aequitas (SIGCOMM 2022) §4.1",
+        parameters: &[
+            parameter("queues", "number of queues, 1 to 16", ["", "", "docs/assumptions.md#wfq"]),
+            parameter(
+                "weights",
+                "weight of each queue, queue 0 first: whole numbers above 0 with a least common multiple of at most 2^40",
+                ["", "", "docs/assumptions.md#wfq"],
+            ),
+            BUFFER,
+            ECN,
+        ],
+        requires: &[],
+        provides: &[MARKS_IF_ECN],
+    },
+    Entry {
+        row: Row::Port,
         name: "ranked",
         summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
         source: "pFabric (SIGCOMM 2013) §4.1",

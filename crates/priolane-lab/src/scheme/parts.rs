@@ -1,6 +1,6 @@
 //! The rows other than the transport: assign, host, nic, port and map.
 
-use priolane_core::port::Limit;
+use priolane_core::port::{Limit, Weights};
 use priolane_core::units::Rate;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -154,6 +154,18 @@ pub enum PortKind {
     },
     /// Sorted by rank.
     Ranked,
+    /// Weighted fair queueing.
+    Wfq {
+        /// Number of queues, 1 to 16.
+        queues: u8,
+        /// Their weights.
+        #[serde(serialize_with = "weight_list")]
+        weights: Weights,
+    },
+}
+
+fn weight_list<S: Serializer>(weights: &Weights, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_seq(weights.as_slice())
 }
 
 impl PortKind {
@@ -163,6 +175,7 @@ impl PortKind {
             Self::Fifo => "fifo",
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
+            Self::Wfq { .. } => "wfq",
         }
     }
 
@@ -170,7 +183,7 @@ impl PortKind {
     pub fn queues(self) -> u8 {
         match self {
             Self::Fifo | Self::Ranked => 1,
-            Self::Strict { queues } => queues,
+            Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scheme files to [`Scheme`].
 
 use priolane_core::ids::CLASSES;
-use priolane_core::port::Limit;
+use priolane_core::port::{Limit, Weights};
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 use super::{Admit, Scheme, controller, thresholds, transport};
@@ -125,12 +125,12 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&["fifo", "strict", "ranked"])? {
+    let kinds = ["fifo", "strict", "ranked", "wfq"];
+    let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
-        1 => {
-            PortKind::Strict { queues: keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8 }
-        }
-        _ => PortKind::Ranked,
+        1 => PortKind::Strict { queues: queues(&mut keys)? },
+        2 => PortKind::Ranked,
+        _ => wfq(&mut keys)?,
     };
     let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
     let buffer = buffer(&room)?;
@@ -145,6 +145,26 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
     }
     keys.finish()?;
     Ok(Port { kind, buffer, ecn })
+}
+
+fn queues(keys: &mut Reader<'_>) -> Result<u8, InputError> {
+    Ok(keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8)
+}
+
+fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
+    let queues = queues(keys)?;
+    let field = keys.need("weights", "weights = [8, 4, 1]")?;
+    let items = field.filled_list()?;
+    if items.len() != usize::from(queues) {
+        let what = format!("{} weights for {queues} queue(s)", items.len());
+        return Err(field.error(what, "one weight per queue, queue 0 first"));
+    }
+    let weights = items.iter().map(|item| Ok(item.integer(1, u64::from(u32::MAX))? as u32));
+    let weights = Weights::new(&weights.collect::<Result<Vec<u32>, InputError>>()?).ok_or_else(|| {
+        let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
+        field.error(what, "smaller weights, such as [8, 4, 1]")
+    })?;
+    Ok(PortKind::Wfq { queues, weights })
 }
 
 fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {

@@ -3,7 +3,7 @@
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
-use priolane_core::port::{Discipline, Fifo, PushOut, Ranked, RateLimited, SortBy, Strict};
+use priolane_core::port::{Discipline, Fifo, PushOut, Ranked, RateLimited, SortBy, Strict, Weights, Wfq};
 use priolane_core::units::Time;
 
 use crate::node::fabric::Fabric;
@@ -47,6 +47,7 @@ impl<B: Body> Network<B> {
         let mut strict = Vec::new();
         let mut ranked = Vec::new();
         let mut push_out = Vec::new();
+        let mut wfq = Vec::new();
         let mut mixed = Vec::new();
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
@@ -58,6 +59,7 @@ impl<B: Body> Network<B> {
                 Some(Queues::PushOut { .. }) => {
                     (5, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
                 }
+                Some(Queues::Wfq { .. }) => (6, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>))),
                 Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
@@ -68,6 +70,7 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(ranked));
         self.groups.push(Box::new(mixed));
         self.groups.push(Box::new(push_out));
+        self.groups.push(Box::new(wfq));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.
@@ -148,11 +151,19 @@ fn make_push_out<B: Body>(spec: &PortSpec) -> PushOut<Packet<B>> {
     }
 }
 
+fn make_wfq<B: Body>(spec: &PortSpec) -> Wfq<Packet<B>> {
+    match spec.queues {
+        Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, spec.buffer),
+        _ => Wfq::new(&Weights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+    }
+}
+
 fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<Packet<B>>> {
     match spec.queues {
         Queues::Fifo => Box::new(make_fifo(spec)),
         Queues::Strict { .. } => Box::new(make_strict(spec)),
         Queues::PushOut { .. } => Box::new(make_push_out(spec)),
+        Queues::Wfq { .. } => Box::new(make_wfq(spec)),
         Queues::Ranked => Box::new(make_ranked(spec)),
         Queues::Limited { rate, burst } => Box::new(RateLimited::new(Fifo::new(spec.buffer), rate, burst)),
     }

@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::SendId;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::{Admission, Discipline, Fifo, PushOut, Ranked, SortBy, Strict};
+use priolane_core::port::{Admission, Discipline, Fifo, PushOut, Ranked, SortBy, Strict, Wfq};
 use priolane_core::units::Time;
 
 use crate::scenario::{PortSpec, Queues};
@@ -33,6 +33,7 @@ pub(crate) enum TransmitQueue<B: Body> {
     Strict(Strict<Outgoing<B>>),
     PushOut(PushOut<Outgoing<B>>),
     Ranked(Ranked<Outgoing<B>>),
+    Wfq(Box<Wfq<Outgoing<B>>>),
 }
 
 impl<B: Body> TransmitQueue<B> {
@@ -42,6 +43,9 @@ impl<B: Body> TransmitQueue<B> {
             Queues::Fifo | Queues::Limited { .. } => Self::Fifo(Fifo::new(spec.buffer)),
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
             Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
+            Queues::Wfq { weights, map } => {
+                Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, spec.buffer)))
+            }
             Queues::Ranked => Self::Ranked(Ranked::new(spec.buffer)),
         }
     }
@@ -53,6 +57,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => q.enqueue(now, outgoing),
             Self::PushOut(q) => q.enqueue(now, outgoing),
             Self::Ranked(q) => q.enqueue(now, outgoing),
+            Self::Wfq(q) => q.enqueue(now, outgoing),
         }
     }
 
@@ -64,6 +69,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => q.pass(now, header),
             Self::PushOut(q) => q.pass(now, header),
             Self::Ranked(q) => q.pass(now, header),
+            Self::Wfq(q) => q.pass(now, header),
         }
     }
 
@@ -71,7 +77,7 @@ impl<B: Body> TransmitQueue<B> {
     #[inline]
     pub(crate) fn pop_evicted(&mut self) -> Option<Outgoing<B>> {
         match self {
-            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) => None,
+            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) => None,
             Self::PushOut(q) => q.pop_evicted(),
         }
     }
@@ -83,6 +89,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => q.start(t),
             Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
+            Self::Wfq(q) => q.start(t),
         }
     }
 
@@ -94,6 +101,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => (q.packets(), q.bytes()),
             Self::PushOut(q) => (q.packets(), q.bytes()),
             Self::Ranked(q) => (q.packets(), q.bytes()),
+            Self::Wfq(q) => (q.packets(), q.bytes()),
         }
     }
 

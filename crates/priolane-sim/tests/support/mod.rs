@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, Scope, SortBy};
+use priolane_core::port::{Buffer, Limit, Scope, SortBy, Weights};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
@@ -36,6 +36,11 @@ pub fn strict(queues: u8, buffer: Buffer) -> PortSpec {
 
 pub fn push_out(queues: u8, buffer: Buffer) -> PortSpec {
     PortSpec { queues: Queues::PushOut { queues, map: IDENTITY }, buffer }
+}
+
+pub fn wfq(weights: &[u32], buffer: Buffer) -> PortSpec {
+    let weights = Weights::new(weights).expect("weights within bounds");
+    PortSpec { queues: Queues::Wfq { weights, map: IDENTITY }, buffer }
 }
 
 pub fn new_reno() -> Controller {
@@ -188,14 +193,20 @@ impl Draw {
 
     pub fn port(&mut self) -> PortSpec {
         let buffer = self.buffer();
-        let queues = match self.0.below(8) {
+        let queues = match self.0.below(10) {
             0 | 1 => Queues::Fifo,
             2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
             4 | 5 => Queues::PushOut { queues: 2 + self.0.below(7) as u8, map: IDENTITY },
             6 => Queues::Ranked,
+            7 | 8 => self.wfq(),
             _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
         };
         PortSpec { queues, buffer }
+    }
+
+    fn wfq(&mut self) -> Queues {
+        let weights = self.pick(&[&[8, 4, 1][..], &[1, 1], &[1, 2, 3, 5, 7, 11, 13, 17]]);
+        Queues::Wfq { weights: Weights::new(weights).expect("weights within bounds"), map: IDENTITY }
     }
 
     pub fn flows(&mut self, hosts: u32, count: u32) -> Vec<FlowSpec> {
@@ -250,10 +261,11 @@ impl Draw {
 
     pub fn nic(&mut self) -> Nic {
         let small = Buffer { limit: Limit::Packets(60), ..Buffer::UNLIMITED };
-        let port = match self.0.below(4) {
+        let port = match self.0.below(5) {
             0 => return Nic::Pull,
             1 => fifo(Buffer::UNLIMITED),
             2 => push_out(8, Buffer { limit: Limit::Packets(9), ..Buffer::UNLIMITED }),
+            3 => wfq(&[8, 4, 1], small),
             _ => strict(8, small),
         };
         Nic::Queue { port, sort_by: SortBy::HostLevel }

@@ -1,0 +1,185 @@
+//! Several first-in first-out queues behind one line, and an order in which they are served.
+//!
+//! What is kept and marked is the same for all orders; which queue is served next is the order's own business
+//! ([`Order`]). The order is told when a packet comes to the head of a queue and when a queue is served, so it costs
+//! an arrival behind others nothing.
+
+use super::backlog::{Backlog, admit, admit_alone};
+use super::{Admission, Buffer, Discipline, Pausable, SortBy};
+use crate::ids::{CLASSES, ClassSet};
+use crate::packet::{Header, Parcel};
+use crate::ring::Ring;
+use crate::units::Time;
+
+/// Which of several non-empty queues is served next.
+pub trait Order: std::fmt::Debug + Send {
+    /// A packet of `wire` bytes comes to queue `q`, which was empty.
+    fn begin(&mut self, q: usize, wire: u16);
+
+    /// The queue that is served now, among those whose bit is set in `occupied`, which is not 0.
+    fn pick(&mut self, occupied: u32) -> usize;
+
+    /// The first packet of queue `q` was taken out: the bytes of the one behind it, `None` if there is none.
+    fn served(&mut self, q: usize, next: Option<u16>);
+
+    /// Queue `q`, whose first packet has `wire` bytes, is paused and did not take part in the last `pick`. Default:
+    /// it is not heeded.
+    #[inline]
+    fn passed_over(&mut self, q: usize, wire: u16) {
+        let _ = (q, wire);
+    }
+
+    /// Nothing is queued and the line is free. Default: it is not heeded.
+    #[inline]
+    fn idle(&mut self) {}
+}
+
+#[derive(Debug)]
+pub(super) struct Queue<P> {
+    pub(super) parcels: Ring<P>,
+    pub(super) backlog: Backlog,
+}
+
+/// Up to 16 queues served in the order `O`, without preemption.
+#[derive(Debug)]
+pub struct MultiQueue<P, O> {
+    pub(super) queues: Vec<Queue<P>>,
+    /// Bit `q` is set while queue `q` holds a packet.
+    pub(super) occupied: u32,
+    pub(super) total: Backlog,
+    pub(super) buffer: Buffer,
+    map: [u8; CLASSES],
+    sort_by: SortBy,
+    order: O,
+}
+
+/// Which packets go to which of how many queues.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sorting {
+    pub(super) queues: u8,
+    pub(super) map: [u8; CLASSES],
+    pub(super) by: SortBy,
+}
+
+impl<P: Parcel, O: Order> MultiQueue<P, O> {
+    pub(super) fn in_order(sorting: Sorting, buffer: Buffer, order: O) -> Self {
+        let last = sorting.queues.clamp(1, CLASSES as u8) - 1;
+        let queue = || Queue { parcels: Ring::default(), backlog: Backlog::default() };
+        Self {
+            queues: (0..=last).map(|_| queue()).collect(),
+            occupied: 0,
+            total: Backlog::default(),
+            buffer,
+            map: sorting.map.map(|q| q.min(last)),
+            sort_by: sorting.by,
+            order,
+        }
+    }
+
+    #[inline]
+    pub(super) fn queue_of(&self, header: &Header) -> usize {
+        let key = match self.sort_by {
+            SortBy::Class => header.class,
+            SortBy::HostLevel => header.host_level,
+        };
+        usize::from(self.map[usize::from(key) % CLASSES])
+    }
+
+    /// Takes out the first packet of queue `q`.
+    #[inline]
+    fn take(&mut self, q: usize) -> Option<&P> {
+        let queue = self.queues.get_mut(q)?;
+        let wire = queue.parcels.first()?.header().wire;
+        queue.backlog.remove(wire);
+        self.total.remove(wire);
+        if queue.backlog.packets == 0 {
+            self.occupied &= !(1 << q);
+        }
+        let next = queue.parcels.second().map(|next| next.header().wire);
+        self.order.served(q, next);
+        queue.parcels.pop()
+    }
+
+    /// The queues whose first packet is of a class in `paused`.
+    fn held(&self, paused: ClassSet) -> u32 {
+        let is_held = |queue: &Queue<P>| queue.parcels.first().is_some_and(|p| paused.has(p.header().class));
+        let bit = |(q, queue)| u32::from(is_held(queue)) << q;
+        self.queues.iter().enumerate().map(bit).sum()
+    }
+}
+
+impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
+    #[inline]
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let q = self.queue_of(header);
+        let queue = &mut self.queues[q];
+        let admission = admit(&self.buffer, self.total, queue.backlog, header);
+        if admission != Admission::Dropped {
+            if queue.backlog.packets == 0 {
+                self.order.begin(q, header.wire);
+            }
+            self.total.add(header.wire);
+            queue.backlog.add(header.wire);
+            admission.mark(queue.parcels.push(parcel));
+            self.occupied |= 1 << q;
+        }
+        admission
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        self.order.idle();
+        Some(admit_alone(&self.buffer, header))
+    }
+
+    #[inline]
+    fn next_start(&self) -> Option<Time> {
+        if self.occupied == 0 { None } else { Some(Time::ZERO) }
+    }
+
+    #[inline]
+    fn start(&mut self, _t: Time) -> Option<&P> {
+        if self.occupied == 0 {
+            return None;
+        }
+        let q = self.order.pick(self.occupied);
+        self.take(q)
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.total.packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.total.bytes
+    }
+
+    #[inline]
+    fn bytes_before(&self, header: &Header) -> u64 {
+        self.queues[self.queue_of(header)].backlog.bytes
+    }
+}
+
+impl<P: Parcel, O: Order> Pausable<P> for MultiQueue<P, O> {
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        self.occupied & !self.held(paused) != 0
+    }
+
+    fn start_unpaused(&mut self, _t: Time, paused: ClassSet) -> Option<&P> {
+        let held = self.held(paused);
+        let ready = self.occupied & !held;
+        if ready == 0 {
+            return None;
+        }
+        let q = self.order.pick(ready);
+        for (other, queue) in self.queues.iter().enumerate().filter(|&(other, _)| held & 1 << other != 0) {
+            if let Some(first) = queue.parcels.first() {
+                self.order.passed_over(other, first.header().wire);
+            }
+        }
+        self.take(q)
+    }
+}

@@ -1,0 +1,161 @@
+//! Weighted fair queueing by a self-clocked virtual time (SCFQ: Golestani, INFOCOM 1994), in exact integers.
+//!
+//! ```text
+//! V       finish tag of the packet in service
+//! F_k     = max(F_{k-1}, V at arrival) + L_k / w      the queue with the smallest head tag is served; ties: the
+//!                                                     smaller queue
+//! ```
+//!
+//! While a queue is backlogged F_{k-1} >= V, and once it is empty F_{k-1} <= V: so only the tag of each *first*
+//! packet is kept. It is V + L/w on arrival at an empty queue, and grows by L/w of the next packet at each service.
+//! V is the clock, never real time: a queue that had the line alone owes nothing afterwards, one that was idle has
+//! saved up nothing (docs/assumptions.md#wfq).
+//!
+//! Tags count bytes times M / w, where M is the least common multiple of the weights: whole numbers, so nothing is
+//! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
+//! bytes served and L the largest packets.
+
+use super::multi_queue::{MultiQueue, Order, Sorting};
+use super::{Buffer, SortBy};
+use crate::ids::CLASSES;
+use crate::packet::Parcel;
+
+/// N queues that share the line by weight, without preemption.
+pub type Wfq<P> = MultiQueue<P, VirtualClock>;
+
+/// The weights of a port's queues, whole numbers above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    queues: u8,
+    of: [u32; CLASSES],
+}
+
+impl Weights {
+    /// The largest least common multiple of the weights of one port.
+    pub const MAX_MULTIPLE: u64 = 1 << 40;
+
+    /// One queue.
+    pub const EQUAL: Self = Self { queues: 1, of: [1; CLASSES] };
+
+    /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
+    /// common multiple of at most [`Weights::MAX_MULTIPLE`].
+    pub fn new(weights: &[u32]) -> Option<Self> {
+        let mut of = [1; CLASSES];
+        of.get_mut(..weights.len())?.copy_from_slice(weights);
+        let weights = Self { queues: weights.len() as u8, of };
+        (weights.queues > 0 && weights.multiple().is_some()).then_some(weights)
+    }
+
+    /// How many queues there are.
+    pub fn queues(&self) -> u8 {
+        self.queues
+    }
+
+    /// One weight per queue.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.of[..usize::from(self.queues)]
+    }
+
+    /// The least common multiple, if it is within bounds.
+    fn multiple(&self) -> Option<u64> {
+        self.as_slice().iter().try_fold(1u64, |multiple, &weight| {
+            let weight = u64::from(weight);
+            let step = weight.checked_div(common_divisor(multiple, weight))?;
+            let next = multiple.checked_mul(step)?;
+            (weight > 0 && next <= Self::MAX_MULTIPLE).then_some(next)
+        })
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+/// The order of weighted fair queueing.
+#[derive(Clone, Debug)]
+pub struct VirtualClock {
+    /// V.
+    now: u64,
+    /// By queue, what a byte adds to a tag: M / w, at most 2^40.
+    per_byte: [u64; CLASSES],
+    /// By queue, the finish tag of its first packet; of no meaning if it is empty.
+    first: [u64; CLASSES],
+}
+
+/// Tags are moved back before they come near the end of 64 bits: one packet adds less than 2^56.
+const REBASE_AT: u64 = 1 << 62;
+
+impl VirtualClock {
+    fn new(weights: &Weights) -> Self {
+        let multiple = weights.multiple().unwrap_or(1);
+        let per_byte = weights.of.map(|weight| (multiple / u64::from(weight)).max(1));
+        Self { now: 0, per_byte, first: [0; CLASSES] }
+    }
+
+    #[inline]
+    fn cost(&self, q: usize, wire: u16) -> u64 {
+        u64::from(wire) * self.per_byte[q]
+    }
+
+    /// All that counts is how far tags are ahead of V.
+    #[cold]
+    fn rebase(&mut self) {
+        let now = std::mem::take(&mut self.now);
+        self.first.iter_mut().for_each(|tag| *tag = tag.saturating_sub(now));
+    }
+}
+
+impl Order for VirtualClock {
+    #[inline]
+    fn begin(&mut self, q: usize, wire: u16) {
+        self.first[q] = self.now + self.cost(q, wire);
+    }
+
+    #[inline]
+    fn pick(&mut self, occupied: u32) -> usize {
+        let mut best = occupied.trailing_zeros() as usize % CLASSES;
+        let mut tag = self.first[best];
+        let mut rest = occupied & occupied.wrapping_sub(1);
+        while rest != 0 {
+            let q = rest.trailing_zeros() as usize % CLASSES;
+            if self.first[q] < tag {
+                (best, tag) = (q, self.first[q]);
+            }
+            rest &= rest - 1;
+        }
+        self.now = tag;
+        if tag >= REBASE_AT {
+            self.rebase();
+        }
+        best
+    }
+
+    #[inline]
+    fn served(&mut self, q: usize, next: Option<u16>) {
+        if let Some(wire) = next {
+            self.first[q] = self.now + self.cost(q, wire);
+        }
+    }
+
+    /// A paused queue is not served and saves up nothing: it stands as if its first packet had just come.
+    fn passed_over(&mut self, q: usize, wire: u16) {
+        self.first[q] = self.first[q].max(self.now + self.cost(q, wire));
+    }
+
+    /// Every tag is V or of no meaning: the clock starts anew.
+    #[inline]
+    fn idle(&mut self) {
+        self.now = 0;
+    }
+}
+
+impl<P: Parcel> Wfq<P> {
+    /// One empty queue per weight. `map` gives the queue of each class; entries beyond the last queue mean the last.
+    pub fn new(weights: &Weights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
+        let sorting = Sorting { queues: weights.queues, map, by: sort_by };
+        Self::in_order(sorting, buffer, VirtualClock::new(weights))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Port disciplines from the file to the outcome, on both engines; what does not fit is refused.
+
+use std::ops::ControlFlow;
+
+use priolane_core::ids::HostId;
+use priolane_lab::plan::{self, Options, Plan};
+use priolane_lab::source::InputError;
+use priolane_sim::outcome::Outcome;
+use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::{Drive, run};
+
+/// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
+const EXPERIMENT: &str = r#"title = "Three classes"
+schemes = ["own.toml"]
+time = { flows = 3, limit = "2ms" }
+[topology]
+kind = "single_switch"
+hosts = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "all"
+hosts = 4
+app = "flows"
+list = [
+  { src = 0, dst = 3, size = "4MB", start = "0ns", class = 0 },
+  { src = 1, dst = 3, size = "4MB", start = "0ns", class = 1 },
+  { src = 2, dst = 3, size = "4MB", start = "0ns", class = 2 },
+]
+"#;
+
+fn planned(port: &str) -> Result<Plan, InputError> {
+    let folder = tempfile::tempdir().unwrap();
+    let scheme = format!("transport = {{ kind = \"newreno\" }}\nport = {{ {port} }}\n");
+    std::fs::write(folder.path().join("own.toml"), scheme).unwrap();
+    plan::from_text("ports.toml", EXPERIMENT, folder.path(), &Options::default())
+}
+
+fn built(port: &str) -> Scenario {
+    let plan = planned(port).unwrap();
+    plan::build(&plan.runs[0]).unwrap().scenario
+}
+
+/// The outcome, which both engines agree on.
+fn outcome(scenario: &Scenario) -> Outcome {
+    let on = |engine| {
+        let mut outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap();
+        outcome.work.events = 0;
+        outcome
+    };
+    let window = on(Engine::Window);
+    assert_eq!(window, on(Engine::Wheel));
+    window
+}
+
+/// Bytes of classes 0, 1, 2 that the port to the receiver served.
+fn served(scenario: &Scenario, outcome: &Outcome) -> [u64; 3] {
+    let port = scenario.topology.downlink(HostId(3));
+    let of = |class| outcome.ports.iter().find(|p| p.link == port && p.class == class);
+    [0, 1, 2].map(|class| of(class).map_or(0, |p| p.bytes))
+}
+
+fn refused(port: &str, what: &str, fix: &str) {
+    let error = planned(port).unwrap_err();
+    assert_eq!((error.file.as_str(), error.line), ("own.toml", Some(2)), "{error}");
+    assert!(error.what.contains(what) && error.fix.contains(fix), "{error}");
+}
+
+#[test]
+fn weighted_queues_share_a_line_by_weight() {
+    let scenario = built("kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = \"unbounded\"");
+    let [a, b, c] = served(&scenario, &outcome(&scenario));
+    // Of 2.5 MB in 2 ms the first few packets are shared otherwise, while windows open.
+    let share = |bytes: u64| bytes as f64 / (a + b + c) as f64;
+    assert!((share(a) - 8.0 / 13.0).abs() < 0.02, "{a} {b} {c}");
+    assert!((share(b) - 4.0 / 13.0).abs() < 0.02 && (share(c) - 1.0 / 13.0).abs() < 0.02, "{a} {b} {c}");
+    assert!(a + b + c > 2_300_000, "{a} {b} {c}");
+}
+
+#[test]
+fn weights_that_make_no_shares_are_refused() {
+    let wfq = |rest: &str| format!("kind = \"wfq\", {rest}, buffer = \"unbounded\"");
+    refused(&wfq("queues = 3"), "missing", "weights = [8, 4, 1]");
+    refused(&wfq("queues = 2, weights = [8, 4, 1]"), "3 weights for 2 queue(s)", "one weight per queue");
+    refused(&wfq("queues = 3, weights = [8, 0, 1]"), "0", "1");
+    refused(&wfq("queues = 3, weights = [1048573, 1048571, 7]"), "least common multiple", "smaller");
+}
