@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use priolane_core::ids::HostId;
+use priolane_core::units::Span;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::source::InputError;
 use priolane_sim::outcome::Outcome;
@@ -30,7 +31,9 @@ list = [
 
 fn planned(port: &str) -> Result<Plan, InputError> {
     let folder = tempfile::tempdir().unwrap();
-    let scheme = format!("transport = {{ kind = \"newreno\" }}\nport = {{ {port} }}\n");
+    let one_queue = !port.contains("queues");
+    let map = if one_queue { "map = { class = [0, 0, 0] }\n" } else { "" };
+    let scheme = format!("transport = {{ kind = \"newreno\" }}\nport = {{ {port} }}\n{map}");
     std::fs::write(folder.path().join("own.toml"), scheme).unwrap();
     plan::from_text("ports.toml", EXPERIMENT, folder.path(), &Options::default())
 }
@@ -83,4 +86,30 @@ fn weights_that_make_no_shares_are_refused() {
     refused(&wfq("queues = 2, weights = [8, 4, 1]"), "3 weights for 2 queue(s)", "one weight per queue");
     refused(&wfq("queues = 3, weights = [8, 0, 1]"), "0", "1");
     refused(&wfq("queues = 3, weights = [1048573, 1048571, 7]"), "least common multiple", "smaller");
+}
+
+#[test]
+fn a_shared_buffer_leaves_room_where_alpha_says() {
+    // One queue of n = 1: alpha B / (1 + alpha) of 300 kB, and a packet on top: 150 kB with 1, 33.3 kB with 1/8.
+    for (alpha, most) in [("1", 150_000), ("\"1/8\"", 33_333)] {
+        let mut scenario =
+            built(&format!("kind = \"fifo\", buffer = {{ dynamic = \"300kB\", alpha = {alpha} }}"));
+        scenario.sample_every = Some(Span::from_us(1));
+        let outcome = outcome(&scenario);
+        let port = scenario.topology.downlink(HostId(3));
+        let deepest =
+            outcome.samples.iter().filter(|s| s.link == port).map(|s| s.queued_bytes).max().unwrap();
+        assert!((most - 3_076..=most + 1_538).contains(&deepest), "{alpha}: {deepest}");
+        assert!(outcome.ledger.dropped.iter().map(|t| t.packets).sum::<u64>() > 0);
+    }
+}
+
+#[test]
+fn shared_buffers_that_make_no_sense_are_refused() {
+    let with = |buffer: &str| format!("kind = \"fifo\", buffer = {{ {buffer} }}");
+    refused(&with("dynamic = \"12MB\""), "missing", "alpha = 1");
+    refused(&with("dynamic = \"12MB\", alpha = 0"), "no alpha", "above 0");
+    refused(&with("dynamic = \"12MB\", alpha = 0.1234567"), "no alpha", "six decimals");
+    refused(&with("dynamic = \"1000B\", alpha = 1"), "cannot hold one packet", "1538B");
+    refused(&with("dynamic = \"12MB\", alpha = 1, shared = \"9pkt\""), "no such key", "one of");
 }

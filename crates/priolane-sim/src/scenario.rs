@@ -4,7 +4,7 @@ use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, SortBy, Weights};
+use priolane_core::port::{Buffer, SharedBuffer, SortBy, Weights};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -57,6 +57,13 @@ pub struct PortSpec {
     pub queues: Queues,
     /// Its buffer and marking.
     pub buffer: Buffer,
+}
+
+/// What all ports of a switch have in common; every switch of a run is alike.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct SwitchSpec {
+    /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
+    pub memory: Option<SharedBuffer>,
 }
 
 /// What stands between a host's transport and its line.
@@ -115,6 +122,8 @@ pub struct Scenario {
     pub nic: Nic,
     /// The egress port of each link, by `LinkId`; those of links that leave hosts are not used.
     pub ports: Vec<PortSpec>,
+    /// What the ports of a switch share.
+    pub switch: SwitchSpec,
     /// Time between a packet's arrival at a host and its transport seeing it.
     pub host_delay: Span,
     /// The flows, sorted by start; `flows[i].id == FlowId(i)`.

@@ -33,6 +33,7 @@ fn random(seed: u64) -> Scenario {
         draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
     scenario.transport =
         priolane_core::transport::Transport::Window { window: draw.window_config(), controller, scheduler };
+    scenario.switch.memory = draw.memory();
     scenario.nic = draw.nic();
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
@@ -43,7 +44,10 @@ fn random(seed: u64) -> Scenario {
         Stop::At(Time(333_333_333)),
     ]);
     if seed.is_multiple_of(3) {
-        scenario.adaptation = Some(adaptation(&mut draw));
+        let mut adaptation = adaptation(&mut draw);
+        // No message is faster than a packet on one link.
+        adaptation.plan.delay = adaptation.plan.delay.max(scenario.lookahead());
+        scenario.adaptation = Some(adaptation);
     }
     if seed.is_multiple_of(7) {
         let abort = Control::Abort;

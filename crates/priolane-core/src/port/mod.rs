@@ -10,6 +10,7 @@ mod limiter;
 mod multi_queue;
 mod push_out;
 mod ranked;
+mod shared_buffer;
 mod strict;
 mod wfq;
 
@@ -18,6 +19,7 @@ pub use limiter::RateLimited;
 pub use multi_queue::{MultiQueue, Order};
 pub use push_out::PushOut;
 pub use ranked::Ranked;
+pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
 pub use wfq::{VirtualClock, Weights, Wfq};
 

@@ -11,7 +11,7 @@ use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::Outages;
-use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 
 use super::limit::Extent;
@@ -203,6 +203,7 @@ fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Sce
         frame: window.frame,
         transport: Transport::Window { window, controller, scheduler: SchedulerKind::RoundRobin },
         nic: Nic::Pull,
+        switch: SwitchSpec::default(),
         host_delay: Span::ZERO,
         flows,
         waits: Vec::new(),

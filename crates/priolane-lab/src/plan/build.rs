@@ -71,6 +71,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         frame: experiment.frame,
         transport: ports::transport(scheme, experiment.frame),
         nic: ports::nic(scheme, host_rate),
+        switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
         controls,
         adaptation: adaptation::adaptation(scheme),

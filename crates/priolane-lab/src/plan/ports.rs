@@ -10,7 +10,7 @@ use priolane_core::port::{self, Limit, SortBy};
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno};
 use priolane_core::units::Rate;
-use priolane_sim::scenario::{self, PortSpec, Queues};
+use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
 use crate::experiment::{Experiment, overlay};
@@ -58,15 +58,28 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
     let limit_scope = match buffer.sharing {
-        Sharing::Shared | Sharing::PushOut => port::Scope::Port,
+        Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) => port::Scope::Port,
         Sharing::PerQueue => port::Scope::Queue,
+    };
+    let limit = match buffer.sharing {
+        Sharing::Dynamic(_) => Limit::Unlimited,
+        _ => buffer.limit,
     };
     let spec = |rate| {
         let marks = marking(scheme.port.ecn.as_ref(), rate);
-        let buffer = port::Buffer { limit: buffer.limit, limit_scope, ..marks };
+        let buffer = port::Buffer { limit, limit_scope, ..marks };
         PortSpec { queues, buffer }
     };
     topology.links.iter().map(|link| spec(link.rate)).collect()
+}
+
+/// What the ports of a switch share.
+pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
+    let memory = match (scheme.port.buffer.sharing, scheme.port.buffer.limit) {
+        (Sharing::Dynamic(alpha), Limit::Bytes(size)) => Some(port::SharedBuffer { size, alpha }),
+        _ => None,
+    };
+    SwitchSpec { memory }
 }
 
 /// What stands between transport and line; host links have one rate, `rate`.

@@ -1,6 +1,6 @@
 //! The rows other than the transport: assign, host, nic, port and map.
 
-use priolane_core::port::{Limit, Weights};
+use priolane_core::port::{Alpha, Limit, Weights};
 use priolane_core::units::Rate;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -216,6 +216,8 @@ pub enum Sharing {
     PerQueue,
     /// All together; better queues push out packets of worse ones.
     PushOut,
+    /// With all queues of the switch, each up to this part of what is free.
+    Dynamic(Alpha),
 }
 
 impl Serialize for Buffer {
@@ -225,9 +227,14 @@ impl Serialize for Buffer {
             (_, Sharing::Shared) => "shared",
             (_, Sharing::PerQueue) => "per_queue",
             (_, Sharing::PushOut) => "push_out",
+            (_, Sharing::Dynamic(_)) => "dynamic",
         };
-        let mut map = s.serialize_map(Some(1))?;
+        let mut map = s.serialize_map(None)?;
         map.serialize_entry(key, &show_limit(self.limit))?;
+        if let Sharing::Dynamic(alpha) = self.sharing {
+            let (numerator, denominator) = alpha.parts();
+            map.serialize_entry("alpha", &format!("{numerator}/{denominator}"))?;
+        }
         map.end()
     }
 }

@@ -1,7 +1,7 @@
 //! Scheme files to [`Scheme`].
 
 use priolane_core::ids::CLASSES;
-use priolane_core::port::{Limit, Weights};
+use priolane_core::port::{Alpha, Limit, Weights};
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 use super::{Admit, Scheme, controller, thresholds, transport};
@@ -172,13 +172,19 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
         return match field.text() {
             Ok("unbounded") => Ok(Buffer { limit: Limit::Unlimited, sharing: Sharing::Shared }),
             _ => {
-                let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" }, { push_out = \"240pkt\" } or \"unbounded\"";
+                let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" }, { push_out = \"240pkt\" }, \
+                           { dynamic = \"12MB\", alpha = 1 } or \"unbounded\"";
                 Err(field.error("this is no buffer", fix))
             }
         };
     };
     let kinds =
         [("shared", Sharing::Shared), ("per_queue", Sharing::PerQueue), ("push_out", Sharing::PushOut)];
+    if let Some(size) = keys.take("dynamic") {
+        let alpha = alpha(&keys.need("alpha", "alpha = 1")?)?;
+        keys.finish()?;
+        return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), sharing: Sharing::Dynamic(alpha) });
+    }
     let mut stated: Vec<_> = kinds
         .iter()
         .filter_map(|&(key, sharing)| keys.take(key).map(|limit| (limit, sharing, key)))
@@ -192,6 +198,22 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     }
     keys.finish()?;
     Ok(Buffer { limit: limit.limit()?, sharing })
+}
+
+/// A fraction in thousandths of thousandths, so that thresholds are exact.
+fn alpha(field: &Field<'_>) -> Result<Alpha, InputError> {
+    const PARTS: u32 = 1_000_000;
+    let parts = field.number(0.0, 1000.0)? * f64::from(PARTS);
+    let whole = parts.round();
+    let (numerator, common) = (whole as u32, gcd(whole as u32, PARTS));
+    match Alpha::new((numerator / common, PARTS / common)) {
+        Some(alpha) if (parts - whole).abs() < 1e-6 => Ok(alpha),
+        _ => Err(field.error("this is no alpha", "above 0, with six decimals at most: 1, \"1/8\", 0.11")),
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {

@@ -4,7 +4,7 @@
 //! The wheel engine serves it *eagerly*, one event per departure. Both use `serve_one`, so a port cannot
 //! tell who drives it.
 
-use priolane_core::packet::{Body, Packet};
+use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::{Admission, Discipline};
 use priolane_core::units::Time;
 
@@ -86,6 +86,25 @@ impl<D> Egress<D> {
             return self.serve_one(now, wire);
         }
         Started::No
+    }
+
+    /// Bytes in the queue that a packet with this header would join.
+    #[inline]
+    pub(crate) fn bytes_before<B: Body>(&self, header: &Header) -> u64
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.queue.bytes_before(header)
+    }
+
+    /// `packet` arrives at `now`, and the switch has no room for it.
+    pub(crate) fn refuse<B: Body, W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, wire: &mut W)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        wire.observe(|| self.offered(now, packet));
+        wire.observe(|| Seen::Admitted(Admission::Dropped));
+        self.counts.dropped(packet.header.class, packet.header.wire);
     }
 
     /// What a packet finds that arrives now.

@@ -96,8 +96,9 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
     }
 
     fn wake(&mut self, i: usize, _fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>) {
-        let egress = &mut self[i].ports[wake.port as usize];
-        match egress.serve_one(now, wire) {
+        let started = self[i].depart(wake.port as usize, now, wire);
+        let egress = &self[i].ports[wake.port as usize];
+        match started {
             Started::Yes => wire.wake_at(egress.line.free_at, wake),
             Started::No => wake_limited(egress, now, wake, wire),
         }

@@ -2,7 +2,7 @@
 
 use priolane_core::ids::{CLASSES, Class, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Packet};
-use priolane_core::port::Discipline;
+use priolane_core::port::{Discipline, Fill, SharedBuffer};
 use priolane_core::units::Time;
 
 use super::collector::Collector;
@@ -25,6 +25,24 @@ pub(crate) struct Switch<D> {
     chooser: Chooser,
     /// Packets that found no way, by class; there are none where no link fails.
     unrouted: Option<Box<[Tally; CLASSES]>>,
+    memory: Option<Memory>,
+}
+
+/// The buffer that all ports share.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    buffer: SharedBuffer,
+    /// Bytes queued at all ports, as far as they are served.
+    used: u64,
+}
+
+impl Memory {
+    /// Whether there is room for a packet in its queue at `port`.
+    #[inline]
+    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Egress<D>, header: &Header) -> bool {
+        let fill = Fill { used: self.used, queue: port.bytes_before(header) };
+        self.buffer.admits(fill, header.wire)
+    }
 }
 
 /// No port.
@@ -52,6 +70,7 @@ impl<D> Switch<D> {
             routes: Vec::new(),
             chooser: fabric.chooser(node),
             unrouted: None,
+            memory: fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 }),
         }
     }
 
@@ -125,18 +144,78 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         let p = self.routes[place] as usize;
-        let Some(port) = self.ports.get_mut(p) else {
+        if p >= self.ports.len() {
             self.unroutable(fabric, now, packet, wire);
             return;
-        };
-        port.serve_until(now, wire);
-        port.arrive(now, packet, wire);
+        }
+        self.serve_port(p, now, wire);
+        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
+            self.ports[p].refuse(now, packet, wire);
+        } else {
+            self.accept(p, now, packet, wire);
+        }
+        let port = &mut self.ports[p];
         if !port.listed
             && let Some(due) = port.next_service()
         {
             port.listed = true;
             self.busy.push(Busy { due, port: p as u32 });
         }
+    }
+
+    /// Serves port `p` up to and including `limit`.
+    #[inline]
+    fn serve_port<B: Body, W: Wire<B>>(&mut self, p: usize, limit: Time, wire: &mut W)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let port = &mut self.ports[p];
+        if let Some(memory) = &mut self.memory {
+            memory.used -= port.queued().1;
+            port.serve_until(limit, wire);
+            memory.used += port.queued().1;
+        } else {
+            port.serve_until(limit, wire);
+        }
+    }
+
+    /// Port `p` takes a packet for which the switch has room.
+    #[inline]
+    fn accept<B: Body, W: Wire<B>>(
+        &mut self,
+        p: usize,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> Started
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let port = &mut self.ports[p];
+        let Some(memory) = &mut self.memory else { return port.arrive(now, packet, wire) };
+        memory.used -= port.queued().1;
+        let started = port.arrive(now, packet, wire);
+        memory.used += port.queued().1;
+        started
+    }
+
+    /// Whether the shared buffer has room for a packet at port `p`, which is served up to `now`.
+    ///
+    /// The other ports may be behind. What they have yet to send only makes room: what is admitted as it stands is
+    /// admitted, and only otherwise are they served before the decision.
+    fn has_room<B: Body, W: Wire<B>>(&mut self, p: usize, now: Time, header: &Header, wire: &mut W) -> bool
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let admits =
+            |switch: &Self| switch.memory.is_none_or(|memory| memory.admits(&switch.ports[p], header));
+        if admits(self) {
+            return true;
+        }
+        for place in 0..self.busy.len() {
+            self.serve_port(self.busy[place].port as usize, now, wire);
+        }
+        admits(self)
     }
 
     /// Serves all ports up to and including `limit`; when the next service is due after that.
@@ -147,18 +226,18 @@ impl<D> Switch<D> {
         let mut next = Time::NEVER;
         let mut i = 0;
         while i < self.busy.len() {
-            let busy = &mut self.busy[i];
-            if busy.due <= limit {
-                let port = &mut self.ports[busy.port as usize];
-                port.serve_until(limit, wire);
+            let Busy { due, port } = self.busy[i];
+            if due <= limit {
+                self.serve_port(port as usize, limit, wire);
+                let port = &mut self.ports[port as usize];
                 let Some(due) = port.next_service() else {
                     port.listed = false;
                     self.busy.swap_remove(i);
                     continue;
                 };
-                busy.due = due;
+                self.busy[i].due = due;
             }
-            next = next.min(busy.due);
+            next = next.min(self.busy[i].due);
             i += 1;
         }
         next
@@ -180,7 +259,26 @@ impl<D> Switch<D> {
             self.unroutable(fabric, now, packet, wire);
             return None;
         };
-        Some((p, self.ports[p].arrive(now, packet, wire)))
+        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
+            self.ports[p].refuse(now, packet, wire);
+            return None;
+        }
+        Some((p, self.accept(p, now, packet, wire)))
+    }
+
+    /// Starts the next service of port `p` if it is due by `now`.
+    pub(crate) fn depart<B: Body, W: Wire<B>>(&mut self, p: usize, now: Time, wire: &mut W) -> Started
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let port = &mut self.ports[p];
+        let before = port.queued().1;
+        let started = port.serve_one(now, wire);
+        let freed = before - port.queued().1;
+        if let Some(memory) = &mut self.memory {
+            memory.used -= freed;
+        }
+        started
     }
 
     /// Whether the next sample will find something here.
@@ -227,3 +325,6 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
         Queues::Fifo | Queues::Ranked | Queues::Limited { .. } => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

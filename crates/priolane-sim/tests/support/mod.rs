@@ -8,14 +8,14 @@ use std::ops::ControlFlow;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, Scope, SortBy, Weights};
+use priolane_core::port::{Alpha, Buffer, Limit, Scope, SharedBuffer, SortBy, Weights};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::waits::Wait;
 use priolane_sim::{Drive, NodeOrder};
@@ -75,6 +75,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         frame,
         transport: window(new_reno(), window::Config::new(frame)),
         nic: Nic::Pull,
+        switch: SwitchSpec::default(),
         host_delay: Span::ZERO,
         flows,
         waits: Vec::new(),
@@ -189,6 +190,12 @@ impl Draw {
             ]),
             mark_scope: self.pick(&[Scope::Port, Scope::Queue]),
         }
+    }
+
+    pub fn memory(&mut self) -> Option<SharedBuffer> {
+        let size = self.pick(&[0, 0, 12_000, 40_000, 200_000]);
+        let alpha = Alpha::new(self.pick(&[(1, 1), (1, 4), (8, 1), (11, 100)])).expect("above zero");
+        (size > 0).then_some(SharedBuffer { size, alpha })
     }
 
     pub fn port(&mut self) -> PortSpec {

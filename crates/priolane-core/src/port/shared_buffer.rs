@@ -1,0 +1,121 @@
+//! One buffer for all ports of a switch, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998).
+//!
+//! ```text
+//! T = alpha (B - Q)        Q: bytes queued in the whole switch, as the packet arrives
+//! admitted iff q < T       q: bytes in the queue that the packet joins
+//!          and Q + L <= B  L: the packet
+//! ```
+//!
+//! A queue that grows makes the threshold of all queues smaller, so that busy ports leave room for others: n queues
+//! that want all they can get settle at alpha B / (1 + n alpha) each, and B / (1 + n alpha) stays free.
+
+/// How much of what is free a queue may hold, a fraction above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alpha {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Alpha {
+    /// `numerator / denominator`; `None` if either is zero.
+    pub fn new((numerator, denominator): (u32, u32)) -> Option<Self> {
+        (numerator > 0 && denominator > 0).then_some(Self { numerator, denominator })
+    }
+
+    /// Numerator and denominator, as they were given.
+    pub fn parts(self) -> (u32, u32) {
+        (self.numerator, self.denominator)
+    }
+
+    /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
+    #[inline]
+    pub fn is_below(self, queued: u64, Free(free): Free) -> bool {
+        u128::from(queued) * u128::from(self.denominator) < u128::from(free) * u128::from(self.numerator)
+    }
+}
+
+/// Bytes of a buffer in which nothing is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Free(pub u64);
+
+/// The buffer that the ports of a switch share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedBuffer {
+    /// B, in bytes; packets on lines are not counted.
+    pub size: u64,
+    /// By which factor of what is free a queue is limited.
+    pub alpha: Alpha,
+}
+
+impl SharedBuffer {
+    /// Whether a packet of `wire` bytes is admitted to a queue that holds `queue` bytes of the `used` ones.
+    #[inline]
+    pub fn admits(&self, Fill { used, queue }: Fill, wire: u16) -> bool {
+        let free = self.size.saturating_sub(used);
+        u64::from(wire) <= free && self.alpha.is_below(queue, Free(free))
+    }
+}
+
+/// What a packet finds in a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Q, the bytes queued in the whole switch.
+    pub used: u64,
+    /// q, the bytes in the queue that the packet joins.
+    pub queue: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(size: u64, alpha: (u32, u32)) -> SharedBuffer {
+        SharedBuffer { size, alpha: Alpha::new(alpha).unwrap() }
+    }
+
+    #[test]
+    fn a_queue_is_admitted_below_alpha_times_what_is_free() {
+        // 12,000 free of 16,000, alpha 1/4: below 3000.
+        let quarter = buffer(16_000, (1, 4));
+        let at = |queue| quarter.admits(Fill { used: 4_000, queue }, 1000);
+        assert_eq!((at(2_999), at(3_000)), (true, false));
+        // alpha = 8 lets one queue take nearly all, but never more than there is.
+        let eight = buffer(16_000, (8, 1));
+        let full = |used| eight.admits(Fill { used, queue: 0 }, 1000);
+        assert_eq!((full(15_000), full(15_001), full(16_000)), (true, false, false));
+        assert!(Alpha::new((0, 1)).is_none() && Alpha::new((1, 0)).is_none());
+    }
+
+    #[test]
+    fn greedy_queues_settle_where_choudhury_and_hahne_say() {
+        for (n, alpha) in [(1u64, (1, 1)), (4, (1, 1)), (8, (1, 4)), (3, (2, 1))] {
+            let shared = buffer(1_000_000, alpha);
+            let mut queues = vec![0u64; n as usize];
+            let mut refused = 0;
+            while refused < n as usize {
+                refused = 0;
+                for q in 0..queues.len() {
+                    let used = queues.iter().sum();
+                    let admitted = shared.admits(Fill { used, queue: queues[q] }, 100);
+                    queues[q] += if admitted { 100 } else { 0 };
+                    refused += usize::from(!admitted);
+                }
+            }
+            let alpha = f64::from(alpha.0) / f64::from(alpha.1);
+            let share = alpha * 1e6 / (1.0 + n as f64 * alpha);
+            assert!(queues.iter().all(|&q| (q as f64 - share).abs() <= 200.0), "{queues:?}, {share}");
+        }
+    }
+
+    #[test]
+    fn less_in_the_switch_never_refuses_what_more_admits() {
+        // So a switch may decide on what was queued a while ago: if that admits, what is left of it does.
+        let shared = buffer(50_000, (3, 7));
+        for used in (0..50_000).step_by(777) {
+            for queue in (0..20_000).step_by(501) {
+                let admits = |used: u64| shared.admits(Fill { used, queue }, 1538);
+                assert!(!admits(used) || admits(used - used / 3), "{used} {queue}");
+            }
+        }
+    }
+}
