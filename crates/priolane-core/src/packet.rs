@@ -210,6 +210,12 @@ impl Frame {
         self.on_wire(self.syn)
     }
 
+    /// Bytes on the wire of a data packet whose payload was cut off: its headers, but no less than the smallest
+    /// packet there is.
+    pub fn trimmed_wire(&self) -> u16 {
+        self.data_wire(0).max(self.min_wire())
+    }
+
     /// Bytes on the wire of the largest packet.
     pub fn max_wire(&self) -> u16 {
         self.data_wire(self.mss()).max(self.ack_wire()).max(self.syn_wire())

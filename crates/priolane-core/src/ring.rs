@@ -44,6 +44,12 @@ impl<T> Ring<T> {
         if self.len < 2 { None } else { Some(&self.places[self.place(self.head.wrapping_add(1))]) }
     }
 
+    /// The last.
+    pub(crate) fn last(&self) -> Option<&T> {
+        let last = self.len.checked_sub(1)?;
+        Some(&self.places[self.place(self.head.wrapping_add(last))])
+    }
+
     /// Takes out the first.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<&T> {
@@ -112,7 +118,7 @@ mod tests {
             }
             assert_eq!(ring.is_empty(), model.is_empty());
             assert_eq!(ring.first(), model.front());
-            assert_eq!(ring.second(), model.get(1));
+            assert_eq!((ring.second(), ring.last()), (model.get(1), model.back()));
         }
         assert!(ring.places.len() > 64, "{}", ring.places.len());
     }

@@ -57,6 +57,8 @@ pub enum Capability {
     HostOrder,
     /// Packets wait in a transmit queue in the order in which the transport gave them away.
     TransmitQueue,
+    /// Switch ports cut payload off rather than drop packets.
+    Trimming,
 }
 
 impl Capability {
@@ -67,6 +69,7 @@ impl Capability {
             Self::Ranks => "packets that carry a rank",
             Self::PacketPull => "a line that asks the host's scheduler for each packet",
             Self::HostOrder => "a NIC that keeps the host's order of levels",
+            Self::Trimming => "switch ports that trim packets",
             Self::TransmitQueue => "a transmit queue at the NIC",
         }
     }

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use priolane_core::ids::HostId;
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::source::InputError;
-use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::outcome::{Outcome, Tally};
+use priolane_sim::scenario::{Engine, Scenario, Stop};
 use priolane_sim::{Drive, run};
 
 /// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
@@ -112,4 +112,28 @@ fn shared_buffers_that_make_no_sense_are_refused() {
     refused(&with("dynamic = \"12MB\", alpha = 0.1234567"), "no alpha", "six decimals");
     refused(&with("dynamic = \"1000B\", alpha = 1"), "cannot hold one packet", "1538B");
     refused(&with("dynamic = \"12MB\", alpha = 1, shared = \"9pkt\""), "no such key", "one of");
+}
+
+#[test]
+fn a_trimming_port_drops_nothing_and_every_flow_ends() {
+    let mut scenario = built("kind = \"trimming\", buffer = { shared = \"8pkt\" }");
+    scenario.flows.iter_mut().for_each(|flow| flow.size = Some(400_000));
+    scenario.stop =
+        Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
+    let outcome = outcome(&scenario);
+    let sum = |tallies: &[Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();
+    assert!(sum(&outcome.ledger.trimmed) > 20 && sum(&outcome.ledger.dropped) == 0, "{:?}", outcome.ledger);
+    assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits > 5), "{:?}", outcome.flows);
+    let port = scenario.topology.downlink(HostId(3));
+    let of_port: u64 = outcome.ports.iter().filter(|p| p.link == port).map(|p| p.trimmed).sum();
+    assert_eq!(of_port, sum(&outcome.ledger.trimmed));
+}
+
+#[test]
+fn a_header_queue_holds_a_header() {
+    refused(
+        "kind = \"trimming\", buffer = { shared = \"8pkt\" }, headers = \"80B\"",
+        "cannot hold one header",
+        "1pkt",
+    );
 }

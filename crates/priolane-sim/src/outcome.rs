@@ -56,6 +56,8 @@ pub struct PortClassRecord {
     pub marked: u64,
     /// Packets lost on the link after they were served, by chance or because it was down.
     pub lost: u64,
+    /// Packets whose payload was cut off here; they go on and may be served here.
+    pub trimmed: u64,
     /// Packets served while a packet of a better (smaller) class waited in the same port.
     pub inversions: u64,
     /// Sum over packets of the time from arrival at the port to start of service.
@@ -102,6 +104,9 @@ pub struct Ledger {
     pub unrouted: [Tally; CLASSES],
     /// Lost on links.
     pub lost: [Tally; CLASSES],
+    /// Trimmed at ports: packets, each of which is delivered, dropped, lost or resident besides, and the bytes that
+    /// were cut off.
+    pub trimmed: [Tally; CLASSES],
     /// In queues or on links at the end.
     pub resident: [Tally; CLASSES],
 }
@@ -173,7 +178,8 @@ pub struct Progress {
 }
 
 impl Ledger {
-    /// Every packet made was delivered, dropped, lost or is still there: class by class, to the byte.
+    /// Every packet made was delivered, dropped, lost or is still there: class by class, to the byte, those cut off
+    /// included.
     pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
         for class in 0..CLASSES {
             let mut ended = Tally::default();
@@ -181,6 +187,7 @@ impl Ledger {
                 ended.packets += part[class].packets;
                 ended.bytes += part[class].bytes;
             }
+            ended.bytes += self.trimmed[class].bytes;
             if ended != self.made[class] {
                 return Err(RunError::Violation {
                     what: format!(

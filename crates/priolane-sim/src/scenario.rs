@@ -4,7 +4,7 @@ use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, SharedBuffer, SortBy, Weights};
+use priolane_core::port::{Buffer, Limit, SharedBuffer, SortBy, Weights};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -41,6 +41,11 @@ pub enum Queues {
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
+    /// A data queue, limited by the port's buffer, whose overflow is trimmed to headers, and a header queue.
+    Trimming {
+        /// Room of the header queue.
+        headers: Limit,
+    },
     /// One first-in first-out queue that serves no faster than `rate` after a burst.
     Limited {
         /// The rate that is kept, above which only the burst goes.

@@ -95,7 +95,7 @@ fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {
 
 #[test]
 fn both_engines_and_any_order_of_nodes_leave_the_same() {
-    let mut totals = (0, 0, 0);
+    let mut totals = (0, 0, 0, 0);
     let mut events = (0, 0, 0, 0);
     for seed in 0..EXPERIMENTS {
         let scenario = random(seed);
@@ -104,6 +104,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         assert_eq!(window, outcome(&scenario, SHUFFLED), "shuffled differs, seed {seed}");
         totals.0 += window.flows.iter().filter(|f| f.fct.is_some()).count();
         totals.1 += window.ports.iter().map(|p| p.dropped).sum::<u64>();
+        totals.3 += window.ports.iter().map(|p| p.trimmed).sum::<u64>();
         totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
         let began = |is: fn(&Began) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
         events.0 += began(|began| matches!(began, Began::At(_)));
@@ -114,7 +115,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
     assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
-    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500, "{totals:?}");
+    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500 && totals.3 > 500, "{totals:?}");
 }
 
 #[test]

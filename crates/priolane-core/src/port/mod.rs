@@ -12,6 +12,7 @@ mod push_out;
 mod ranked;
 mod shared_buffer;
 mod strict;
+mod trimming;
 mod wfq;
 
 pub use fifo::Fifo;
@@ -21,6 +22,7 @@ pub use push_out::PushOut;
 pub use ranked::Ranked;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
+pub use trimming::{Trimming, TrimmingSpec};
 pub use wfq::{VirtualClock, Weights, Wfq};
 
 use crate::ids::ClassSet;
@@ -115,6 +117,15 @@ pub enum SortBy {
     HostLevel,
 }
 
+/// A packet from which a port cut the payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cut {
+    /// Its header as it was.
+    pub before: Header,
+    /// Its header as it goes on: smaller on the wire, without payload, with [`Marks::TRIMMED`].
+    pub after: Header,
+}
+
 /// A port's queueing discipline, over packets or what stands for them in a node.
 pub trait Discipline<P: Parcel>: Send {
     /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped.
@@ -134,6 +145,14 @@ pub trait Discipline<P: Parcel>: Send {
     /// asks until `None`. Disciplines that never push out leave it as it is.
     #[inline]
     fn pop_evicted(&mut self) -> Option<P> {
+        None
+    }
+
+    /// The next of the packets whose payload the last `enqueue` cut off, the one it was called for or one that was
+    /// queued; `None` when all are told. They stay queued; whoever calls `enqueue` asks until `None`. Disciplines that
+    /// never trim leave it as it is.
+    #[inline]
+    fn pop_cut(&mut self) -> Option<Cut> {
         None
     }
 
@@ -182,6 +201,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn pop_evicted(&mut self) -> Option<P> {
         (**self).pop_evicted()
+    }
+
+    fn pop_cut(&mut self) -> Option<Cut> {
+        (**self).pop_cut()
     }
 
     fn next_start(&self) -> Option<Time> {

@@ -331,6 +331,23 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         row: Row::Port,
+        name: "trimming",
+        summary: "payload that finds no room is cut off; headers and control packets go first, 10 to 1",
+        source: "NDP (SIGCOMM 2017) §3.1",
+        parameters: &[
+            BUFFER,
+            parameter(
+                "headers",
+                "room of the queue of headers and control packets",
+                ["pkt or B", "unbounded", "docs/assumptions.md#trimming"],
+            ),
+            ECN,
+        ],
+        requires: &[],
+        provides: &[MARKS_IF_ECN, always(Capability::Trimming)],
+    },
+    Entry {
+        row: Row::Port,
         name: "ranked",
         summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
         source: "pFabric (SIGCOMM 2013) §4.1",

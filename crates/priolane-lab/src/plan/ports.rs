@@ -55,6 +55,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
         }
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
+        PortKind::Trimming { headers } => Queues::Trimming { headers },
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
     let limit_scope = match buffer.sharing {

@@ -120,7 +120,7 @@ static FLOWS: [Column; 18] = [
     known("measured", DataType::Boolean, "", "whether the flow started inside the measured window"),
 ];
 
-static PORTS: [Column; 11] = [
+static PORTS: [Column; 12] = [
     known("port", DataType::Utf8, "", "the egress port, named by the nodes its link joins: leaf0->spine1"),
     known("link", DataType::UInt32, "1", "the link's number in the topology"),
     known("class", DataType::UInt8, "1", "class on the wire, 0 is served first"),
@@ -142,6 +142,7 @@ static PORTS: [Column; 11] = [
         "ps",
         "mean time from arrival at the port to start of service; null if no packet was served",
     ),
+    known("trimmed", DataType::UInt64, "1", "packets whose payload was cut off here; they go on as headers"),
 ];
 
 static SERIES: [Column; 4] = [

@@ -186,6 +186,9 @@ pub struct LedgerRow {
     pub lost: Count,
     /// In queues or on links at the end.
     pub resident: Count,
+    /// Trimmed at ports: packets, which count in one of the other ways besides, and the bytes cut off them.
+    #[serde(default, skip_serializing_if = "Count::is_zero")]
+    pub trimmed: Count,
 }
 
 /// A number of packets and their bytes on the wire.
@@ -197,6 +200,12 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Count {
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl From<Tally> for Count {
     fn from(tally: Tally) -> Self {
         Self { packets: tally.packets, bytes: tally.bytes }
@@ -204,9 +213,10 @@ impl From<Tally> for Count {
 }
 
 impl LedgerRow {
-    /// Whether what was made is what was delivered, dropped, lost and left.
+    /// Whether what was made is what was delivered, dropped, lost, left and, of bytes, cut off.
     pub fn conserved(&self) -> bool {
-        let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.resident];
+        let cut = Count { packets: 0, ..self.trimmed };
+        let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.resident, cut];
         let sum = |value: fn(&Count) -> u64| ends.iter().map(|c| u128::from(value(c))).sum::<u128>();
         sum(|c| c.packets) == u128::from(self.made.packets) && sum(|c| c.bytes) == u128::from(self.made.bytes)
     }
@@ -222,6 +232,7 @@ pub fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
         unrouted: ledger.unrouted[class].into(),
         lost: ledger.lost[class].into(),
         resident: ledger.resident[class].into(),
+        trimmed: ledger.trimmed[class].into(),
     };
     let used = |row: &LedgerRow| {
         [row.made, row.delivered, row.dropped, row.unrouted, row.lost, row.resident]

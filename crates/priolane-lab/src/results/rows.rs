@@ -175,6 +175,7 @@ impl<'a> Rows<'a> {
             u64s(rows.iter().map(|r| Some(r.lost))),
             u64s(rows.iter().map(|r| Some(r.inversions))),
             f64s(rows.iter().map(|r| mean(r.waited, r.packets))),
+            u64s(rows.iter().map(|r| Some(r.trimmed))),
         ]
     }
 

@@ -102,6 +102,12 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("a buffer of {} cannot hold one packet", show_limit(scheme.port.buffer.limit));
         return Err(Fault::new("port.buffer", what, fix));
     }
+    if let PortKind::Trimming { headers } = scheme.port.kind
+        && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
+    {
+        let what = format!("a header queue of {} cannot hold one header", show_limit(headers));
+        return Err(Fault::new("port.headers", what, "at least \"1pkt\""));
+    }
     match &scheme.nic {
         Nic::Queue { limit, .. } if too_small(*limit) => {
             let what = format!("a transmit queue of {} cannot hold one packet", show_limit(*limit));
@@ -163,7 +169,7 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         }
         return Ok(());
     }
-    if scheme.port.kind == PortKind::Ranked || classes <= queues {
+    if matches!(scheme.port.kind, PortKind::Ranked | PortKind::Trimming { .. }) || classes <= queues {
         return Ok(());
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");

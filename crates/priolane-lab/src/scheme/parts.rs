@@ -154,6 +154,12 @@ pub enum PortKind {
     },
     /// Sorted by rank.
     Ranked,
+    /// Payload that overflows is trimmed to headers.
+    Trimming {
+        /// Room of the header queue.
+        #[serde(serialize_with = "crate::quantity::as_text::limit")]
+        headers: Limit,
+    },
     /// Weighted fair queueing.
     Wfq {
         /// Number of queues, 1 to 16.
@@ -175,6 +181,7 @@ impl PortKind {
             Self::Fifo => "fifo",
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
+            Self::Trimming { .. } => "trimming",
             Self::Wfq { .. } => "wfq",
         }
     }
@@ -182,7 +189,7 @@ impl PortKind {
     /// How many queues classes can be told apart by.
     pub fn queues(self) -> u8 {
         match self {
-            Self::Fifo | Self::Ranked => 1,
+            Self::Fifo | Self::Ranked | Self::Trimming { .. } => 1,
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }

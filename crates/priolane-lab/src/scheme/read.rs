@@ -125,12 +125,15 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq"];
+    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming"];
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
         1 => PortKind::Strict { queues: queues(&mut keys)? },
         2 => PortKind::Ranked,
-        _ => wfq(&mut keys)?,
+        3 => wfq(&mut keys)?,
+        _ => {
+            PortKind::Trimming { headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())? }
+        }
     };
     let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
     let buffer = buffer(&room)?;

@@ -3,14 +3,18 @@
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
-use priolane_core::port::{Discipline, Fifo, PushOut, Ranked, RateLimited, SortBy, Strict, Weights, Wfq};
+use priolane_core::port::{
+    Discipline, Fifo, Limit, PushOut, Ranked, RateLimited, SortBy, Strict, Trimming, TrimmingSpec, Weights,
+    Wfq,
+};
+use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
 
 use crate::node::fabric::Fabric;
 use crate::node::group::NodeGroup;
 use crate::node::host::Host;
-use crate::node::switch::Switch;
-use crate::scenario::{PortSpec, Queues};
+use crate::node::switch::{Seat, Switch};
+use crate::scenario::Queues;
 use crate::waits::News;
 use crate::wire::Wire;
 
@@ -48,6 +52,7 @@ impl<B: Body> Network<B> {
         let mut ranked = Vec::new();
         let mut push_out = Vec::new();
         let mut wfq = Vec::new();
+        let mut trimming = Vec::new();
         let mut mixed = Vec::new();
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
@@ -61,6 +66,9 @@ impl<B: Body> Network<B> {
                 }
                 Some(Queues::Wfq { .. }) => (6, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>))),
                 Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
+                Some(Queues::Trimming { .. }) => {
+                    (7, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
+                }
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
             self.places.push(Place { group, index });
@@ -71,6 +79,7 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(mixed));
         self.groups.push(Box::new(push_out));
         self.groups.push(Box::new(wfq));
+        self.groups.push(Box::new(trimming));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.
@@ -129,42 +138,55 @@ fn common_kind(fabric: &Fabric, node: NodeId) -> Option<Queues> {
     kinds.all(|k| std::mem::discriminant(&k) == std::mem::discriminant(&first)).then_some(first)
 }
 
-fn make_fifo<B: Body>(spec: &PortSpec) -> Fifo<Packet<B>> {
-    Fifo::new(spec.buffer)
+fn make_fifo<B: Body>(seat: &Seat) -> Fifo<Packet<B>> {
+    Fifo::new(seat.spec.buffer)
 }
 
-fn make_ranked<B: Body>(spec: &PortSpec) -> Ranked<Packet<B>> {
-    Ranked::new(spec.buffer)
+fn make_ranked<B: Body>(seat: &Seat) -> Ranked<Packet<B>> {
+    Ranked::new(seat.spec.buffer)
 }
 
-fn make_strict<B: Body>(spec: &PortSpec) -> Strict<Packet<B>> {
-    match spec.queues {
-        Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, spec.buffer),
-        _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+fn make_strict<B: Body>(seat: &Seat) -> Strict<Packet<B>> {
+    match seat.spec.queues {
+        Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, seat.spec.buffer),
+        _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
     }
 }
 
-fn make_push_out<B: Body>(spec: &PortSpec) -> PushOut<Packet<B>> {
-    match spec.queues {
-        Queues::PushOut { queues, map } => PushOut::new(queues, map, SortBy::Class, spec.buffer),
-        _ => PushOut::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+fn make_push_out<B: Body>(seat: &Seat) -> PushOut<Packet<B>> {
+    match seat.spec.queues {
+        Queues::PushOut { queues, map } => PushOut::new(queues, map, SortBy::Class, seat.spec.buffer),
+        _ => PushOut::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
     }
 }
 
-fn make_wfq<B: Body>(spec: &PortSpec) -> Wfq<Packet<B>> {
-    match spec.queues {
-        Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, spec.buffer),
-        _ => Wfq::new(&Weights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, spec.buffer),
+fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
+    match seat.spec.queues {
+        Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, seat.spec.buffer),
+        _ => Wfq::new(&Weights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
     }
 }
 
-fn make_any<B: Body>(spec: &PortSpec) -> Box<dyn Discipline<Packet<B>>> {
-    match spec.queues {
-        Queues::Fifo => Box::new(make_fifo(spec)),
-        Queues::Strict { .. } => Box::new(make_strict(spec)),
-        Queues::PushOut { .. } => Box::new(make_push_out(spec)),
-        Queues::Wfq { .. } => Box::new(make_wfq(spec)),
-        Queues::Ranked => Box::new(make_ranked(spec)),
-        Queues::Limited { rate, burst } => Box::new(RateLimited::new(Fifo::new(spec.buffer), rate, burst)),
+fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
+    let headers = match seat.spec.queues {
+        Queues::Trimming { headers } => headers,
+        _ => Limit::Unlimited,
+    };
+    let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
+    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire() };
+    Trimming::new(spec, seat.spec.buffer, coin)
+}
+
+fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
+    match seat.spec.queues {
+        Queues::Fifo => Box::new(make_fifo(seat)),
+        Queues::Strict { .. } => Box::new(make_strict(seat)),
+        Queues::PushOut { .. } => Box::new(make_push_out(seat)),
+        Queues::Wfq { .. } => Box::new(make_wfq(seat)),
+        Queues::Trimming { .. } => Box::new(make_trimming(seat)),
+        Queues::Ranked => Box::new(make_ranked(seat)),
+        Queues::Limited { rate, burst } => {
+            Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))
+        }
     }
 }

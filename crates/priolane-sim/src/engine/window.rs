@@ -39,7 +39,7 @@ const REPORT_EVERY: u64 = 256;
 pub(crate) struct Span {
     pub(crate) start: Time,
     pub(crate) end: Time,
-    sample_every: Option<Length>,
+    pub(crate) sample_every: Option<Length>,
 }
 
 /// The sample instants of a window, in order.
@@ -123,6 +123,10 @@ pub(crate) fn run<B: Body>(
         spread_news(network, fabric, &mut wire);
         if let Some(error) = wire.error.take() {
             return Err(error);
+        }
+        if span.end < wire.end {
+            // The run stops within this window: a controller that is due later in it will never work.
+            break;
         }
         windows += 1;
         if windows.is_multiple_of(REPORT_EVERY)

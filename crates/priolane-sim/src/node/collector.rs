@@ -34,10 +34,11 @@ impl<'a> Collector<'a> {
     /// Counts of one line and the queues in front of it.
     pub(crate) fn port(&mut self, counts: &Counts, link: LinkId, at: Time, queue_of: &dyn Fn(Class) -> u8) {
         self.outcome.ports.extend(counts.records(link, at, queue_of));
-        let Ledger { dropped, lost, .. } = &mut self.outcome.ledger;
-        for (class, (at_queue, on_link)) in counts.losses().enumerate() {
+        let Ledger { dropped, lost, trimmed, .. } = &mut self.outcome.ledger;
+        for (class, [at_queue, on_link, cut]) in counts.losses().enumerate() {
             dropped[class].merge(at_queue);
             lost[class].merge(on_link);
+            trimmed[class].merge(cut);
         }
         self.outcome.work.packet_hops += counts.served();
     }

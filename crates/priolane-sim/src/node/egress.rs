@@ -72,6 +72,10 @@ impl<D> Egress<D> {
             self.counts.evicted(now, header.class, header.wire);
         }
         wire.observe(|| Seen::Admitted(admission));
+        while let Some(cut) = self.queue.pop_cut() {
+            wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
+            self.counts.trimmed(cut.before.class, cut.before.wire - cut.after.wire);
+        }
         match admission {
             Admission::Dropped => {
                 self.counts.dropped(class, size);

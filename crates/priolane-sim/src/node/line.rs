@@ -32,6 +32,8 @@ struct ClassCount {
 struct ClassLoss {
     dropped: Tally,
     lost: Tally,
+    /// Packets and the bytes that were cut off them.
+    trimmed: Tally,
 }
 
 /// Counts by class; the one owner of "who waited for whom".
@@ -99,6 +101,12 @@ impl Counts {
         self.loss_of(class).dropped.add(wire);
     }
 
+    /// The payload of a packet was cut off: `cut` bytes less on the wire.
+    #[cold]
+    pub(crate) fn trimmed(&mut self, class: Class, cut: u16) {
+        self.loss_of(class).trimmed.add(cut);
+    }
+
     /// A queued packet is pushed out at `now`: it waits no longer and is dropped.
     #[cold]
     pub(crate) fn evicted(&mut self, now: Time, class: Class, wire: u16) {
@@ -122,6 +130,7 @@ impl Counts {
             dropped: loss.dropped.packets,
             marked: c.marked,
             lost: loss.lost.packets,
+            trimmed: loss.trimmed.packets,
             inversions: c.inversions,
             waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
         };
@@ -154,9 +163,12 @@ impl Counts {
         self.classes.iter().map(|count| count.served.packets).sum()
     }
 
-    /// Dropped and lost packets of each class.
-    pub(crate) fn losses(&self) -> impl Iterator<Item = (&Tally, &Tally)> {
-        self.losses.iter().flat_map(|losses| losses.iter()).map(|loss| (&loss.dropped, &loss.lost))
+    /// Dropped, lost and trimmed packets of each class.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 3]> {
+        self.losses
+            .iter()
+            .flat_map(|losses| losses.iter())
+            .map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed])
     }
 }
 

@@ -37,10 +37,13 @@ pub(crate) enum TransmitQueue<B: Body> {
 }
 
 impl<B: Body> TransmitQueue<B> {
-    /// An empty queue. A rate-limited port is not a transmit queue: pacing is the transport's.
+    /// An empty queue. Neither a rate-limited nor a trimming port is a transmit queue: pacing is the
+    /// transport's, and hosts do not trim.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy) -> Self {
         match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } => Self::Fifo(Fifo::new(spec.buffer)),
+            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
+                Self::Fifo(Fifo::new(spec.buffer))
+            }
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
             Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
             Queues::Wfq { weights, map } => {

@@ -1,7 +1,7 @@
 //! A switch: forwarding, and an egress port per link.
 
 use priolane_core::ids::{CLASSES, Class, LinkId, NodeId};
-use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::packet::{Body, Frame, Header, Packet};
 use priolane_core::port::{Discipline, Fill, SharedBuffer};
 use priolane_core::units::Time;
 
@@ -10,7 +10,7 @@ use super::egress::{Egress, Started};
 use super::fabric::{Chooser, Fabric};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::{RunError, Sample, Tally};
-use crate::scenario::{PortSpec, Queues};
+use crate::scenario::{PortSpec, Queues, Scenario};
 use crate::wire::Wire;
 
 /// A switch whose ports have the discipline `D`.
@@ -56,12 +56,22 @@ struct Busy {
     port: u32,
 }
 
+/// What a discipline is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat<'a> {
+    pub(crate) spec: &'a PortSpec,
+    pub(crate) link: LinkId,
+    pub(crate) frame: &'a Frame,
+    pub(crate) seed: u64,
+}
+
 impl<D> Switch<D> {
     /// An empty switch at `node`; `make` makes the discipline of a port.
-    pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&PortSpec) -> D) -> Self {
+    pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&Seat) -> D) -> Self {
         let port = |&link: &LinkId| {
             let spec = &fabric.scenario.ports[link.index()];
-            Egress::new(fabric.line(link), make(spec))
+            let Scenario { frame, seed, .. } = fabric.scenario;
+            Egress::new(fabric.line(link), make(&Seat { spec, link, frame, seed: *seed }))
         };
         Self {
             node,
@@ -322,7 +332,7 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
             map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
         }
         Queues::Wfq { weights, map } => map[usize::from(class) % map.len()].min(weights.queues() - 1),
-        Queues::Fifo | Queues::Ranked | Queues::Limited { .. } => 0,
+        Queues::Fifo | Queues::Ranked | Queues::Limited { .. } | Queues::Trimming { .. } => 0,
     }
 }
 

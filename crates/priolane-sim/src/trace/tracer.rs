@@ -24,6 +24,8 @@ pub(crate) enum Seen<'a, B> {
     Admitted(Admission),
     /// A packet that waited at a port was pushed out.
     Evicted { link: LinkId, header: Header },
+    /// The payload of a packet that waits at a port was cut off.
+    Trimmed { link: LinkId, before: Header },
     /// A line begins to send a packet.
     Started { link: LinkId, start: Time, left: Time, header: Header },
 }
@@ -135,6 +137,7 @@ impl Tracer {
             Seen::Offered { link, at, header, ahead } => self.offer(link, at, &header, ahead),
             Seen::Admitted(admission) => self.admit(admission),
             Seen::Evicted { link, header } => self.evict(link, &header),
+            Seen::Trimmed { link, before } => self.trim(link, &before),
             Seen::Started { link, start, left, header } => {
                 self.start(link, Service { start, end: left }, &header);
             }
@@ -194,6 +197,16 @@ impl Tracer {
         }
     }
 
+    /// The last of those with this header, as trimming takes from the end.
+    fn trim(&mut self, link: LinkId, before: &Header) {
+        let Some(waiting) = self.waiting.get(&link) else { return };
+        let Trace { packets, hops, .. } = &mut self.trace;
+        let last = waiting.iter().rev().find(|&&i| is_header_of(packets, &hops[i], before));
+        if let Some(&i) = last {
+            hops[i].marks = hops[i].marks.with(Marks::TRIMMED);
+        }
+    }
+
     /// Lost, until `emitted` says otherwise.
     fn start(&mut self, link: LinkId, service: Service, header: &Header) {
         self.started = self.take_waiting(link, header);
@@ -209,10 +222,7 @@ impl Tracer {
         }
         let Trace { packets, hops, .. } = &self.trace;
         let waiting = self.waiting.get_mut(&link)?;
-        let is_it = |&i: &usize| {
-            let hop = &hops[i];
-            Header { marks: hop.marks, ..packets[hop.packet as usize].header } == *header
-        };
+        let is_it = |&i: &usize| is_header_of(packets, &hops[i], header);
         let found = waiting.iter().position(is_it).and_then(|place| waiting.remove(place));
         debug_assert!(found.is_some(), "a packet that leaves a port has come to it before");
         found
@@ -252,4 +262,13 @@ impl Tracer {
         }
         trace
     }
+}
+
+/// Whether a packet on `hop` has this header now: that which it was made with, but for marks and what was cut off.
+fn is_header_of(packets: &[TracedPacket], hop: &Hop, header: &Header) -> bool {
+    let mut expected = Header { marks: hop.marks, ..packets[hop.packet as usize].header };
+    if hop.marks.has(Marks::TRIMMED) {
+        (expected.wire, expected.payload) = (header.wire, header.payload);
+    }
+    expected == *header
 }

@@ -200,15 +200,23 @@ impl Draw {
 
     pub fn port(&mut self) -> PortSpec {
         let buffer = self.buffer();
-        let queues = match self.0.below(10) {
+        let queues = match self.0.below(12) {
             0 | 1 => Queues::Fifo,
             2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
             4 | 5 => Queues::PushOut { queues: 2 + self.0.below(7) as u8, map: IDENTITY },
             6 => Queues::Ranked,
             7 | 8 => self.wfq(),
+            9 | 10 => return self.trimming(),
             _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
         };
         PortSpec { queues, buffer }
+    }
+
+    fn trimming(&mut self) -> PortSpec {
+        let headers = self.pick(&[Limit::Unlimited, Limit::Packets(6), Limit::Bytes(8_000)]);
+        let limit = self.pick(&[Limit::Packets(8), Limit::Packets(2), Limit::Bytes(12_000)]);
+        let buffer = Buffer { limit, ..self.buffer() };
+        PortSpec { queues: Queues::Trimming { headers }, buffer }
     }
 
     fn wfq(&mut self) -> Queues {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CLASSES, HostId};
-use priolane_core::packet::Frame;
 use priolane_core::port::{Alpha, Buffer, Fifo, Limit, SortBy, Strict};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::{Controller, Transport, new_reno, window};
@@ -12,9 +11,11 @@ use priolane_core::units::{Rate, Span};
 
 use super::*;
 use crate::node::estimator::Posted;
-use crate::scenario::{Nic, Scenario, Stop, SwitchSpec};
+use crate::outage::Outages;
+use crate::scenario::{Nic, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
-use crate::wire::Ingress;
+use crate::waits::News;
+use crate::wire::{Ingress, Service};
 
 const HOSTS: u32 = 5;
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -36,6 +37,8 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         switch: SwitchSpec { memory: Some(memory) },
         host_delay: Span::ZERO,
         flows: Vec::<FlowSpec>::new(),
+        waits: Vec::new(),
+        outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
         seed: 1,
@@ -50,11 +53,15 @@ fn scenario(memory: SharedBuffer) -> Scenario {
 struct Sent(Vec<(Time, u64)>);
 
 impl Wire<()> for Sent {
+    const SERVICE: Service = Service::Lazy;
+
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>) {
         self.0.push((at, packet.header.rank));
     }
     fn post(&mut self, _posted: Posted) {}
     fn flow_done(&mut self, _at: Time) {}
+    fn notify(&mut self, _news: News) {}
+    fn flow_awaited(&mut self) {}
     fn violated(&mut self, error: RunError) {
         panic!("{error}");
     }
@@ -118,7 +125,7 @@ impl Model {
 fn compare<D: Discipline<Packet<()>>>(
     memory: SharedBuffer,
     queues: u64,
-    make: &dyn Fn(&PortSpec) -> D,
+    make: &dyn Fn(&Seat) -> D,
 ) -> (usize, u64) {
     let scenario = scenario(memory);
     let fabric = Fabric::new(&scenario);
@@ -144,7 +151,9 @@ fn compare<D: Discipline<Packet<()>>>(
                 )
             })
             .collect();
-        switch.route(&fabric, arrivals.iter().map(|(at, packet)| (*at, packet)));
+        let (start, end) = (Time(window * 2_000_000), Time((window + 1) * 2_000_000));
+        let span = WindowSpan { start, end, sample_every: None };
+        switch.route(&fabric, &span, arrivals.iter().map(|(at, packet)| (*at, packet)));
         for (place, (at, packet)) in arrivals.iter().enumerate() {
             switch.arrive_lazily(place, &fabric, *at, packet, &mut sent);
             let Header { dst, class, wire, rank, .. } = packet.header;
@@ -157,7 +166,7 @@ fn compare<D: Discipline<Packet<()>>>(
     sent.0.sort_unstable();
     model.sent.sort_unstable();
     assert_eq!(sent.0, model.sent);
-    let dropped: u64 = switch.ports.iter().flat_map(|p| p.counts.losses()).map(|(d, _)| d.packets).sum();
+    let dropped: u64 = switch.ports.iter().flat_map(|p| p.counts.losses()).map(|[d, ..]| d.packets).sum();
     assert_eq!(dropped, model.refused.len() as u64);
     (model.refused.len(), model.highest)
 }
@@ -166,9 +175,9 @@ fn compare<D: Discipline<Packet<()>>>(
 fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
     for (size, alpha) in [(60_000, (1, 1)), (60_000, (1, 4)), (20_000, (8, 1)), (9_000, (3, 7))] {
         let memory = SharedBuffer { size, alpha: Alpha::new(alpha).unwrap() };
-        let (refused, highest) = compare(memory, 1, &|spec| Fifo::<Packet<()>>::new(spec.buffer));
+        let (refused, highest) = compare(memory, 1, &|seat| Fifo::<Packet<()>>::new(seat.spec.buffer));
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
-        let strict = |spec: &PortSpec| Strict::<Packet<()>>::new(2, IDENTITY, SortBy::Class, spec.buffer);
+        let strict = |seat: &Seat| Strict::<Packet<()>>::new(2, IDENTITY, SortBy::Class, seat.spec.buffer);
         let (refused, highest) = compare(memory, 2, &strict);
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
         // With alpha = 8 the favourite port takes nearly all there is: the size itself is what limits it.

@@ -1,0 +1,198 @@
+//! Trimming (NDP, SIGCOMM 2017 §3.1): where payload finds no room, its header still goes on, ahead of payload.
+//!
+//! ```text
+//! data queue      payload, up to the buffer's limit (8 packets in NDP)
+//! header queue    everything else, and trimmed packets, up to a limit of its own
+//! overflow        a fair coin: the arriving packet is trimmed, or the last of the data queue, for which the arriving
+//!                 one is kept; the arriving one where the last would not make room enough
+//! service         10 headers to 1 payload packet while both queues hold something
+//! ```
+//!
+//! The coin avoids that synchronised senders are trimmed always or never. A packet whose header finds no room either
+//! is dropped whole; returning it to its sender is not done here (docs/assumptions.md#trimming).
+
+use super::backlog::{Backlog, admit, admit_alone};
+use super::{Admission, Buffer, Cut, Discipline, Limit};
+use crate::packet::{Header, Kind, Marks, Parcel};
+use crate::ring::Ring;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// Headers served for each payload packet while both wait.
+const HEADERS_PER_DATA: u32 = 10;
+
+/// What a trimming port is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimmingSpec {
+    /// Room of the header queue.
+    pub headers: Limit,
+    /// Bytes on the wire of a trimmed packet.
+    pub trimmed_wire: u16,
+}
+
+/// A data queue that overflows into a header queue.
+#[derive(Debug)]
+pub struct Trimming<P> {
+    data: Ring<P>,
+    data_backlog: Backlog,
+    headers: Ring<P>,
+    header_backlog: Backlog,
+    buffer: Buffer,
+    spec: TrimmingSpec,
+    coin: Stream,
+    /// Headers served since the last payload packet, while both waited.
+    headers_in_turn: u32,
+    cut: Option<Cut>,
+    evicted: Option<P>,
+}
+
+impl<P: Parcel> Trimming<P> {
+    /// An empty port; `buffer` is that of the data queue, `coin` a random stream of the port's own.
+    pub fn new(spec: TrimmingSpec, buffer: Buffer, coin: Stream) -> Self {
+        Self {
+            data: Ring::default(),
+            data_backlog: Backlog::default(),
+            headers: Ring::default(),
+            header_backlog: Backlog::default(),
+            buffer,
+            spec,
+            coin,
+            headers_in_turn: 0,
+            cut: None,
+            evicted: None,
+        }
+    }
+
+    fn is_data(header: &Header) -> bool {
+        header.kind == Kind::Data && !header.marks.has(Marks::TRIMMED)
+    }
+
+    fn keep_data(&mut self, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let admission = admit(&self.buffer, self.data_backlog, self.data_backlog, header);
+        if admission != Admission::Dropped {
+            self.data_backlog.add(header.wire);
+            admission.mark(self.data.push(parcel));
+        }
+        admission
+    }
+
+    fn keep_header(&mut self, parcel: &P) -> Admission {
+        let wire = parcel.header().wire;
+        if self.header_backlog.exceeds_with(wire, self.spec.headers) {
+            return Admission::Dropped;
+        }
+        self.header_backlog.add(wire);
+        self.headers.push(parcel);
+        Admission::Queued
+    }
+
+    /// Cuts the payload off and keeps the header, if there is room for it.
+    fn trim(&mut self, parcel: &P) -> Admission {
+        let mut trimmed = *parcel;
+        let header = trimmed.header_mut();
+        header.wire = header.wire.min(self.spec.trimmed_wire);
+        header.payload = 0;
+        header.marks = header.marks.with(Marks::TRIMMED);
+        let admission = self.keep_header(&trimmed);
+        if admission != Admission::Dropped {
+            self.cut = Some(Cut { before: *parcel.header(), after: *trimmed.header() });
+        }
+        admission
+    }
+
+    /// Whether the last of the data queue makes room enough for a packet.
+    fn last_makes_room(&self, header: &Header) -> bool {
+        let last = self.data.last().map(|last| Backlog { packets: 1, bytes: u64::from(last.header().wire) });
+        last.is_some_and(|last| !self.data_backlog.without(last).exceeds_with(header.wire, self.buffer.limit))
+    }
+
+    #[cold]
+    fn overflow(&mut self, parcel: &P) -> Admission {
+        let heads = self.coin.bits() & 1 == 0;
+        if heads || !self.last_makes_room(parcel.header()) {
+            return self.trim(parcel);
+        }
+        if let Some(last) = self.data.pop_last().copied() {
+            self.data_backlog.remove(last.header().wire);
+            if self.trim(&last) == Admission::Dropped {
+                self.evicted = Some(last);
+            }
+        }
+        self.keep_data(parcel)
+    }
+}
+
+impl<P: Parcel> Discipline<P> for Trimming<P> {
+    #[inline]
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        if !Self::is_data(parcel.header()) {
+            return self.keep_header(parcel);
+        }
+        match self.keep_data(parcel) {
+            Admission::Dropped => self.overflow(parcel),
+            kept => kept,
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        if Self::is_data(header) { Some(admit_alone(&self.buffer, header)) } else { Some(Admission::Queued) }
+    }
+
+    #[inline]
+    fn pop_evicted(&mut self) -> Option<P> {
+        self.evicted.take()
+    }
+
+    #[inline]
+    fn pop_cut(&mut self) -> Option<Cut> {
+        self.cut.take()
+    }
+
+    #[inline]
+    fn next_start(&self) -> Option<Time> {
+        if self.packets() == 0 { None } else { Some(Time::ZERO) }
+    }
+
+    #[inline]
+    fn start(&mut self, _t: Time) -> Option<&P> {
+        let header_first = match (self.headers.is_empty(), self.data.is_empty()) {
+            (true, _) => false,
+            (false, true) => true,
+            (false, false) if self.headers_in_turn < HEADERS_PER_DATA => {
+                self.headers_in_turn += 1;
+                true
+            }
+            (false, false) => {
+                self.headers_in_turn = 0;
+                false
+            }
+        };
+        let (queue, backlog) = if header_first {
+            (&mut self.headers, &mut self.header_backlog)
+        } else {
+            (&mut self.data, &mut self.data_backlog)
+        };
+        let parcel = queue.pop()?;
+        backlog.remove(parcel.header().wire);
+        Some(parcel)
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.data_backlog.packets + self.header_backlog.packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.data_backlog.bytes + self.header_backlog.bytes
+    }
+
+    fn bytes_before(&self, header: &Header) -> u64 {
+        if Self::is_data(header) { self.data_backlog.bytes } else { self.header_backlog.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;
