@@ -246,7 +246,10 @@ fn check(scenario: &Scenario, trace: &Trace) {
             let link = &links[hop.link.index()];
             if let Some(Service { start, end }) = hop.fate.service() {
                 assert!(start >= hop.queued);
-                assert_eq!(end.since(start), link.rate.serialize(u64::from(packet.header.wire)));
+                let whole = packet.header.wire;
+                let trimmed = whole.min(scenario.frame.trimmed_wire());
+                let wire = if hop.marks.has(Marks::TRIMMED) { trimmed } else { whole };
+                assert_eq!(end.since(start), link.rate.serialize(u64::from(wire)));
                 assert!(hop.fate.arrived().is_none_or(|at| at.since(end) == link.delay));
             }
         }

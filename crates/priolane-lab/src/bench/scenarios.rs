@@ -2,9 +2,9 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::HostId;
+use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, SortBy};
+use priolane_core::port::{Alpha, Buffer, Limit, Scope, SharedBuffer, SortBy, Weights};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
@@ -63,7 +63,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 3] = [
+pub const ALL: [Named; 8] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -85,7 +85,42 @@ pub const ALL: [Named; 3] = [
         usual: Usual::No,
         make: million_flows,
     },
+    variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || mixed(Queues::Fifo)),
+    variant("dctcp_leafspine144_strict", "those with 3 strict queues that mark by themselves", || {
+        mixed(Queues::Strict { queues: 3, map: CLASS_IS_QUEUE })
+    }),
+    variant("dctcp_leafspine144_wfq", "those with 3 weighted queues (8:4:1) that mark by themselves", || {
+        let weights = Weights::new(&[8, 4, 1]).unwrap_or(Weights::EQUAL);
+        mixed(Queues::Wfq { weights, map: CLASS_IS_QUEUE })
+    }),
+    variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {
+        let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
+        Ok(Scenario { switch: SwitchSpec { memory }, ..mixed(Queues::Fifo)? })
+    }),
+    variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
+        mixed(Queues::Trimming { headers: Limit::Unlimited })
+    }),
 ];
+
+/// The leaf-spine with another port: what a hop through that costs.
+const fn variant(name: &'static str, about: &'static str, make: fn() -> Result<Scenario, Broken>) -> Named {
+    Named { name, about, extent: FABRIC, usual: Usual::No, make }
+}
+
+const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
+fn mixed(queues: Queues) -> Result<Scenario, Broken> {
+    let mut scenario = leafspine144()?;
+    for flow in &mut scenario.flows {
+        flow.class = (flow.id.0 % 3) as u8;
+    }
+    for port in &mut scenario.ports {
+        port.queues = queues;
+        port.buffer.mark_scope = Scope::Queue;
+    }
+    Ok(scenario)
+}
 
 impl Named {
     /// The scenario of that name.

@@ -66,10 +66,9 @@ fn widest_gap(port: &mut Wfq<Packet<()>>, weights: &[u32], draw: &mut Stream, ro
         let (q, wire) = serve(port).unwrap();
         sent[q] += u64::from(wire);
         offer(port, q as u8, draw_wire(draw));
-        for i in 0..weights.len() {
-            for j in 0..weights.len() {
-                let share = |k: usize| sent[k] as f64 / f64::from(weights[k]);
-                let (low, high) = &mut extremes[i][j];
+        let share = |k: usize| sent[k] as f64 / f64::from(weights[k]);
+        for (i, row) in extremes.iter_mut().enumerate() {
+            for (j, (low, high)) in row.iter_mut().enumerate() {
                 *low = low.min(share(i) - share(j));
                 *high = high.max(share(i) - share(j));
             }

@@ -81,7 +81,7 @@ struct Model {
     buffer: SharedBuffer,
     sent: Vec<(Time, u64)>,
     refused: Vec<u64>,
-    /// Refusals that would have been admissions, had no port sent anything since the last arrival anywhere.
+    /// Most bytes queued after any arrival.
     highest: u64,
 }
 
