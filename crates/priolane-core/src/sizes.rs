@@ -15,6 +15,7 @@
 
 use crate::rng::Stream;
 
+mod altered;
 mod recorded;
 #[cfg(test)]
 mod tests;

@@ -132,14 +132,14 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     };
     let named = schemes::read(&mut keys, &mut sources)?;
     let names: Vec<String> = named.iter().map(|s| s.name.clone()).collect();
-    let metrics = match keys.take("metrics") {
-        None => Metrics::default(),
-        Some(field) => evaluation::metrics(&field, &names)?,
-    };
-    let known = evaluation::Names { schemes: &names, metrics: &metrics };
     let topology_fix = "[topology] kind = \"leaf_spine\" and its keys";
     let time = timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?;
     let groups = groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?;
+    let metrics = match keys.take("metrics") {
+        None => Metrics::default(),
+        Some(field) => evaluation::metrics(&field, &names, &groups)?,
+    };
+    let known = evaluation::Names { schemes: &names, metrics: &metrics };
     let events = match keys.take("event") {
         None => Vec::new(),
         Some(field) => events::read(&field, (&time, &groups), &mut sources)?,

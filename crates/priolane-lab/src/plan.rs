@@ -4,6 +4,7 @@ mod adaptation;
 mod build;
 mod failures;
 mod fit;
+mod global;
 mod identity;
 mod ports;
 mod realize;
@@ -252,7 +253,7 @@ fn settled(read: Read, root: &Table) -> Result<(Experiment, Vec<String>), InputE
     let fabric = ports::fabric(&experiment, &topology);
     for named in schemes {
         let mut scheme = named.scheme.clone();
-        resolve::thresholds(&mut scheme, &experiment).map_err(|fault| blame(&named, &fault))?;
+        resolve::thresholds(&mut scheme, &experiment, &topology).map_err(|fault| blame(&named, &fault))?;
         let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
         warnings.extend(found.into_iter().map(|warning| format!("{}: {warning}", named.name)));
         experiment.scheme.insert(named.name.clone(), scheme);

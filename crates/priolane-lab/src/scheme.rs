@@ -15,7 +15,7 @@ pub use controller::Controller;
 pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 pub use read::read;
 pub use shipped::{SHIPPED, shipped, shipped_tree};
-pub use thresholds::{Solver, ThresholdSource, Thresholds};
+pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
 pub use transport::{Handshake, Recovery, Transport, TransportKind};
 
 /// A whole scheme; serialized, it is a scheme file again.

@@ -4,9 +4,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::Group;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
-use crate::verdict::path::Quantity;
+use crate::verdict::path::{self, Quantity};
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -30,8 +31,8 @@ pub enum Slowdown {
     Bare,
 }
 
-/// A range of flow sizes; at least one bound is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// A range of flow sizes, of one group or all; at least a bound or the group is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
     /// size < below
     #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
@@ -45,6 +46,9 @@ pub struct SizeClass {
     /// size <= to
     #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
+    /// The group whose flows count; all if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 impl SizeClass {
@@ -183,7 +187,11 @@ fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Resul
 }
 
 /// Reads `[metrics]`.
-pub(super) fn metrics(field: &Field<'_>, schemes: &[String]) -> Result<Metrics, InputError> {
+pub(super) fn metrics(
+    field: &Field<'_>,
+    schemes: &[String],
+    groups: &[Group],
+) -> Result<Metrics, InputError> {
     let mut keys = field.table()?;
     let baseline = match keys.take("baseline") {
         None => None,
@@ -204,22 +212,33 @@ pub(super) fn metrics(field: &Field<'_>, schemes: &[String]) -> Result<Metrics, 
         if name == "all" || name.contains('.') || name.starts_with("flow") {
             return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
         }
-        classes.push((name.to_owned(), size_class(&field)?));
+        classes.push((name.to_owned(), size_class(&field, groups)?));
     }
     keys.finish()?;
     Ok(Metrics { baseline, slowdown: Slowdown::Bare, classes })
 }
 
-fn size_class(field: &Field<'_>) -> Result<SizeClass, InputError> {
+fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputError> {
     let mut keys = field.table()?;
     let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
-    let class =
-        SizeClass { below: bound("below")?, above: bound("above")?, from: bound("from")?, to: bound("to")? };
+    let (below, above) = (bound("below")?, bound("above")?);
+    let (from, to) = (bound("from")?, bound("to")?);
+    let group = keys.take("group").map(|f| group(&f, groups)).transpose()?;
+    let class = SizeClass { below, above, from, to, group };
     keys.finish()?;
     if class == SizeClass::default() {
-        return Err(field.error("no bound is stated", "one or two of below, above, from, to"));
+        return Err(field.error("no bound is stated", "one or two of below, above, from, to, or a group"));
     }
     Ok(class)
+}
+
+fn group(field: &Field<'_>, groups: &[Group]) -> Result<String, InputError> {
+    let name = field.text()?;
+    if groups.iter().any(|group| group.name == name) {
+        return Ok(name.to_owned());
+    }
+    let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    Err(field.no_such(name, &known))
 }
 
 /// Reads one `[[panel]]`.
@@ -397,8 +416,13 @@ impl Names<'_> {
     }
 
     fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
-        if Quantity::named(quantity).is_none() {
+        let Some(known) = Quantity::named(quantity) else {
             return Err(field.no_such(quantity, &Quantity::names().collect::<Vec<_>>()));
+        };
+        if let Quantity::Thresholds(_) = known {
+            let what = format!("{class:?} is no number of a threshold");
+            let fix = format!("{quantity}.1: the first threshold, up to {quantity}.15");
+            return path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix));
         }
         if quantity == "gain" && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));

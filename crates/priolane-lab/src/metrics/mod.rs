@@ -18,7 +18,7 @@ pub use self::summary::{Summary, summarize, summarize_flow};
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";
 
-/// A named range of flow sizes, in payload bytes.
+/// A named range of flow sizes, in payload bytes, perhaps of one group only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeClass {
     /// Its name in metric paths.
@@ -27,17 +27,19 @@ pub struct SizeClass {
     pub lower: Bound<u64>,
     /// `to = x` is `Included(x)`, `below = x` is `Excluded(x)`.
     pub upper: Bound<u64>,
+    /// The group whose flows count, by its place in the experiment; all groups' if `None`.
+    pub group: Option<u16>,
 }
 
 impl SizeClass {
     /// The class `all`.
     pub fn all() -> Self {
-        Self { name: ALL.to_owned(), lower: Bound::Unbounded, upper: Bound::Unbounded }
+        Self { name: ALL.to_owned(), lower: Bound::Unbounded, upper: Bound::Unbounded, group: None }
     }
 
-    /// Whether a flow of `bytes` payload bytes belongs to the class.
-    pub fn contains(&self, bytes: u64) -> bool {
-        (self.lower, self.upper).contains(&bytes)
+    /// Whether a flow of `bytes` payload bytes of a group belongs to the class.
+    pub fn contains(&self, bytes: u64, group: u16) -> bool {
+        (self.lower, self.upper).contains(&bytes) && self.group.is_none_or(|own| own == group)
     }
 }
 

@@ -82,7 +82,7 @@ impl Tally {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         for (((spec, &measured), &bare), record) in specs.zip(&outcome.flows) {
-            if !measured || !spec.size.is_some_and(|bytes| class.contains(bytes)) {
+            if !measured || !spec.size.is_some_and(|bytes| class.contains(bytes, spec.group)) {
                 continue;
             }
             tally.flows += 1;

@@ -16,14 +16,14 @@ fn percentile_is_the_ceil_pn_over_100_th_smallest() {
 
 #[test]
 fn size_classes_include_exactly_the_ends_they_name() {
-    let class = |lower, upper| SizeClass { name: "c".into(), lower, upper };
+    let class = |lower, upper| SizeClass { name: "c".into(), lower, upper, group: None };
     let below = class(Bound::Unbounded, Bound::Excluded(100_000));
-    assert!(below.contains(99_999) && !below.contains(100_000));
+    assert!(below.contains(99_999, 0) && !below.contains(100_000, 0));
     let above = class(Bound::Excluded(10_000_000), Bound::Unbounded);
-    assert!(above.contains(10_000_001) && !above.contains(10_000_000));
+    assert!(above.contains(10_000_001, 0) && !above.contains(10_000_000, 0));
     let between = class(Bound::Included(100_000), Bound::Included(10_000_000));
-    assert!(between.contains(100_000) && between.contains(10_000_000));
-    assert!(!between.contains(99_999) && !between.contains(10_000_001));
+    assert!(between.contains(100_000, 0) && between.contains(10_000_000, 0));
+    assert!(!between.contains(99_999, 0) && !between.contains(10_000_001, 0));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
         fixture.scenario.flows[flow].size = Some(1000);
     }
     fixture.measured[4] = false;
-    let small = SizeClass { name: "small".into(), lower: Bound::Unbounded, upper: Bound::Excluded(1000) };
+    let small = SizeClass { name: "small".into(), lower: Bound::Unbounded, upper: Bound::Excluded(1000), group: None };
     let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
     let all = &summaries[ALL];
     assert_eq!((all.flows, all.unfinished), (4, 1));

@@ -1,11 +1,20 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
-use crate::experiment::{Experiment, Group, LoadText, Sizes};
-use crate::scheme::{Assign, Fault, Host, Scheme, Solver, ThresholdSource, Thresholds};
+use priolane_core::sizes::{SizeDistribution, SizeError};
+use priolane_sim::topology::Topology;
+
+use super::global::{self, Belief};
+use crate::experiment::Experiment;
+use crate::scheme::{Assign, Fault, Host, Scheme, Solver, Tail, ThresholdSource, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
-pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result<(), Fault> {
+pub(super) fn thresholds(
+    scheme: &mut Scheme,
+    experiment: &Experiment,
+    topology: &Topology,
+) -> Result<(), Fault> {
+    let site = Site { experiment, topology, followed: follows_workload(scheme) };
     let host = match &scheme.host {
         Host::Mlfq { thresholds, .. } => Some(thresholds),
         _ => None,
@@ -16,16 +25,29 @@ pub(super) fn thresholds(scheme: &mut Scheme, experiment: &Experiment) -> Result
             follows("host.thresholds", host)?;
         }
         if controller.load.is_none() {
-            controller.load = Some(load_for(thresholds, experiment)?);
+            controller.load = Some(load_for(thresholds, &site)?);
         }
     }
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
-        solve("assign.thresholds", *levels, thresholds, experiment)?;
+        solve("assign.thresholds", *levels, thresholds, &site)?;
     }
     if let Host::Mlfq { levels, thresholds } = &mut scheme.host {
-        solve("host.thresholds", *levels, thresholds, experiment)?;
+        solve("host.thresholds", *levels, thresholds, &site)?;
     }
     Ok(())
+}
+
+/// Where thresholds are to be found.
+#[derive(Clone, Copy, Debug)]
+struct Site<'a> {
+    experiment: &'a Experiment,
+    topology: &'a Topology,
+    /// Whether hosts find their own in the course of the run, so that those of the start are a guess anyway.
+    followed: bool,
+}
+
+fn follows_workload(scheme: &Scheme) -> bool {
+    matches!(scheme.assign, Assign::BytesSent { controller: Some(_), .. })
 }
 
 /// Whether `thresholds` can be found anew while a run goes on.
@@ -41,6 +63,10 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
                 fix: "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned(),
             })
         }
+        Thresholds::Solved { tail: Some(_), .. } => {
+            let what = "a controller finds thresholds from what hosts report, not from a tail".into();
+            Err(Fault { key, what, fix: "no tail, or no controller".to_owned() })
+        }
         Thresholds::Solved { .. } => Ok(()),
         Thresholds::Given(_) => {
             Err(Fault { key, what: "stated thresholds leave a controller nothing to find".into(), fix })
@@ -49,37 +75,34 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
 }
 
 /// The load that solvers are told while a run goes on.
-fn load_for(thresholds: &Thresholds, experiment: &Experiment) -> Result<f64, Fault> {
+fn load_for(thresholds: &Thresholds, site: &Site<'_>) -> Result<f64, Fault> {
     let from = match thresholds {
         Thresholds::Solved { from, .. } => from,
         Thresholds::Given(_) => &ThresholdSource::Global,
     };
     let fix = "assign.controller.load = 0.6, the load that solvers are told";
-    let found = traffic("assign.controller.load", from, experiment);
-    found.map(|traffic| traffic.load.value).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
-}
-
-/// What thresholds are found from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Traffic<'a> {
-    sizes: &'a Sizes,
-    load: LoadText,
+    let found = belief("assign.controller.load", from, site);
+    found.map(|belief| belief.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
 fn solve(
     key: &'static str,
     levels: u8,
     thresholds: &mut Thresholds,
-    experiment: &Experiment,
+    site: &Site<'_>,
 ) -> Result<(), Fault> {
-    let Thresholds::Solved { solver, from, bytes: bytes @ None } = thresholds else { return Ok(()) };
-    let traffic = traffic(key, from, experiment)?;
-    let Sizes { law, csv, .. } = traffic.sizes;
+    let Thresholds::Solved { solver, from, tail, bytes: bytes @ None } = thresholds else { return Ok(()) };
+    let Belief { law, name, published, load } = belief(key, from, site)?;
+    let seen = tail.map(|tail| misjudged(&law, tail)).transpose().map_err(|error| Fault {
+        key,
+        what: format!("sizes {name:?} with this tail: {error}"),
+        fix: "tail = { max = \"1MB\" }, or { from = 0.9, times = 3 }".to_owned(),
+    })?;
     let question = Question {
-        sizes: law,
-        name: csv,
-        published: traffic.sizes.published(),
-        load: traffic.load.value,
+        sizes: seen.as_ref().unwrap_or(&law),
+        name: &name,
+        published: published.filter(|_| seen.is_none()),
+        load,
         levels,
     };
     let found = ladder(*solver, &question);
@@ -87,39 +110,20 @@ fn solve(
     Ok(())
 }
 
+fn misjudged(law: &SizeDistribution, tail: Tail) -> Result<SizeDistribution, SizeError> {
+    match tail {
+        Tail::Cut { max } => law.capped(max as f64),
+        Tail::Stretched { from, times } => law.stretched(from, times),
+    }
+}
+
 /// The sizes and load that `from` stands for.
-fn traffic<'a>(
-    key: &'static str,
-    from: &ThresholdSource,
-    experiment: &'a Experiment,
-) -> Result<Traffic<'a>, Fault> {
-    let fault = |what: String, fix: &str| Fault { key, what, fix: fix.to_owned() };
-    let own = |group: &'a Group| {
-        let traffic = group.app.open_loop()?;
-        Some(Traffic { sizes: traffic.sizes, load: traffic.load })
-    };
-    if let ThresholdSource::Group(name) = from {
-        let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
-        let fix = format!("one of the groups {}", names.join(", "));
-        let group =
-            experiment.group(name).ok_or_else(|| fault(format!("there is no group {name:?}"), &fix))?;
-        return own(group).ok_or_else(|| {
-            fault(
-                format!("group {name:?} states no sizes and load"),
-                "a group whose app is poisson or on_off",
-            )
-        });
+fn belief<'a>(key: &'static str, from: &ThresholdSource, site: &Site<'a>) -> Result<Belief<'a>, Fault> {
+    let Site { experiment, topology, followed } = *site;
+    match from {
+        ThresholdSource::Group(name) => global::of_group(key, name, experiment),
+        ThresholdSource::Global => global::of_all(key, experiment, topology),
+        ThresholdSource::Local if followed => global::of_all(key, experiment, topology),
+        ThresholdSource::Local => global::of_each(key, experiment),
     }
-    let mut all = experiment.groups.iter().filter_map(own);
-    let Some(first) = all.next() else {
-        return Err(fault(
-            "no group states sizes and load".into(),
-            "thresholds in bytes, such as [\"100kB\"]",
-        ));
-    };
-    if all.any(|other| other != first) {
-        let what = "the groups differ in sizes or load, so it is not clear whose thresholds to take";
-        return Err(fault(what.into(), "from = \"NAME\", the name of one group"));
-    }
-    Ok(first)
 }

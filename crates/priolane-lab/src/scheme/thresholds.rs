@@ -18,6 +18,9 @@ pub enum Thresholds {
         solver: Solver,
         /// From whose sizes and load.
         from: ThresholdSource,
+        /// What the solver takes the tail of these sizes for, if not for what it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tail: Option<Tail>,
         /// What the solver gave; `None` before planning.
         #[serde(serialize_with = "some_bytes", skip_serializing_if = "Option::is_none")]
         bytes: Option<Vec<u64>>,
@@ -40,6 +43,25 @@ pub enum Solver {
     BasinHopping,
     /// The one threshold of two-level processor sharing in closed form (Avrachenkov, Brown, Osipova 2009).
     ClosedForm,
+}
+
+/// A tail misjudged: sizes as a solver sees them, not as flows have them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Tail {
+    /// Underestimated: no size above `max` was ever seen, larger ones count as `max`.
+    Cut {
+        /// The largest size, in bytes.
+        #[serde(serialize_with = "as_text::bytes")]
+        max: u64,
+    },
+    /// Overestimated: what lies above a quantile is farther from it by a factor.
+    Stretched {
+        /// The quantile, from 0 to below 1.
+        from: f64,
+        /// The factor, above 0 (below 1 it is an underestimate).
+        times: f64,
+    },
 }
 
 /// Whose sizes and load thresholds are found from.
@@ -123,8 +145,27 @@ pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputErr
         name => ThresholdSource::Group(name.to_owned()),
     };
     let bytes = keys.take("bytes").map(|f| given(&f, levels)).transpose()?;
+    let tail = keys.take("tail").map(|f| tail(&f, solver)).transpose()?;
     keys.finish()?;
-    Ok(Thresholds::Solved { solver, from, bytes })
+    Ok(Thresholds::Solved { solver, from, tail, bytes })
+}
+
+/// Reads `tail = { max = "1MB" }` or `tail = { from = 0.9, times = 3 }`.
+fn tail(field: &Field<'_>, solver: Solver) -> Result<Tail, InputError> {
+    if solver == Solver::PiasPublished {
+        let fix = "solver = \"basin_hopping\" or \"opt\", or no tail";
+        return Err(field.error("published thresholds are not found from sizes", fix));
+    }
+    let mut keys = field.table()?;
+    let max = keys.take("max").map(|f| f.bytes()).transpose()?;
+    let from = keys.take("from").map(|f| f.number(0.0, 0.999_999)).transpose()?;
+    let times = keys.take("times").map(|f| f.number(0.001, 1_000.0)).transpose()?;
+    keys.finish()?;
+    match (max, from, times) {
+        (Some(max), None, None) if max > 0 => Ok(Tail::Cut { max }),
+        (None, Some(from), Some(times)) => Ok(Tail::Stretched { from, times }),
+        _ => Err(field.error("this is no tail", "{ max = \"1MB\" }, or { from = 0.9, times = 3 }")),
+    }
 }
 
 fn given(field: &Field<'_>, levels: u8) -> Result<Vec<u64>, InputError> {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
-use super::path::{Measure, MetricPath, Quantity, single_flow};
+use super::path::{Measure, MetricPath, Of, Quantity, single_flow, threshold_number};
 use super::rules::BySeed;
 use super::spec::Spec;
+use super::thresholds;
 use crate::metrics::{Summary, summarize_flow};
 use crate::plan::{Plan, Run};
 use crate::results::record::RunRecord;
@@ -94,6 +95,9 @@ impl<'a> Grid<'a> {
 
     fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
         let Measure { quantity, class } = &path.measure;
+        if let Quantity::Thresholds(of) = *quantity {
+            return self.threshold(of, path, point, seed);
+        }
         let own = self.summary(self.record(point, &path.scheme, seed)?, class)?;
         let baseline = match (quantity, &self.spec.baseline) {
             (Quantity::Gain, Some(scheme)) => Some(self.summary(self.record(point, scheme, seed)?, class)?),
@@ -105,6 +109,38 @@ impl<'a> Grid<'a> {
         let none =
             || Gap::Value(format!("{path}: no finished flow, seed {seed}, {}", show(&self.points[point])));
         quantity.of(&own, baseline.as_ref()).ok_or_else(none)
+    }
+
+    fn threshold(&self, of: Of, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
+        let MetricPath { measure, scheme } = path;
+        let record = self.record(point, scheme, seed)?;
+        let run = self.places.get(&(point, scheme.clone(), seed)).and_then(|&place| self.plan.runs.get(place));
+        let number = threshold_number(&measure.class);
+        let (Some(run), Some(number)) = (run, number) else {
+            return Err(Gap::Value(format!("{path}: `{}` is no threshold's number", measure.class)));
+        };
+        let history = thresholds::History::of(run, of.ladder(), number);
+        let told = |name: &str| self.told(record, name);
+        history.value(of, told).map_err(|what| Gap::Value(format!("{path}: {what}")))
+    }
+
+    /// When a controller told a threshold, and its bytes, in order of time.
+    fn told(&self, record: &RunRecord, name: &str) -> std::io::Result<Vec<(Time, f64)>> {
+        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+        let mut told = Vec::new();
+        for batch in tables::read(&self.store.path(&id), Table::Series, &["t_ps", "metric", "value"])? {
+            let batch = batch?;
+            let columns = View::all(&batch).filter(|c| c.len() == 3).ok_or(std::io::ErrorKind::InvalidData)?;
+            told.extend((0..batch.num_rows()).filter_map(|row| {
+                match [0, 1, 2].map(|column| columns[column].cell(row)) {
+                    [Cell::Int(at), Cell::Text(metric), Cell::Real(bytes)] if metric == name => {
+                        Some((Time(at), bytes))
+                    }
+                    _ => None,
+                }
+            }));
+        }
+        Ok(told)
     }
 
     fn summary(&self, record: &RunRecord, class: &str) -> Result<Summary, Gap> {
@@ -121,7 +157,7 @@ impl<'a> Grid<'a> {
     /// The flows of a stored run, by id.
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
         let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
-        let names = ["bytes", "fct_ps", "bare_fct_ps", "measured"];
+        let names = ["bytes", "fct_ps", "bare_fct_ps", "measured", "group"];
         let mut flows = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
             let batch = batch?;
@@ -136,9 +172,16 @@ impl<'a> Grid<'a> {
                 fct: whole(1, row).map(Span),
                 bare: whole(2, row).map(Span),
                 measured: columns[3].cell(row) == Cell::Bool(true),
+                group: self.group(columns[4].cell(row)),
             }));
         }
         Ok(flows)
+    }
+
+    fn group(&self, cell: Cell<'_>) -> u16 {
+        let groups = &self.plan.experiment.groups;
+        let place = groups.iter().position(|g| cell == Cell::Text(&g.name));
+        place.map_or(u16::MAX, |place| place as u16)
     }
 
     /// Whether both engines agreed on a stored run.
@@ -158,6 +201,8 @@ pub(super) struct StoredFlow {
     pub bare: Option<Span>,
     /// Whether it started inside the measured window.
     pub measured: bool,
+    /// The place of its group in the experiment.
+    pub group: u16,
 }
 
 /// The value of a sweep key at a point.

@@ -7,6 +7,7 @@ mod panels;
 pub mod path;
 pub mod rules;
 pub mod spec;
+mod thresholds;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -23,6 +23,21 @@ pub enum Quantity {
     DeadlineMissRate,
     /// Met deadlines over all that were met or missed.
     DeadlineMeetRatio,
+    /// Of a ladder of thresholds, not of flows.
+    Thresholds(Of),
+}
+
+/// What is asked of a threshold; its number, from 1, stands where other quantities have a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The threshold of classes, in bytes: the controller's last one up to the end of the measured window, or else
+    /// that of the start.
+    Class,
+    /// The threshold inside hosts, in bytes, likewise; none where each host finds its own.
+    Host,
+    /// Periods of the controller, from the start of the measured window, after which the threshold of classes stays
+    /// within 10 % of where it is at the window's end (docs/assumptions.md#settling).
+    Settling,
 }
 
 /// A percentile that summaries hold.
@@ -38,7 +53,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 14] = [
+const QUANTITIES: [(&str, Quantity); 17] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -53,6 +68,9 @@ const QUANTITIES: [(&str, Quantity); 14] = [
     ("slowdown_p999", Quantity::SlowdownPercentile(Tail::P999)),
     ("deadline_miss_rate", Quantity::DeadlineMissRate),
     ("deadline_meet_ratio", Quantity::DeadlineMeetRatio),
+    ("class_threshold", Quantity::Thresholds(Of::Class)),
+    ("host_threshold", Quantity::Thresholds(Of::Host)),
+    ("class_threshold_settling", Quantity::Thresholds(Of::Settling)),
 ];
 
 impl Quantity {
@@ -71,7 +89,7 @@ impl Quantity {
         QUANTITIES.iter().find(|&&(_, q)| q == self).map_or("", |&(name, _)| name)
     }
 
-    /// Its value in a scheme's summary; `baseline` is the baseline's for the same point, seed and class,
+    /// Its value in a scheme's summary, which has none of thresholds; `baseline` is the baseline's for the same point, seed and class,
     /// which only `Gain` needs.
     pub fn of(self, summary: &Summary, baseline: Option<&Summary>) -> Option<f64> {
         match self {
@@ -92,6 +110,7 @@ impl Quantity {
             Self::SlowdownPercentile(Tail::P999) => summary.p999_slowdown,
             Self::DeadlineMissRate => summary.deadline_miss_rate,
             Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
+            Self::Thresholds(_) => None,
         }
     }
 }
@@ -101,7 +120,7 @@ impl Quantity {
 pub struct Measure {
     /// What is measured.
     pub quantity: Quantity,
-    /// Of which flows: a size class, `all`, or `flowN`.
+    /// Of which flows: a size class, `all`, or `flowN`; of thresholds the number, from 1.
     pub class: String,
 }
 
@@ -151,4 +170,10 @@ impl fmt::Display for MetricPath {
 pub(super) fn single_flow(class: &str) -> Option<u32> {
     let digits = class.strip_prefix("flow")?;
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// The number of the threshold that a class names, 1 to 15.
+pub fn threshold_number(class: &str) -> Option<usize> {
+    let plain = !class.starts_with('0') && class.bytes().all(|b| b.is_ascii_digit());
+    class.parse().ok().filter(|number| plain && (1..=15).contains(number))
 }

@@ -32,6 +32,7 @@ use priolane_sim::waits::Wait;
 
 pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
+pub(crate) use load::mean_bytes;
 pub use load::{Counts, Load, LoadOf};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule};
 pub use on_off::{Bursts, MAX_BURST, OnOff};

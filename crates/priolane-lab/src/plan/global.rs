@@ -1,0 +1,134 @@
+//! Whose sizes and load solvers are told: one group's, or those of all groups together.
+//!
+//! Groups that differ make a mix, in which each has the share of flows that it starts:
+//!
+//! ```text
+//! F(x) = sum_g r_g F_g(x) / sum_g r_g,   r_g = (hosts of g) * (host rate) * load_g / E[bytes of a flow of g]
+//! load = sum_g (hosts of g) * (host rate) * load_g / (rate of all their hosts together)
+//! ```
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use priolane_core::sizes::SizeDistribution;
+use priolane_sim::topology::Topology;
+
+use super::traffic;
+use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Sizes};
+use crate::scheme::Fault;
+use crate::workload::{LoadOf, mean_bytes};
+
+/// What a solver takes the traffic for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Belief<'a> {
+    /// The law of sizes.
+    pub law: Cow<'a, SizeDistribution>,
+    /// What messages call it.
+    pub name: Cow<'a, str>,
+    /// The shipped table it is, unchanged.
+    pub published: Option<&'a str>,
+    /// The load.
+    pub load: f64,
+}
+
+/// The sizes and load of the group `name`.
+pub(super) fn of_group<'a>(
+    key: &'static str,
+    name: &str,
+    experiment: &'a Experiment,
+) -> Result<Belief<'a>, Fault> {
+    let Some(group) = experiment.group(name) else {
+        let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
+        let fix = format!("one of the groups {}", names.join(", "));
+        return Err(Fault { key, what: format!("there is no group {name:?}"), fix });
+    };
+    let own = group.app.open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, load));
+    own.ok_or_else(|| Fault {
+        key,
+        what: format!("group {name:?} states no sizes and load"),
+        fix: "a group whose app is poisson or on_off".to_owned(),
+    })
+}
+
+/// The sizes and load of every host, which must be the same.
+pub(super) fn of_each<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Belief<'a>, Fault> {
+    let all = stated(key, experiment)?;
+    let fix = "from = \"global\" or the name of one group, or a controller: hosts then find their own";
+    one(&all).ok_or_else(|| Fault {
+        key,
+        what: "the groups differ in sizes or load, and hosts know their own only when a controller is there"
+            .to_owned(),
+        fix: fix.to_owned(),
+    })
+}
+
+/// The sizes and load of all groups together.
+pub(super) fn of_all<'a>(
+    key: &'static str,
+    experiment: &'a Experiment,
+    topology: &Topology,
+) -> Result<Belief<'a>, Fault> {
+    let all = stated(key, experiment)?;
+    match one(&all) {
+        Some(belief) => Ok(belief),
+        None => mix(&all, experiment, topology).map_err(|what| Fault {
+            key,
+            what,
+            fix: "from = \"NAME\", the name of one group".to_owned(),
+        }),
+    }
+}
+
+/// A group with what it states.
+type Stated<'a> = (&'a Group, OpenLoop<'a>);
+
+fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<Stated<'a>>, Fault> {
+    let own = |group: &'a Group| Some((group, group.app.open_loop()?));
+    let all: Vec<Stated<'a>> = experiment.groups.iter().filter_map(own).collect();
+    if all.is_empty() {
+        let fix = "thresholds in bytes, such as [\"100kB\"]".to_owned();
+        return Err(Fault { key, what: "no group states sizes and load".to_owned(), fix });
+    }
+    Ok(all)
+}
+
+/// What all groups state, if they state the same.
+fn one<'a>(all: &[Stated<'a>]) -> Option<Belief<'a>> {
+    let (_, first) = all.first()?;
+    let same = |(_, own): &Stated<'a>| own.sizes == first.sizes && own.load == first.load;
+    all.iter().all(same).then(|| of_one(first.sizes, first.load))
+}
+
+fn of_one(sizes: &Sizes, load: LoadText) -> Belief<'_> {
+    Belief {
+        law: Cow::Borrowed(&sizes.law),
+        name: Cow::Borrowed(&sizes.csv),
+        published: sizes.published(),
+        load: load.value,
+    }
+}
+
+fn mix<'a>(all: &[Stated<'a>], experiment: &Experiment, topology: &Topology) -> Result<Belief<'a>, String> {
+    let differ = "the groups differ in sizes or load, and";
+    let counts = all[0].1.load.counts;
+    let (mut parts, mut hosts, mut demand) = (Vec::new(), BTreeSet::new(), 0.0);
+    for (group, OpenLoop { sizes, load, .. }) in all {
+        if group.active.is_some() {
+            return Err(format!("{differ} group {:?} is active in a part of the run only", group.name));
+        }
+        if load.of != LoadOf::Host || load.counts != counts {
+            return Err(format!("{differ} only loads of hosts that count the same bytes add up"));
+        }
+        let own = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
+        let own: BTreeSet<_> = own.into_iter().collect();
+        let bits: f64 = own.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum::<f64>() * load.value;
+        parts.push((bits / mean_bytes(&sizes.law, counts, &experiment.frame), &sizes.law));
+        demand += bits;
+        hosts.extend(own);
+    }
+    let capacity: f64 = hosts.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum();
+    let law = SizeDistribution::mixture(&parts).map_err(|error| format!("{differ} do not mix: {error}"))?;
+    let names: BTreeSet<&str> = all.iter().map(|(_, own)| own.sizes.csv.as_str()).collect();
+    let name = names.into_iter().collect::<Vec<_>>().join(" + ");
+    Ok(Belief { law: Cow::Owned(law), name: Cow::Owned(name), published: None, load: demand / capacity })
+}
