@@ -3,8 +3,10 @@
 //! [`bench`] answers a [`Request`] with a [`Bench`], which is what `priolane bench --json` prints. Clocks are read
 //! here and nowhere near results; docs/bench.md says how to read the numbers.
 
+pub mod growth;
 mod limit;
 mod measure;
+pub mod peer;
 mod scenarios;
 
 use std::collections::BTreeMap;
@@ -14,7 +16,7 @@ use priolane_sim::scenario;
 use serde::{Deserialize, Serialize};
 
 pub use limit::{Extent, Limit};
-pub use measure::Raw;
+pub use measure::{Busy, Raw};
 pub use scenarios::{ALL, Broken, Named, Usual};
 
 /// What to measure.
@@ -27,6 +29,8 @@ pub struct Request {
     pub repeat: u32,
     /// The engine. Default `window`.
     pub engine: Engine,
+    /// Only the first so many flows of each scenario, at least 1; `None`, the default, for all.
+    pub flows: Option<u32>,
 }
 
 /// The engine that is measured.
@@ -38,6 +42,15 @@ pub enum Engine {
     Window,
     /// The wheel engine.
     Wheel,
+}
+
+impl From<Engine> for scenario::Engine {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Window => Self::Window,
+            Engine::Wheel => Self::Wheel,
+        }
+    }
 }
 
 /// What was measured.
@@ -115,7 +128,7 @@ pub enum BenchError {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { scenarios: Vec::new(), repeat: 3, engine: Engine::default() }
+        Self { scenarios: Vec::new(), repeat: 3, engine: Engine::default(), flows: None }
     }
 }
 
@@ -152,19 +165,20 @@ pub fn bench(request: &Request) -> Result<Bench, BenchError> {
 /// If it does not run to its end, always with the same work.
 pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> {
     let memory = measure::Memory::start();
-    let scenario =
-        named.build().map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })?;
-    let engine = match request.engine {
-        Engine::Window => scenario::Engine::Window,
-        Engine::Wheel => scenario::Engine::Wheel,
-    };
-    let raw = measure::measure(named.name, &scenario, engine, request.repeat)?;
+    let scenario = build(named, request.flows)?;
+    let raw = measure::measure(named.name, &scenario, request.engine.into(), request.repeat)?;
     Ok(Raw { peak_bytes: memory.peak(), ..raw })
+}
+
+fn build(named: &Named, flows: Option<u32>) -> Result<scenario::Scenario, BenchError> {
+    named.build(flows).map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })
 }
 
 /// Measures the yardstick and puts what was measured beside it.
 pub fn compare(raws: &[(&'static Named, Raw)]) -> Bench {
-    let limit = Limit::measure(raws.iter().map(|(named, _)| (named.name, named.extent)));
+    let limit = Limit::measure(
+        raws.iter().map(|(named, raw)| (named.name, named.extent.unwrap_or_else(|| raw.busy.extent()))),
+    );
     let scenarios = raws.iter().map(|(named, raw)| measured(named, raw, &limit.yardsticks)).collect();
     Bench { limit, scenarios }
 }
@@ -198,7 +212,13 @@ mod tests {
 
     #[test]
     fn ratio_is_time_per_hop_over_the_yardstick_of_the_scenario() {
-        let raw = Raw { packet_hops: 1_000_000, events: 1_200_000, cpu_s: 0.06, peak_bytes: Some(7) };
+        let raw = Raw {
+            packet_hops: 1_000_000,
+            events: 1_200_000,
+            cpu_s: 0.06,
+            peak_bytes: Some(7),
+            busy: Busy::default(),
+        };
         let yardsticks = BTreeMap::from([(ALL[0].name, 30.0), (ALL[1].name, 1.0)]);
         let row = measured(&ALL[0], &raw, &yardsticks);
         // 0.06 s / 10^6 = 60 ns, twice the 30 ns.
@@ -207,7 +227,7 @@ mod tests {
 
     #[test]
     fn answer_has_the_fields_of_the_contract() {
-        let raw = Raw { packet_hops: 10, events: 20, cpu_s: 1e-6, peak_bytes: None };
+        let raw = Raw { packet_hops: 10, events: 20, cpu_s: 1e-6, peak_bytes: None, busy: Busy::default() };
         let answer = serde_json::to_value(compare(&[(&ALL[0], raw)])).unwrap();
         let limit = answer["limit"].as_object().unwrap();
         assert!(limit.values().all(|part| part.as_f64().is_some_and(|ns| ns > 0.0)), "{limit:?}");
@@ -232,6 +252,6 @@ mod tests {
     fn usual_scenarios_are_those_of_the_contract() {
         let wanted: Vec<&str> = Request::default().wanted().unwrap().iter().map(|named| named.name).collect();
         assert_eq!(wanted, usual());
-        assert_eq!(wanted, ["dctcp_leafspine144", "dctcp_permutation128"]);
+        assert_eq!(wanted, ["dctcp_leafspine144", "dctcp_permutation128", "dctcp_fattree1024"]);
     }
 }

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use cpu_time::ThreadTime;
-use priolane_sim::outcome::Work;
+use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, run};
 use serde::{Deserialize, Serialize};
 
-use super::BenchError;
+use super::{BenchError, Extent};
 
 /// What running a scenario took, before it is compared with anything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,67 @@ pub struct Raw {
     /// The most memory held beyond what the process held before, in bytes; `None` where the system does not
     /// tell.
     pub peak_bytes: Option<u64>,
+    /// How busy the network was.
+    pub busy: Busy,
+}
+
+/// What a run held on average from its start to its last completion, by Little's law from what its ports and flows
+/// counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Busy {
+    /// Packets on links.
+    pub on_links: f64,
+    /// Packets in queues of ports.
+    pub queued: f64,
+    /// Flows that had begun and were not complete.
+    pub open_flows: f64,
+    /// Links that carried a packet.
+    pub links_used: u32,
+}
+
+impl Busy {
+    /// Bytes taken for a port that is visited.
+    const PORT: f64 = 400.0;
+    /// Bytes taken for a packet.
+    const PACKET: f64 = 64.0;
+    /// Bytes taken for both ends of an open flow.
+    const FLOW: f64 = 512.0;
+
+    /// Of a run of `scenario`.
+    pub(super) fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+        let ends = scenario.flows.iter().zip(&outcome.flows);
+        let last = ends.filter_map(|(flow, record)| Some(flow.start.0 + record.fct?.0)).max().unwrap_or(0);
+        let per_ps = 1.0 / last.max(1) as f64;
+        let on_link = |record: &PortClassRecord| {
+            let link = &scenario.topology.links[record.link.index()];
+            record.packets as f64 * link.delay.0 as f64 + link.rate.serialize(record.bytes).0 as f64
+        };
+        let waited = |record: &PortClassRecord| record.waited as f64;
+        let mut links: Vec<_> =
+            outcome.ports.iter().filter(|port| port.packets > 0).map(|port| port.link).collect();
+        links.dedup();
+        Self {
+            on_links: outcome.ports.iter().map(on_link).sum::<f64>() * per_ps,
+            queued: outcome.ports.iter().map(waited).sum::<f64>() * per_ps,
+            open_flows: outcome.flows.iter().filter_map(|flow| flow.fct).map(|fct| fct.0 as f64).sum::<f64>()
+                * per_ps,
+            links_used: links.len() as u32,
+        }
+    }
+
+    /// N and F of the yardstick: packets on links and a timer of each open flow; visited ports, packets and flows.
+    pub fn extent(&self) -> Extent {
+        let footprint = f64::from(self.links_used) * Self::PORT
+            + (self.on_links + self.queued) * Self::PACKET
+            + self.open_flows * Self::FLOW;
+        Extent { pending: (self.on_links + self.open_flows).max(1.0) as u32, footprint: footprint as u32 }
+    }
+}
+
+/// A run that was timed.
+pub(super) struct Timed {
+    pub(super) cpu_s: f64,
+    pub(super) outcome: Outcome,
 }
 
 /// Runs `scenario`, called `name` in messages, `repeat` times (at least once) on `engine`.
@@ -35,10 +96,14 @@ pub(super) fn measure(
     engine: Engine,
     repeat: u32,
 ) -> Result<Raw, BenchError> {
-    let (first_s, work) = once(name, scenario, engine)?;
-    let mut seconds = vec![first_s];
+    let Timed { cpu_s, outcome } = once(name, scenario, engine)?;
+    let work = outcome.work;
+    let mut seconds = vec![cpu_s];
+    let busy = Busy::of(scenario, &outcome);
+    drop(outcome);
     for _ in 1..repeat {
-        let (cpu_s, again) = once(name, scenario, engine)?;
+        let Timed { cpu_s, outcome } = once(name, scenario, engine)?;
+        let again = outcome.work;
         if again != work {
             return Err(BenchError::Unsteady { scenario: name, first: work, again });
         }
@@ -46,11 +111,11 @@ pub(super) fn measure(
     }
     seconds.sort_by(f64::total_cmp);
     let cpu_s = seconds[seconds.len() / 2];
-    Ok(Raw { packet_hops: work.packet_hops, events: work.events, cpu_s, peak_bytes: None })
+    Ok(Raw { packet_hops: work.packet_hops, events: work.events, cpu_s, peak_bytes: None, busy })
 }
 
-/// CPU seconds and work of one run.
-fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<(f64, Work), BenchError> {
+/// One run, to the end of all its flows.
+pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<Timed, BenchError> {
     let start = ThreadTime::now();
     let outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
     let cpu_s = start.elapsed().as_secs_f64();
@@ -59,7 +124,7 @@ fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<(f64,
     if unfinished > 0 {
         return Err(BenchError::Unfinished { scenario: name, unfinished });
     }
-    Ok((cpu_s, outcome.work))
+    Ok(Timed { cpu_s, outcome })
 }
 
 /// Resident memory from a moment on (Linux: `/proc/self`).
@@ -91,7 +156,27 @@ fn status_bytes(field: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scenarios::Named;
     use super::*;
+
+    #[test]
+    fn one_flow_is_on_its_links_as_often_as_its_packets_take() {
+        let named = Named::find("dctcp_permutation128").unwrap();
+        let mut scenario = named.build(Some(1)).unwrap();
+        scenario.flows[0].size = Some(u64::from(scenario.frame.mss()));
+        let Timed { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();
+        let busy = Busy::of(&scenario, &outcome);
+        let counted: u64 = outcome.ports.iter().map(|port| port.packets).sum();
+        assert_eq!(counted, outcome.work.packet_hops);
+        // SYN, SYN/ACK and data follow each other without a gap, so one packet is on a link from start to end; the
+        // last ACKs come besides.
+        assert!((1.0..1.6).contains(&busy.on_links) && busy.queued == 0.0, "{busy:?}");
+        assert!((busy.open_flows - 1.0).abs() < 1e-9, "{busy:?}");
+        let path =
+            scenario.topology.path(scenario.flows[0].src, scenario.flows[0].dst, scenario.flows[0].entropy);
+        assert_eq!(busy.links_used as usize, 2 * path.len());
+        assert_eq!(busy.extent().pending, 2);
+    }
 
     #[test]
     #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ use priolane_sim::outage::Outages;
 use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 
+use super::growth::{self, Case};
 use super::limit::Extent;
 use crate::source::InputError;
 use crate::workload::{
@@ -27,11 +28,20 @@ pub struct Named {
     pub name: &'static str,
     /// One line on what it is.
     pub about: &'static str,
-    /// Its size for the yardstick; docs/bench.md counts it out.
-    pub extent: Extent,
+    /// Its size for the yardstick; docs/bench.md counts it out. `None`: as its runs turn out ([`super::Raw::extent`]).
+    pub extent: Option<Extent>,
     /// Whether it is measured without being asked for.
     pub usual: Usual,
-    make: fn() -> Result<Scenario, Broken>,
+    make: Make,
+}
+
+/// How a scenario is made.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// By itself.
+    By(fn() -> Result<Scenario, Broken>),
+    /// As a case of the growth table.
+    Case(Case),
 }
 
 /// Whether a scenario is measured without being asked for.
@@ -63,27 +73,34 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 8] = [
+pub const ALL: [Named; 9] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
-        extent: FABRIC,
+        extent: Some(FABRIC),
         usual: Usual::Yes,
-        make: leafspine144,
+        make: Make::By(leafspine144),
     },
     Named {
         name: "dctcp_permutation128",
         about: "fat-tree k=8, 10G, MTU 9000, DCTCP, 50 MB from each host to another",
-        extent: FABRIC,
+        extent: Some(FABRIC),
         usual: Usual::Yes,
-        make: permutation128,
+        make: Make::By(permutation128),
+    },
+    Named {
+        name: "dctcp_fattree1024",
+        about: "fat-tree k=16, 100G, MTU 9000, DCTCP, 36 MB from each host to another",
+        extent: Some(Extent { pending: 14_000, footprint: 7 << 19 }),
+        usual: Usual::Yes,
+        make: Make::By(fattree1024),
     },
     Named {
         name: "million_flows",
         about: "a million flows of 3 kB on the leaf-spine: what a run keeps of a flow",
-        extent: Extent { pending: 1_000, footprint: 64 << 20 },
+        extent: Some(Extent { pending: 1_000, footprint: 64 << 20 }),
         usual: Usual::No,
-        make: million_flows,
+        make: Make::By(million_flows),
     },
     variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || mixed(Queues::Fifo)),
     variant("dctcp_leafspine144_strict", "those with 3 strict queues that mark by themselves", || {
@@ -104,7 +121,7 @@ pub const ALL: [Named; 8] = [
 
 /// The leaf-spine with another port: what a hop through that costs.
 const fn variant(name: &'static str, about: &'static str, make: fn() -> Result<Scenario, Broken>) -> Named {
-    Named { name, about, extent: FABRIC, usual: Usual::No, make }
+    Named { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
 }
 
 const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -123,19 +140,40 @@ fn mixed(queues: Queues) -> Result<Scenario, Broken> {
 }
 
 impl Named {
-    /// The scenario of that name.
+    /// The scenario of that name, those of the growth table included.
     pub fn find(name: &str) -> Option<&'static Self> {
-        ALL.iter().find(|named| named.name == name)
+        ALL.iter().chain(growth::TABLE).chain(growth::MEMORY).find(|named| named.name == name)
     }
 
-    /// Builds it.
-    pub(super) fn build(&self) -> Result<Scenario, Broken> {
-        (self.make)()
+    /// A case of the growth table.
+    pub(super) const fn case(name: &'static str, about: &'static str, case: Case) -> Self {
+        Self { name, about, extent: None, usual: Usual::No, make: Make::Case(case) }
+    }
+
+    /// The case of the growth table that it is.
+    pub fn growth(&self) -> Option<Case> {
+        match self.make {
+            Make::By(_) => None,
+            Make::Case(case) => Some(case),
+        }
+    }
+
+    /// Builds it, with the first `flows` of its flows, or all.
+    pub(super) fn build(&self, flows: Option<u32>) -> Result<Scenario, Broken> {
+        let mut scenario = match &self.make {
+            Make::By(make) => make()?,
+            Make::Case(case) => case.build()?,
+        };
+        if let Some(flows) = flows {
+            scenario.flows.truncate(flows as usize);
+        }
+        Ok(scenario)
     }
 }
 
-const LIST: &str = include_str!("../../../../workloads/bench_leafspine144.csv");
-const LINK_DELAY: Span = Span::from_us(1);
+/// The flow list of the leaf-spine.
+pub(super) const LIST: &str = include_str!("../../../../workloads/bench_leafspine144.csv");
+pub(super) const LINK_DELAY: Span = Span::from_us(1);
 const HOST_RATE: Rate = Rate::from_gbps(10);
 
 fn leaf_spine() -> Result<Topology, TopologyError> {
@@ -177,12 +215,17 @@ fn permutation128() -> Result<Scenario, Broken> {
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
     let app = App::Permutation(Permutation { size: Some(50_000_000), start: Time::ZERO, jitter: LINK_DELAY });
-    let flows = generated(&app, &topology, frame, Until::Flows(u64::from(topology.hosts)))?;
+    let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(topology.hosts))))?;
     Ok(dctcp_scenario(
         topology,
         Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
         flows,
     ))
+}
+
+/// At 100G, marked above 66 packets: four bandwidth-delay products.
+fn fattree1024() -> Result<Scenario, Broken> {
+    Case { k: 16, packets: 4_000, ..growth::FABRIC }.build()
 }
 
 fn million_flows() -> Result<Scenario, Broken> {
@@ -191,7 +234,7 @@ fn million_flows() -> Result<Scenario, Broken> {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
     let app = App::Poisson(Poisson { sizes, load, reach: Reach::AnyHost, changes: Vec::new() });
-    let flows = generated(&app, &topology, frame, Until::Flows(1_000_000))?;
+    let flows = generated(&app, &topology, frame, (0, Until::Flows(1_000_000)))?;
     Ok(dctcp_scenario(
         topology,
         Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
@@ -199,7 +242,13 @@ fn million_flows() -> Result<Scenario, Broken> {
     ))
 }
 
-fn generated(app: &App, topology: &Topology, frame: Frame, until: Until) -> Result<Vec<FlowSpec>, AppError> {
+/// The flows of one app among all hosts, as this group of an experiment and until then.
+pub(super) fn generated(
+    app: &App,
+    topology: &Topology,
+    frame: Frame,
+    (group, until): (u16, Until),
+) -> Result<Vec<FlowSpec>, AppError> {
     let hosts: Vec<HostId> = (0..topology.hosts).map(|host| HostId(host as u16)).collect();
     let site = Site {
         hosts: &hosts,
@@ -209,21 +258,21 @@ fn generated(app: &App, topology: &Topology, frame: Frame, until: Until) -> Resu
         core_rate_bps: topology.core_capacity(),
         frame,
         seed: 1,
-        group: 0,
+        group,
         until,
     };
     Ok(workload::merge(vec![workload::generate(app, &site)?]))
 }
 
 /// The transport of a scenario, as far as scenarios differ.
-struct Dctcp {
-    window: window::Config,
-    alpha_0: f64,
-    reduction: Reduction,
+pub(super) struct Dctcp {
+    pub(super) window: window::Config,
+    pub(super) alpha_0: f64,
+    pub(super) reduction: Reduction,
 }
 
 /// DCTCP over first-in first-out ports, pulled from hosts, until all flows are done.
-fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Scenario {
+pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Scenario {
     let reno = new_reno::Config { init_window: None };
     let controller = Controller::Dctcp(dctcp::Config {
         reno,
@@ -311,8 +360,7 @@ mod tests {
     #[test]
     fn both_engines_do_the_same_work_in_each_scenario() {
         for named in &ALL {
-            let mut scenario = named.build().unwrap();
-            scenario.flows.truncate(60);
+            let mut scenario = named.build(Some(60)).unwrap();
             scenario.flows.iter_mut().for_each(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
             let [mut window, wheel] = [Engine::Window, Engine::Wheel]
                 .map(|engine| run(&scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap());

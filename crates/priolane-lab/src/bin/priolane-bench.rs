@@ -3,13 +3,16 @@
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
+use priolane_lab::bench::growth::{self, Growth, Memory, Row};
 use priolane_lab::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
 
 const USAGE: &str =
-    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--json | --raw]
+    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth] [--json | --raw]
   --scenario  measure this one; without it the usual ones
   --engine    window (default) or wheel
   --repeat    runs of each, of which the median counts (default 3)
+  --flows     only the first N flows of each
+  --growth    the table of docs/performance.md: hosts, flows and memory; minutes, some GB
   --json      as JSON, not as a table
   --raw       one scenario in this process, without the yardstick: for profilers";
 
@@ -21,6 +24,20 @@ enum Form {
     Raw,
 }
 
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Scenarios,
+    Growth,
+}
+
+/// What is measured, and how it is printed.
+#[derive(Clone, Copy)]
+struct Wanted {
+    what: What,
+    form: Form,
+}
+
 /// Why nothing is printed.
 enum Trouble {
     Usage(String),
@@ -29,7 +46,7 @@ enum Trouble {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = read(&arguments).and_then(|(request, form)| carry_out(&request, form));
+    let done = read(&arguments).and_then(|(request, wanted)| carry_out(&request, wanted));
     let (code, message) = match done {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Trouble::Usage(message)) => (2, format!("{message}\n{}", usage())),
@@ -44,22 +61,24 @@ fn usage() -> String {
     format!("{USAGE}\nscenarios{}", rows.collect::<String>())
 }
 
-fn read(arguments: &[String]) -> Result<(Request, Form), Trouble> {
+fn read(arguments: &[String]) -> Result<(Request, Wanted), Trouble> {
     let mut request = Request::default();
-    let mut form = Form::Table;
+    let mut wanted = Wanted { what: What::Scenarios, form: Form::Table };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| Trouble::Usage(format!("{argument} wants a value")));
         match argument.as_str() {
             "--scenario" => request.scenarios.push(value()?.clone()),
             "--engine" => request.engine = engine(value()?)?,
-            "--repeat" => request.repeat = repeat(value()?)?,
-            "--json" => form = Form::Json,
-            "--raw" => form = Form::Raw,
+            "--repeat" => request.repeat = above_0("--repeat", value()?)?,
+            "--flows" => request.flows = Some(above_0("--flows", value()?)?),
+            "--growth" => wanted.what = What::Growth,
+            "--json" => wanted.form = Form::Json,
+            "--raw" => wanted.form = Form::Raw,
             other => return Err(Trouble::Usage(format!("there is no option {other}"))),
         }
     }
-    Ok((request, form))
+    Ok((request, wanted))
 }
 
 fn engine(name: &str) -> Result<Engine, Trouble> {
@@ -77,12 +96,15 @@ fn engine_name(engine: Engine) -> &'static str {
     }
 }
 
-fn repeat(count: &str) -> Result<u32, Trouble> {
+fn above_0(option: &str, count: &str) -> Result<u32, Trouble> {
     let count = count.parse().ok().filter(|&count: &u32| count > 0);
-    count.ok_or_else(|| Trouble::Usage("--repeat wants a number above 0".to_owned()))
+    count.ok_or_else(|| Trouble::Usage(format!("{option} wants a number above 0")))
 }
 
-fn carry_out(request: &Request, form: Form) -> Result<(), Trouble> {
+fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Trouble> {
+    if what == What::Growth {
+        return print_growth(request, form);
+    }
     let wanted = request.wanted().map_err(|error| Trouble::Usage(error.to_string()))?;
     if form == Form::Raw {
         let [named] = wanted[..] else { return Err(Trouble::Usage("--raw wants one --scenario".to_owned())) };
@@ -105,6 +127,7 @@ fn alone(named: &Named, request: &Request) -> Result<Raw, Trouble> {
     let output = Command::new(this)
         .args(["--raw", "--scenario", named.name, "--engine", engine, "--repeat"])
         .arg(request.repeat.to_string())
+        .args(request.flows.iter().flat_map(|flows| ["--flows".to_owned(), flows.to_string()]))
         .stderr(Stdio::inherit())
         .output()
         .map_err(other)?;
@@ -112,6 +135,57 @@ fn alone(named: &Named, request: &Request) -> Result<Raw, Trouble> {
         return Err(Trouble::Other(format!("{}: {}", named.name, output.status)));
     }
     serde_json::from_slice(&output.stdout).map_err(other)
+}
+
+/// The growth table, each case in a process of its own; those that only tell memory run once.
+fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
+    if form == Form::Raw || !request.scenarios.is_empty() || request.flows.is_some() {
+        return Err(Trouble::Usage("--growth has its own scenarios and flows, and no --raw".to_owned()));
+    }
+    let once = Request { repeat: 1, ..request.clone() };
+    let rows = growth::TABLE.iter().map(|named| Ok((named, alone(named, request)?)));
+    let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, Trouble>>()?;
+    let [short, long, few, many] = growth::MEMORY else {
+        return Err(Trouble::Other("there are not four cases of memory".to_owned()));
+    };
+    let (name, [less, more]) = growth::FINISHED;
+    let finishing = Named::find(name).ok_or_else(|| Trouble::Other(format!("there is no {name}")))?;
+    let of_flows = |flows| alone(finishing, &Request { flows: Some(flows), ..once.clone() });
+    let peaks = growth::Peaks {
+        cases: [alone(short, &once)?, alone(long, &once)?, alone(few, &once)?, alone(many, &once)?],
+        finished: [of_flows(less)?, of_flows(more)?],
+    };
+    let found = growth::growth(&rows, &peaks);
+    if form == Form::Json {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    print(&growth_table(&found))
+}
+
+fn growth_table(growth: &Growth) -> String {
+    let mut lines = vec![format!(
+        "{:>7}{:>9}{:>12}{:>10}{:>10}{:>10}{:>8}{:>8}{:>9}{:>10}",
+        "hosts", "flows", "hops", "on links", "queued", "open", "ns/hop", "Y", "/ Y", "peak MB"
+    )];
+    for Row { hosts, flows, measured, extent } in &growth.rows {
+        let peak = measured.peak_bytes.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
+        lines.push(format!(
+            "{hosts:>7}{flows:>9}{:>12}{:>10.0}{:>10.0}{:>10.0}{:>8.1}{:>8.1}{:>9.2}{peak:>10}",
+            measured.packet_hops,
+            extent.on_links,
+            extent.queued,
+            extent.open_flows,
+            measured.ns_per_hop,
+            measured.ns_per_hop / measured.ratio_to_limit,
+            measured.ratio_to_limit,
+        ));
+    }
+    let bytes = |found: Option<f64>| found.map_or("-".to_owned(), |bytes| format!("{bytes:.0}"));
+    let Memory { per_packet_in_flight, per_active_flow, per_finished_flow } = growth.memory;
+    lines.push(format!("bytes per packet in flight  {:>6}", bytes(per_packet_in_flight)));
+    lines.push(format!("bytes per active flow       {:>6}", bytes(per_active_flow)));
+    lines.push(format!("bytes per finished flow     {:>6}", bytes(per_finished_flow)));
+    lines.join("\n")
 }
 
 fn other(error: impl std::fmt::Display) -> Trouble {

@@ -36,7 +36,12 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
         fixture.scenario.flows[flow].size = Some(1000);
     }
     fixture.measured[4] = false;
-    let small = SizeClass { name: "small".into(), lower: Bound::Unbounded, upper: Bound::Excluded(1000), group: None };
+    let small = SizeClass {
+        name: "small".into(),
+        lower: Bound::Unbounded,
+        upper: Bound::Excluded(1000),
+        group: None,
+    };
     let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
     let all = &summaries[ALL];
     assert_eq!((all.flows, all.unfinished), (4, 1));

@@ -85,12 +85,7 @@ fn load_for(thresholds: &Thresholds, site: &Site<'_>) -> Result<f64, Fault> {
     found.map(|belief| belief.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
-fn solve(
-    key: &'static str,
-    levels: u8,
-    thresholds: &mut Thresholds,
-    site: &Site<'_>,
-) -> Result<(), Fault> {
+fn solve(key: &'static str, levels: u8, thresholds: &mut Thresholds, site: &Site<'_>) -> Result<(), Fault> {
     let Thresholds::Solved { solver, from, tail, bytes: bytes @ None } = thresholds else { return Ok(()) };
     let Belief { law, name, published, load } = belief(key, from, site)?;
     let seen = tail.map(|tail| misjudged(&law, tail)).transpose().map_err(|error| Fault {

@@ -114,7 +114,8 @@ impl<'a> Grid<'a> {
     fn threshold(&self, of: Of, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
         let MetricPath { measure, scheme } = path;
         let record = self.record(point, scheme, seed)?;
-        let run = self.places.get(&(point, scheme.clone(), seed)).and_then(|&place| self.plan.runs.get(place));
+        let run =
+            self.places.get(&(point, scheme.clone(), seed)).and_then(|&place| self.plan.runs.get(place));
         let number = threshold_number(&measure.class);
         let (Some(run), Some(number)) = (run, number) else {
             return Err(Gap::Value(format!("{path}: `{}` is no threshold's number", measure.class)));
@@ -130,7 +131,8 @@ impl<'a> Grid<'a> {
         let mut told = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Series, &["t_ps", "metric", "value"])? {
             let batch = batch?;
-            let columns = View::all(&batch).filter(|c| c.len() == 3).ok_or(std::io::ErrorKind::InvalidData)?;
+            let columns =
+                View::all(&batch).filter(|c| c.len() == 3).ok_or(std::io::ErrorKind::InvalidData)?;
             told.extend((0..batch.num_rows()).filter_map(|row| {
                 match [0, 1, 2].map(|column| columns[column].cell(row)) {
                     [Cell::Int(at), Cell::Text(metric), Cell::Real(bytes)] if metric == name => {

@@ -175,7 +175,9 @@ fn distributions(
         for &point in points {
             for scheme in schemes {
                 let seeds = finished(grid, (point, scheme), |flow| {
-                    value(flow).filter(|_| flow.measured && flow.bytes.is_some_and(|b| class.contains(b, flow.group)))
+                    value(flow).filter(|_| {
+                        flow.measured && flow.bytes.is_some_and(|b| class.contains(b, flow.group))
+                    })
                 })?;
                 report.series.push(Series {
                     scheme: scheme.clone(),

@@ -60,8 +60,7 @@ impl<'a> History<'a> {
         };
         let bytes = thresholds.and_then(Thresholds::bytes).and_then(|all| all.get(number - 1));
         let solved = matches!(thresholds, Some(Thresholds::Solved { .. }));
-        let local =
-            matches!(thresholds, Some(Thresholds::Solved { from: ThresholdSource::Local, .. }));
+        let local = matches!(thresholds, Some(Thresholds::Solved { from: ThresholdSource::Local, .. }));
         Self {
             name: format!("{name}_threshold_{number}"),
             start: bytes.map(|&bytes| bytes as f64),

@@ -1,0 +1,67 @@
+//! Our side of a comparison with another simulator: the flow list that both read, and one timed run of it.
+
+use serde::Serialize;
+
+use super::measure::{Timed, once};
+use super::scenarios::{LIST, Named};
+use super::{BenchError, build};
+
+/// The scenario that peers run too; docs/bench.md has its parameters.
+pub const SCENARIO: &str = "dctcp_leafspine144";
+
+/// One run, as a peer's program prints its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    /// Packets put on links.
+    pub packet_hops: u64,
+    /// CPU time in seconds: nodes set up, the run, results collected.
+    pub cpu_s: f64,
+    /// Payload bytes of each flow.
+    pub bytes: Vec<u64>,
+    /// Flow completion time of each flow, in seconds, the handshake included.
+    pub fct_s: Vec<f64>,
+}
+
+/// The head of the flow list (its comment and the names of its columns), and its first `flows` flows.
+pub fn flow_list(flows: u32) -> String {
+    let is_flow = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
+    let head = LIST.lines().filter(|line| !is_flow(line));
+    let rows = LIST.lines().filter(is_flow).take(flows as usize);
+    head.chain(rows).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Runs the first `flows` flows once, in this thread.
+///
+/// # Errors
+/// A run that fails, or leaves a flow unfinished.
+pub fn side(flows: u32) -> Result<Side, BenchError> {
+    let named = Named::find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })?;
+    let scenario = build(named, Some(flows))?;
+    let Timed { cpu_s, outcome } = once(named.name, &scenario, super::Engine::Window.into())?;
+    let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();
+    let bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();
+    Ok(Side { packet_hops: outcome.work.packet_hops, cpu_s, bytes, fct_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_is_the_head_and_the_first_flows() {
+        let list = flow_list(2);
+        let rows: Vec<&str> = list.lines().skip_while(|line| line.starts_with('#')).collect();
+        assert_eq!(rows, ["start_ns,src,dst,bytes", "2286,16,66,7861", "24962,120,97,1887233"]);
+        assert_eq!(flow_list(u32::MAX).lines().count(), LIST.lines().count());
+    }
+
+    #[test]
+    fn side_has_each_flow_of_the_list_in_order() {
+        let side = side(3).unwrap();
+        assert_eq!(side.bytes, [7_861, 1_887_233, 57_561]);
+        // 1,887,233 B at 10G take 1.51 ms at least.
+        assert!(side.fct_s.len() == 3 && (1.5e-3..1.0e-2).contains(&side.fct_s[1]), "{:?}", side.fct_s);
+        // The second flow alone: 1,304 packets and as many ACKs, each over 2 or 4 links.
+        assert!(side.packet_hops > 2 * 2 * 1_304, "{}", side.packet_hops);
+    }
+}
