@@ -58,6 +58,38 @@ pub struct FlowSpec {
     pub group: u16,
     /// What its path is a function of, besides switch and destination.
     pub entropy: u16,
+    /// Its minimum rate and weight at the start, for transports that honour them.
+    pub weights: Weights,
+}
+
+/// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Minimum rate; `None` asks for none.
+    pub theta: Option<Rate>,
+    /// Share of what is left, relative to a best-effort flow's 1, in thousandths; at least 1.
+    pub w_milli: u32,
+}
+
+impl Weights {
+    /// Best effort: (theta, w) = (0, 1).
+    pub const BEST_EFFORT: Self = Self { theta: None, w_milli: 1_000 };
+
+    /// w as a number.
+    pub fn w(self) -> f64 {
+        f64::from(self.w_milli) / 1e3
+    }
+
+    /// theta in bits per second; 0 without one.
+    pub fn theta_bps(self) -> u64 {
+        self.theta.map_or(0, Rate::bps)
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self::BEST_EFFORT
+    }
 }
 
 /// A change of a flow in mid-life, from an application, an admission policy or a controller.
@@ -108,12 +140,15 @@ pub enum Tx<B> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The last payload byte of a flow arrived at this, the receiving, endpoint.
+    /// The last payload byte of a flow arrived at this, the receiving, endpoint, or it learned of the last that
+    /// will not.
     Delivered {
         /// The flow.
         flow: FlowId,
         /// When the packet that completed it arrived (the rx stamp).
         at: Time,
+        /// Payload bytes that were given up before they arrived; 0 for reliable transports.
+        missing: u64,
     },
     /// The sender of a flow knows all of it delivered (or stopped an unreliable one).
     Completed(FlowReport),
@@ -133,7 +168,7 @@ pub enum Event {
 pub struct FlowReport {
     /// The flow.
     pub flow: FlowId,
-    /// Payload bytes acknowledged so far.
+    /// Payload bytes acknowledged so far, those that an unreliable transport gave up included.
     pub bytes: u64,
     /// Payload bytes still to be acknowledged; 0 at completion, `u64::MAX` for a flow without end.
     pub remaining: u64,

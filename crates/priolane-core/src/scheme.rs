@@ -51,6 +51,10 @@ pub enum Capability {
     /// Packets carry a rank that ports can sort by: window transports write the bytes left from the packet's
     /// first byte on.
     Ranks,
+    /// Flows share by weight: w of (theta, w).
+    Weights,
+    /// Flows keep a minimum rate, if softly: theta of (theta, w).
+    MinimumRates,
     /// The host's scheduler is asked for each packet at the instant the line is free.
     PacketPull,
     /// The order of levels inside the host is kept up to the line.
@@ -67,6 +71,8 @@ impl Capability {
         match self {
             Self::CongestionMarks => "switch ports that mark packets (ECN)",
             Self::Ranks => "packets that carry a rank",
+            Self::Weights => "flows that share by weight",
+            Self::MinimumRates => "flows that keep a minimum rate",
             Self::PacketPull => "a line that asks the host's scheduler for each packet",
             Self::HostOrder => "a NIC that keeps the host's order of levels",
             Self::Trimming => "switch ports that trim packets",

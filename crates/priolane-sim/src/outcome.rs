@@ -21,6 +21,8 @@ pub struct FlowRecord {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Payload bytes that were given up and did not arrive; 0 for reliable transports.
+    pub missing: u64,
 }
 
 /// When a flow started, if it did.

@@ -4,7 +4,7 @@ use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, SharedBuffer, SortBy, Weights};
+use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -35,7 +35,7 @@ pub enum Queues {
     /// Weighted fair queueing; `map` says which queue a class (or level) goes to.
     Wfq {
         /// The weight of each queue.
-        weights: Weights,
+        weights: QueueWeights,
         /// Queue of each class, below the number of weights.
         map: [u8; CLASSES],
     },

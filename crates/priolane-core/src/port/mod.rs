@@ -23,7 +23,7 @@ pub use ranked::Ranked;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
 pub use trimming::{Trimming, TrimmingSpec};
-pub use wfq::{VirtualClock, Weights, Wfq};
+pub use wfq::{QueueWeights, VirtualClock, Wfq};
 
 use crate::ids::ClassSet;
 use crate::packet::{Header, Marks, Parcel};

@@ -25,12 +25,12 @@ pub type Wfq<P> = MultiQueue<P, VirtualClock>;
 
 /// The weights of a port's queues, whole numbers above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Weights {
+pub struct QueueWeights {
     queues: u8,
     of: [u32; CLASSES],
 }
 
-impl Weights {
+impl QueueWeights {
     /// The largest least common multiple of the weights of one port.
     pub const MAX_MULTIPLE: u64 = 1 << 40;
 
@@ -38,7 +38,7 @@ impl Weights {
     pub const EQUAL: Self = Self { queues: 1, of: [1; CLASSES] };
 
     /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
-    /// common multiple of at most [`Weights::MAX_MULTIPLE`].
+    /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].
     pub fn new(weights: &[u32]) -> Option<Self> {
         let mut of = [1; CLASSES];
         of.get_mut(..weights.len())?.copy_from_slice(weights);
@@ -86,7 +86,7 @@ pub struct VirtualClock {
 const REBASE_AT: u64 = 1 << 62;
 
 impl VirtualClock {
-    fn new(weights: &Weights) -> Self {
+    fn new(weights: &QueueWeights) -> Self {
         let multiple = weights.multiple().unwrap_or(1);
         let per_byte = weights.of.map(|weight| (multiple / u64::from(weight)).max(1));
         Self { now: 0, per_byte, first: [0; CLASSES] }
@@ -151,7 +151,7 @@ impl Order for VirtualClock {
 
 impl<P: Parcel> Wfq<P> {
     /// One empty queue per weight. `map` gives the queue of each class; entries beyond the last queue mean the last.
-    pub fn new(weights: &Weights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
+    pub fn new(weights: &QueueWeights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let sorting = Sorting { queues: weights.queues, map, by: sort_by };
         Self::in_order(sorting, buffer, VirtualClock::new(weights))
     }

@@ -31,6 +31,11 @@ const RECOVERY: Parameter = parameter(
     "how losses are repaired: sack, newreno (partial ACKs) or gbn (go-back-N)",
     ["", "sack", "RFC 2018, RFC 6675, RFC 6582"],
 );
+const RELIABLE: Parameter = parameter(
+    "reliable",
+    "false: what is lost is given up, not sent again, as UDP-like traffic; not with recovery = gbn",
+    ["", "true", "PACCP §III; docs/assumptions.md#unreliable"],
+);
 const DUP_THRESHOLD: Parameter = parameter(
     "dup_threshold",
     "duplicate ACKs, or segments selectively acknowledged above a hole, that mean loss; at least 1",
@@ -76,6 +81,7 @@ const NEWRENO: &[Parameter] = &[
     INIT_WINDOW,
     HANDSHAKE,
     RECOVERY,
+    RELIABLE,
     DUP_THRESHOLD,
     ACK_EVERY,
     ACK_DELAY,
@@ -110,6 +116,37 @@ const DCTCP: &[Parameter] = &[
     INIT_WINDOW,
     HANDSHAKE,
     RECOVERY,
+    RELIABLE,
+    DUP_THRESHOLD,
+    ACK_EVERY,
+    ACK_DELAY,
+    MIN_RTO,
+    INITIAL_RTO,
+    MAX_RTO,
+    MAX_WINDOW,
+    ECN_CONTROL,
+];
+
+const PACCP: &[Parameter] = &[
+    parameter(
+        "r_cos",
+        "how much faster a window grows below that of its minimum rate, above 1 and at most 100",
+        ["", "3", "PACCP §III, Eq. 8"],
+    ),
+    parameter(
+        "exact_cap",
+        "whether congestion avoidance follows Eq. 11 instead of Eq. 14, which takes windows for large",
+        ["", "false", "PACCP §III, Eq. 11"],
+    ),
+    parameter(
+        "rtt",
+        "the round-trip time that makes a window of a minimum rate: smoothed (queueing included) or base (shortest seen)",
+        ["", "smoothed", "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin"],
+    ),
+    INIT_WINDOW,
+    HANDSHAKE,
+    RECOVERY,
+    RELIABLE,
     DUP_THRESHOLD,
     ACK_EVERY,
     ACK_DELAY,
@@ -189,6 +226,15 @@ pub static ENTRIES: &[Entry] = &[
         parameters: DCTCP,
         requires: &[Capability::CongestionMarks],
         provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "paccp",
+        summary: "PACCP: NewReno whose window keeps a minimum rate and grows and yields by a weight",
+        source: "PACCP §III, Eqs. 8-14",
+        parameters: PACCP,
+        requires: &[],
+        provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
     },
     Entry {
         row: Row::Assign,

@@ -5,6 +5,7 @@
 
 pub mod dctcp;
 pub mod new_reno;
+pub mod paccp;
 pub mod window;
 
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub enum Controller {
     NewReno(new_reno::Config),
     /// Data Center TCP.
     Dctcp(dctcp::Config),
+    /// PACCP.
+    Paccp(paccp::Config),
 }
 
 /// Something that is done with one endpoint type, whichever a [`Transport`] turns out to need: a run.
@@ -57,6 +60,9 @@ impl Transport {
             }),
             Controller::Dctcp(c) => user.run(|host| {
                 WindowEndpoint::<dctcp::Dctcp>::with_kind(host, Arc::clone(&window), *c, *scheduler)
+            }),
+            Controller::Paccp(c) => user.run(|host| {
+                WindowEndpoint::<paccp::Paccp>::with_kind(host, Arc::clone(&window), *c, *scheduler)
             }),
         }
     }

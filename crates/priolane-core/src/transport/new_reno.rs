@@ -23,6 +23,13 @@ pub struct Config {
     pub init_window: Option<u64>,
 }
 
+impl Config {
+    /// The window of a new flow with segments of `mss` bytes, at least one segment.
+    pub(super) fn first_window(&self, mss: u64) -> u64 {
+        self.init_window.unwrap_or(INITIAL_SEGMENTS * mss).max(mss)
+    }
+}
+
 /// The window of one NewReno flow.
 #[derive(Clone, Debug)]
 pub struct NewReno {
@@ -73,8 +80,7 @@ impl CongestionControl for NewReno {
     const ECN: bool = false;
 
     fn new(config: &Config, mss: u64) -> Self {
-        let cwnd = config.init_window.unwrap_or(INITIAL_SEGMENTS * mss).max(mss);
-        Self { mss, cwnd, ssthresh: u64::MAX, credit: 0 }
+        Self { mss, cwnd: config.first_window(mss), ssthresh: u64::MAX, credit: 0 }
     }
 
     #[inline]

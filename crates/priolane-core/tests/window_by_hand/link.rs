@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use priolane_core::assign::control::Thresholds;
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, Tx};
+use priolane_core::endpoint::{
+    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, Tx, Weights,
+};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Kind, Marks, Packet};
@@ -237,7 +239,7 @@ impl<C: CongestionControl> Net<C> {
     /// Arrivals of last bytes, in order.
     pub(crate) fn delivered(&self) -> Vec<(FlowId, Time)> {
         let delivery = |(_, _, event): &(usize, Time, Event)| match event {
-            Event::Delivered { flow, at } => Some((*flow, *at)),
+            Event::Delivered { flow, at, .. } => Some((*flow, *at)),
             _ => None,
         };
         self.events.iter().filter_map(delivery).collect()
@@ -270,6 +272,7 @@ pub(crate) fn flow(id: u32, size: u64) -> FlowSpec {
         deadline: None,
         group: 0,
         entropy: 0,
+        weights: Weights::BEST_EFFORT,
     }
 }
 

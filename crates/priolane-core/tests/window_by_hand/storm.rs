@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use priolane_core::assign::{Count, Ladder};
-use priolane_core::endpoint::{Endpoint, FlowSpec, LocalClock};
+use priolane_core::endpoint::{Endpoint, Event, FlowSpec, LocalClock, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Kind};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::{self, NewReno};
-use priolane_core::transport::window::{Config, CongestionControl, Handshake, LossRecovery};
-use priolane_core::units::{Span, Time};
+use priolane_core::transport::paccp::{self, Avoidance, Paccp, RttOf};
+use priolane_core::transport::window::{Config, CongestionControl, Handshake, LossRecovery, Reliability};
+use priolane_core::units::{Rate, Span, Time};
 
 use crate::link::{Faults, Net, PLAIN, flow};
 
@@ -23,6 +24,9 @@ const DCTCP: dctcp::Config = dctcp::Config {
     min_window: 2,
     reduction: dctcp::Reduction::AtOnce,
 };
+
+const PACCP: paccp::Config =
+    paccp::Config { reno: RENO, r_cos: 3.0, avoidance: Avoidance::Approximate, rtt: RttOf::Smoothed };
 
 const HANDSHAKES: [Handshake; 3] = [Handshake::None, Handshake::OneRtt, Handshake::Reuse];
 const RECOVERIES: [LossRecovery; 3] = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN];
@@ -72,15 +76,30 @@ fn draw_flow(draw: &mut Stream, id: u32) -> FlowSpec {
     FlowSpec { src: HostId(src), dst: HostId(1 - src), start, ..flow(id, size) }
 }
 
+/// What a transport that honours weights is asked for.
+fn draw_weights(draw: &mut Stream) -> Weights {
+    Weights { theta: Rate::from_bps(draw.below(3) * 2_000_000_000), w_milli: 100 + draw.below(6_000) as u32 }
+}
+
 /// One case, to its end; `check` looks at each live controller after each millisecond.
 fn storm<C: CongestionControl>(case: u64, controller: C::Config, check: impl Fn(&C)) -> Net<C> {
+    weighted_storm(case, (controller, Reliability::Reliable), |_| Weights::BEST_EFFORT, check)
+}
+
+fn weighted_storm<C: CongestionControl>(
+    case: u64,
+    (controller, reliability): (C::Config, Reliability),
+    weights: impl Fn(&mut Stream) -> Weights,
+    check: impl Fn(&C),
+) -> Net<C> {
     let draw = &mut Stream::new(case, Purpose::Sizes, 99);
-    let config = draw_config(draw, case);
+    let config = Config { reliability, ..draw_config(draw, case) };
     let faults = draw_faults(draw);
     let kind = SCHEDULERS[(case / 3) as usize % 4];
     let mut net: Net<C> = Net::new(config, controller, kind, &PLAIN).seeded(case, faults);
     net.clocks[1] = LocalClock { offset_ps: draw.below(20_000_000) as i64 - 10_000_000 };
-    let flows: Vec<FlowSpec> = (0..1 + draw.below(8) as u32).map(|id| draw_flow(draw, id)).collect();
+    let mut flows: Vec<FlowSpec> = (0..1 + draw.below(8) as u32).map(|id| draw_flow(draw, id)).collect();
+    flows.iter_mut().for_each(|flow| flow.weights = weights(draw));
     flows.iter().for_each(|&spec| net.open(spec));
     let mut limit = Time::ZERO;
     while !net.run(limit) {
@@ -145,4 +164,58 @@ fn the_same_case_leaves_the_same_log() {
         };
         assert!(log(storm(case, DCTCP, |_| ())) == log(storm(case, DCTCP, |_| ())));
     }
+}
+
+#[test]
+fn paccp_delivers_everything_once_with_any_weights() {
+    for case in 0..360 {
+        weighted_storm::<Paccp>(case, (PACCP, Reliability::Reliable), draw_weights, |_| ());
+    }
+}
+
+/// Property 17: the same packets at the same instants as NewReno, whatever is lost, marked, doubled or late.
+#[test]
+fn paccp_of_a_best_effort_flow_leaves_the_trace_of_new_reno() {
+    let exact = paccp::Config { avoidance: Avoidance::Exact, rtt: RttOf::Base, ..PACCP };
+    let mut packets = 0;
+    for case in 0..360 {
+        let reno = storm::<NewReno>(case, RENO, |_| ());
+        for config in [PACCP, exact] {
+            let paccp = storm::<Paccp>(case, config, |_| ());
+            let same = reno.log.iter().zip(&paccp.log).all(|(a, b)| {
+                (a.at, a.from, a.packet.header, a.packet.body)
+                    == (b.at, b.from, b.packet.header, b.packet.body)
+            });
+            assert!(same && reno.log.len() == paccp.log.len(), "case {case}");
+        }
+        packets += reno.log.len();
+    }
+    assert!(packets > 100_000, "{packets}");
+}
+
+/// Nothing is sent twice, every flow ends, and what a receiver misses was sent once and lost.
+#[test]
+fn an_unreliable_flow_gives_up_what_is_lost() {
+    let (mut missing, mut whole) = (0, 0);
+    for case in (0..360).filter(|case| RECOVERIES[case % 3] != LossRecovery::GoBackN) {
+        let unreliable = (RENO, Reliability::Unreliable);
+        let net = weighted_storm::<NewReno>(case as u64, unreliable, |_| Weights::BEST_EFFORT, |_| ());
+        assert!(net.completed().iter().all(|report| report.retransmits == 0 && report.retransmitted == 0));
+        let delivered = net.events.iter().filter_map(|(_, _, event)| match event {
+            Event::Delivered { flow, missing, .. } => Some((*flow, *missing)),
+            _ => None,
+        });
+        for (flow, bytes) in delivered {
+            let of = |s: &&crate::link::Seen| s.packet.header.flow == flow;
+            let signals = net.log.iter().filter(of).filter(|s| s.packet.header.kind == Kind::Signal);
+            let given_up: u64 = signals.map(|s| u64::from(s.packet.body.sack[0].1)).sum();
+            assert!(bytes <= given_up, "case {case}: {bytes} of {given_up} B");
+            if net.faults.loss == 0.0 && net.faults.reorder == 0.0 && net.faults.late == Span::ZERO {
+                assert_eq!(bytes, 0, "case {case}");
+            }
+            missing += u32::from(bytes > 0);
+            whole += u32::from(bytes == 0);
+        }
+    }
+    assert!(missing > 200 && whole > 200, "{missing} {whole}");
 }

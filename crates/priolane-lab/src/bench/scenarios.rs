@@ -4,7 +4,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Alpha, Buffer, Limit, Scope, SharedBuffer, SortBy, Weights};
+use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
@@ -107,7 +107,7 @@ pub const ALL: [Named; 9] = [
         mixed(Queues::Strict { queues: 3, map: CLASS_IS_QUEUE })
     }),
     variant("dctcp_leafspine144_wfq", "those with 3 weighted queues (8:4:1) that mark by themselves", || {
-        let weights = Weights::new(&[8, 4, 1]).unwrap_or(Weights::EQUAL);
+        let weights = QueueWeights::new(&[8, 4, 1]).unwrap_or(QueueWeights::EQUAL);
         mixed(Queues::Wfq { weights, map: CLASS_IS_QUEUE })
     }),
     variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use serde::Serialize;
@@ -507,6 +507,7 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
             deadline: None,
             group: 0,
             entropy: 0,
+            weights: Weights::BEST_EFFORT,
         };
         keys.finish()?;
         flows.push(flow);

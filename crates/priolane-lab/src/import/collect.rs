@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
@@ -377,6 +377,7 @@ impl Held {
             deadline: None,
             group: 0,
             entropy: 0,
+            weights: Weights::BEST_EFFORT,
         };
         Row { flow, coflow: self.coflow, after, delay: None }
     }

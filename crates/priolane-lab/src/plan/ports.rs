@@ -7,8 +7,8 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::packet::Frame;
 use priolane_core::port::{self, Limit, SortBy};
-use priolane_core::transport::window::{self, ControlEcn};
-use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno};
+use priolane_core::transport::window::{self, ControlEcn, Reliability};
+use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno, paccp};
 use priolane_core::units::Rate;
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
@@ -138,6 +138,7 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transp
             Recovery::NewReno => window::LossRecovery::NewReno,
             Recovery::Gbn => window::LossRecovery::GoBackN,
         },
+        reliability: if text.reliable { Reliability::Reliable } else { Reliability::Unreliable },
         dup_threshold: text.dup_threshold,
         ack_every: text.ack_every,
         ack_delay: text.ack_delay,
@@ -154,20 +155,27 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transp
         host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),
         ..window::Config::new(frame)
     };
-    let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    let controller = match text.kind {
-        TransportKind::NewReno => Controller::NewReno(reno),
-        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
-            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
-        }
-    };
     let scheduler = match scheme.host {
         Host::RoundRobin | Host::Fifo => SchedulerKind::RoundRobin,
         Host::Mlfq { .. } => SchedulerKind::Mlfq,
         Host::Srpt => SchedulerKind::Srpt,
         Host::Las => SchedulerKind::Las,
     };
-    core_transport::Transport::Window { window, controller, scheduler }
+    let reno = new_reno::Config { init_window: bytes(text.init_window) };
+    core_transport::Transport::Window { window, controller: controller(text.kind, reno), scheduler }
+}
+
+fn controller(kind: TransportKind, reno: new_reno::Config) -> Controller {
+    match kind {
+        TransportKind::NewReno => Controller::NewReno(reno),
+        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
+            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
+        }
+        TransportKind::Paccp { r_cos, exact_cap, rtt } => {
+            let avoidance = if exact_cap { paccp::Avoidance::Exact } else { paccp::Avoidance::Approximate };
+            Controller::Paccp(paccp::Config { reno, r_cos, avoidance, rtt })
+        }
+    }
 }
 
 fn class_ladder(scheme: &Scheme) -> Ladder {

@@ -1,6 +1,6 @@
 //! The rows other than the transport: assign, host, nic, port and map.
 
-use priolane_core::port::{Alpha, Limit, Weights};
+use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -166,11 +166,11 @@ pub enum PortKind {
         queues: u8,
         /// Their weights.
         #[serde(serialize_with = "weight_list")]
-        weights: Weights,
+        weights: QueueWeights,
     },
 }
 
-fn weight_list<S: Serializer>(weights: &Weights, s: S) -> Result<S::Ok, S::Error> {
+fn weight_list<S: Serializer>(weights: &QueueWeights, s: S) -> Result<S::Ok, S::Error> {
     s.collect_seq(weights.as_slice())
 }
 

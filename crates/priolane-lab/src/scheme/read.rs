@@ -1,7 +1,7 @@
 //! Scheme files to [`Scheme`].
 
 use priolane_core::ids::CLASSES;
-use priolane_core::port::{Alpha, Limit, Weights};
+use priolane_core::port::{Alpha, Limit, QueueWeights};
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 use super::{Admit, Scheme, controller, thresholds, transport};
@@ -163,10 +163,11 @@ fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
         return Err(field.error(what, "one weight per queue, queue 0 first"));
     }
     let weights = items.iter().map(|item| Ok(item.integer(1, u64::from(u32::MAX))? as u32));
-    let weights = Weights::new(&weights.collect::<Result<Vec<u32>, InputError>>()?).ok_or_else(|| {
-        let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
-        field.error(what, "smaller weights, such as [8, 4, 1]")
-    })?;
+    let weights =
+        QueueWeights::new(&weights.collect::<Result<Vec<u32>, InputError>>()?).ok_or_else(|| {
+            let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
+            field.error(what, "smaller weights, such as [8, 4, 1]")
+        })?;
     Ok(PortKind::Wfq { queues, weights })
 }
 

@@ -12,7 +12,7 @@ macro_rules! shipped {
     };
 }
 
-shipped!("newreno", "dctcp", "nos2", "pias", "es8", "ps", "srpt", "ideal_srpt", "ns3_dctcp");
+shipped!("newreno", "dctcp", "nos2", "pias", "es8", "ps", "srpt", "ideal_srpt", "ns3_dctcp", "paccp");
 
 /// The text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {

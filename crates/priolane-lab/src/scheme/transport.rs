@@ -2,6 +2,7 @@
 
 use priolane_core::port::Limit;
 use priolane_core::transport::dctcp::Reduction;
+use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
 use serde::Serialize;
 
@@ -21,6 +22,9 @@ pub struct Transport {
     pub handshake: Handshake,
     /// How losses are repaired.
     pub recovery: Recovery,
+    /// Whether what is lost is sent again.
+    #[serde(skip_serializing_if = "is_true")]
+    pub reliable: bool,
     /// Duplicate ACKs that mean loss.
     pub dup_threshold: u32,
     /// Acknowledge every n-th packet.
@@ -61,6 +65,19 @@ pub enum TransportKind {
         /// How a cut takes effect.
         reduction: Reduction,
     },
+    /// PACCP.
+    Paccp {
+        /// How much faster a window below its minimum grows.
+        r_cos: f64,
+        /// Whether congestion avoidance follows Eq. 11.
+        exact_cap: bool,
+        /// The round-trip time of a minimum window.
+        rtt: RttOf,
+    },
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 /// What happens before a flow's first payload packet.
@@ -95,11 +112,12 @@ impl TransportKind {
         match self {
             Self::NewReno => "newreno",
             Self::Dctcp { .. } => "dctcp",
+            Self::Paccp { .. } => "paccp",
         }
     }
 }
 
-const KINDS: [&str; 2] = ["newreno", "dctcp"];
+const KINDS: [&str; 3] = ["newreno", "dctcp", "paccp"];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -110,7 +128,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     let mut keys = field.table()?;
     let kind = match keys.need("kind", "kind = \"dctcp\"")?.choice(&KINDS)? {
         0 => TransportKind::NewReno,
-        _ => dctcp(&mut keys)?,
+        1 => dctcp(&mut keys)?,
+        _ => paccp(&mut keys)?,
     };
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
@@ -119,6 +138,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
         handshake: word(keys.take("handshake"), &HANDSHAKES, Handshake::OneRtt)?,
         recovery: word(keys.take("recovery"), &RECOVERIES, Recovery::Sack)?,
+        reliable: keys.take("reliable").map_or(Ok(true), |f| f.truth())?,
         dup_threshold: keys.take("dup_threshold").map_or(Ok(3), |f| f.integer(1, 1_000_000_000))? as u32,
         ack_every: keys.take("ack_every").map_or(Ok(1), |f| f.integer(1, 255))? as u8,
         ack_delay: span(&mut keys, "ack_delay", Span::from_ms(1))?,
@@ -134,12 +154,33 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
             keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both")
         );
     }
+    if !transport.reliable && transport.recovery == Recovery::Gbn {
+        let what = "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing";
+        return Err(keys.error(what, "recovery = \"sack\" or \"newreno\""));
+    }
     keys.finish()?;
     Ok(transport)
 }
 
 const REDUCTIONS: [(&str, Reduction); 3] =
     [("at_once", Reduction::AtOnce), ("proportional", Reduction::Proportional), ("ns3", Reduction::Ns3)];
+
+const RTTS: [(&str, RttOf); 2] = [("smoothed", RttOf::Smoothed), ("base", RttOf::Base)];
+
+fn paccp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
+    let r_cos = match keys.take("r_cos") {
+        None => 3.0,
+        Some(field) => match field.number(1.0, 100.0)? {
+            1.0 => return Err(field.error("r_cos is 1, so no minimum rate is kept", "above 1, such as 3")),
+            r_cos => r_cos,
+        },
+    };
+    Ok(TransportKind::Paccp {
+        r_cos,
+        exact_cap: keys.take("exact_cap").map_or(Ok(false), |f| f.truth())?,
+        rtt: word(keys.take("rtt"), &RTTS, RttOf::Smoothed)?,
+    })
+}
 
 fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
     let g = match keys.take("g") {

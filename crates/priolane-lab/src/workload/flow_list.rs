@@ -14,7 +14,7 @@ mod after;
 
 use std::io::{BufRead, Write};
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
@@ -301,7 +301,18 @@ impl<R: BufRead> Cells<'_, R> {
             return Err(self.error(5, "the deadline is not after the start", fix));
         }
         let (size, class) = (self.size()?, self.class()?);
-        Ok(FlowSpec { id, src, dst, size, start, class, deadline, group: 0, entropy: 0 })
+        Ok(FlowSpec {
+            id,
+            src,
+            dst,
+            size,
+            start,
+            class,
+            deadline,
+            group: 0,
+            entropy: 0,
+            weights: Weights::BEST_EFFORT,
+        })
     }
 
     fn time(&self, column: usize) -> Result<Time, InputError> {

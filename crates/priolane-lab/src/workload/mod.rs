@@ -22,7 +22,7 @@ pub mod size_csv;
 #[cfg(test)]
 mod tests;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
@@ -386,7 +386,18 @@ impl<'a> Maker<'a> {
         let Pair { src, dst } = pair;
         let entropy = self.next_entropy(src);
         let group = self.site.group;
-        FlowSpec { id: FlowId(0), src, dst, size, start, class: 0, deadline: None, group, entropy }
+        FlowSpec {
+            id: FlowId(0),
+            src,
+            dst,
+            size,
+            start,
+            class: 0,
+            deadline: None,
+            group,
+            entropy,
+            weights: Weights::BEST_EFFORT,
+        }
     }
 
     fn next_entropy(&mut self, src: HostId) -> u16 {

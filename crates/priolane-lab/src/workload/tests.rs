@@ -41,5 +41,16 @@ impl Network {
 /// A flow of a hand-made list.
 pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpec {
     let (src, dst, start) = (HostId(src), HostId(dst), Time(start));
-    FlowSpec { id: FlowId(0), src, dst, size, start, class: 0, deadline: None, group: 0, entropy: 0 }
+    FlowSpec {
+        id: FlowId(0),
+        src,
+        dst,
+        size,
+        start,
+        class: 0,
+        deadline: None,
+        group: 0,
+        entropy: 0,
+        weights: Weights::BEST_EFFORT,
+    }
 }

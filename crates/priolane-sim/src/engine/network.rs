@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, PushOut, Ranked, RateLimited, SortBy, Strict, Trimming, TrimmingSpec, Weights,
-    Wfq,
+    Discipline, Fifo, Limit, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict, Trimming,
+    TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -163,7 +163,9 @@ fn make_push_out<B: Body>(seat: &Seat) -> PushOut<Packet<B>> {
 fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
     match seat.spec.queues {
         Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, seat.spec.buffer),
-        _ => Wfq::new(&Weights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
+        _ => {
+            Wfq::new(&QueueWeights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer)
+        }
     }
 }
 

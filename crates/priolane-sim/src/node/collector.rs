@@ -62,9 +62,10 @@ impl<'a> Collector<'a> {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
-    /// The last byte of `flow` arrived at `at`.
-    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time) {
+    /// The last byte of `flow` arrived at `at`, but for `missing` bytes that were given up.
+    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time, missing: u64) {
         self.delivered.push((flow, at));
+        self.outcome.flows[flow.index()].missing = missing;
     }
 
     /// Flows that waited, and when they started.

@@ -139,7 +139,7 @@ pub(crate) struct Host<E: Endpoint> {
     due: Due,
     /// When the line takes the next packet or the transport is asked for one.
     departure: Due,
-    delivered: Vec<(FlowId, Time)>,
+    delivered: Vec<(FlowId, Time, u64)>,
     completed: Vec<FlowReport>,
     exchanged: [Exchanged; CLASSES],
 }
@@ -359,8 +359,8 @@ impl<E: Endpoint> Host<E> {
         wire.observe(|| Seen::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
             match event {
-                Event::Delivered { flow, at } => {
-                    self.delivered.push((flow, at));
+                Event::Delivered { flow, at, missing } => {
+                    self.delivered.push((flow, at, missing));
                     self.spread(scenario, flow, now, wire);
                 }
                 Event::Completed(report) => {
@@ -542,7 +542,7 @@ impl<E: Endpoint> Host<E> {
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
-        self.delivered.iter().for_each(|&(flow, at)| out.delivered(flow, at));
+        self.delivered.iter().for_each(|&(flow, at, missing)| out.delivered(flow, at, missing));
         self.completed.iter().for_each(|report| out.completed(report));
         if let Some(queue) = &mut self.queue {
             queue.drain(at, |header| out.resident(header));

@@ -5,10 +5,10 @@ pub mod paced;
 
 use std::ops::ControlFlow;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Alpha, Buffer, Limit, Scope, SharedBuffer, SortBy, Weights};
+use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
@@ -39,7 +39,7 @@ pub fn push_out(queues: u8, buffer: Buffer) -> PortSpec {
 }
 
 pub fn wfq(weights: &[u32], buffer: Buffer) -> PortSpec {
-    let weights = Weights::new(weights).expect("weights within bounds");
+    let weights = QueueWeights::new(weights).expect("weights within bounds");
     PortSpec { queues: Queues::Wfq { weights, map: IDENTITY }, buffer }
 }
 
@@ -104,6 +104,7 @@ pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpe
         deadline: None,
         group: 0,
         entropy: (id as u16).wrapping_mul(40_503),
+        weights: Weights::BEST_EFFORT,
     }
 }
 
@@ -221,7 +222,7 @@ impl Draw {
 
     fn wfq(&mut self) -> Queues {
         let weights = self.pick(&[&[8, 4, 1][..], &[1, 1], &[1, 2, 3, 5, 7, 11, 13, 17]]);
-        Queues::Wfq { weights: Weights::new(weights).expect("weights within bounds"), map: IDENTITY }
+        Queues::Wfq { weights: QueueWeights::new(weights).expect("weights within bounds"), map: IDENTITY }
     }
 
     pub fn flows(&mut self, hosts: u32, count: u32) -> Vec<FlowSpec> {

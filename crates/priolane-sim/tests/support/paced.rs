@@ -108,7 +108,7 @@ impl Paced {
         self.incoming[i].received += u64::from(packet.header.payload);
         if self.incoming[i].received == self.incoming[i].size {
             self.incoming.remove(i);
-            self.events.push_back(Event::Delivered { flow: packet.header.flow, at: now });
+            self.events.push_back(Event::Delivered { flow: packet.header.flow, at: now, missing: 0 });
             self.ready.push_back(self.reply(&packet.header, Kind::Signal, Step::Done));
         }
     }

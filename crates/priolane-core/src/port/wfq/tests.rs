@@ -16,7 +16,7 @@ fn packet(class: u8, wire: u16) -> Packet<()> {
 }
 
 fn port(weights: &[u32]) -> Wfq<Packet<()>> {
-    Wfq::new(&Weights::new(weights).unwrap(), IDENTITY, SortBy::Class, Buffer::UNLIMITED)
+    Wfq::new(&QueueWeights::new(weights).unwrap(), IDENTITY, SortBy::Class, Buffer::UNLIMITED)
 }
 
 fn offer(port: &mut Wfq<Packet<()>>, class: u8, wire: u16) {
@@ -35,13 +35,13 @@ fn draw_wire(draw: &mut Stream) -> u16 {
 
 #[test]
 fn weights_are_whole_above_zero_and_not_too_unlike() {
-    assert!(Weights::new(&[]).is_none());
-    assert!(Weights::new(&[4, 0]).is_none());
-    assert!(Weights::new(&[1; 17]).is_none());
-    assert_eq!(Weights::new(&[8, 4, 1]).unwrap().as_slice(), [8, 4, 1]);
+    assert!(QueueWeights::new(&[]).is_none());
+    assert!(QueueWeights::new(&[4, 0]).is_none());
+    assert!(QueueWeights::new(&[1; 17]).is_none());
+    assert_eq!(QueueWeights::new(&[8, 4, 1]).unwrap().as_slice(), [8, 4, 1]);
     // lcm(1048573, 1048571) = 1.0995e12 < 2^40; times 7 it is beyond.
-    assert!(Weights::new(&[1_048_573, 1_048_571]).is_some());
-    assert!(Weights::new(&[1_048_573, 1_048_571, 7]).is_none());
+    assert!(QueueWeights::new(&[1_048_573, 1_048_571]).is_some());
+    assert!(QueueWeights::new(&[1_048_573, 1_048_571, 7]).is_none());
 }
 
 #[test]
@@ -163,7 +163,7 @@ struct Model {
 
 impl Model {
     fn new(weights: &[u32]) -> Self {
-        let multiple = u128::from(Weights::new(weights).unwrap().multiple().unwrap());
+        let multiple = u128::from(QueueWeights::new(weights).unwrap().multiple().unwrap());
         let cost = weights.iter().map(|&w| multiple / u128::from(w)).collect();
         let n = weights.len();
         Self { queues: vec![VecDeque::new(); n], last: vec![0; n], cost, now: 0 }
@@ -252,7 +252,7 @@ fn limits_and_marks_may_count_a_queue_by_itself() {
         mark_above: crate::port::Limit::Packets(1),
         mark_scope: Scope::Queue,
     };
-    let weights = Weights::new(&[8, 4, 1]).unwrap();
+    let weights = QueueWeights::new(&[8, 4, 1]).unwrap();
     let mut port: Wfq<Packet<()>> = Wfq::new(&weights, IDENTITY, SortBy::Class, buffer);
     let mut offer = |class| {
         let mut packet = packet(class, 1000);

@@ -38,6 +38,7 @@ impl Bulk {
             marked,
             growth: Growth::Allowed,
             rtt: None,
+            srtt: crate::units::Span::ZERO,
         });
         self.next = self.next.max(self.una + self.dctcp.window());
     }

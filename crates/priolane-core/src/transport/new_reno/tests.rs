@@ -1,10 +1,10 @@
 use super::*;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 const MSS: u64 = 1_000;
 
 fn ack(acked: u64, growth: Growth) -> AckSeen {
-    AckSeen { now: Time::ZERO, acked, una: 0, next: 0, marked: false, growth, rtt: None }
+    AckSeen { now: Time::ZERO, acked, una: 0, next: 0, marked: false, growth, rtt: None, srtt: Span::ZERO }
 }
 
 fn loss(in_flight: u64) -> LossSeen {

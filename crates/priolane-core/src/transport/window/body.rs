@@ -42,7 +42,8 @@ pub struct Segment {
     /// difference of the two clocks, so only its changes mean anything where clocks are not in step.
     pub one_way: u32,
     /// Of an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent
-    /// first (RFC 2018 §4); (0, 0) is none.
+    /// first (RFC 2018 §4); (0, 0) is none. Of a signal: the bytes that will not come, as offsets from the
+    /// header's.
     pub sack: [(u32, u32); 2],
 }
 

@@ -29,6 +29,17 @@ pub enum LossRecovery {
     GoBackN,
 }
 
+/// Whether lost payload is sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reliability {
+    /// It is, until all has arrived.
+    #[default]
+    Reliable,
+    /// It is given up: instead of it a header-only [`crate::packet::Kind::Signal`] tells the receiver which bytes
+    /// will not come (as RFC 3758's FORWARD TSN; docs/assumptions.md#unreliable).
+    Unreliable,
+}
+
 /// Whether control packets (ACK, SYN, SYN/ACK) of an ECN transport are ECN-capable themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControlEcn {
@@ -48,6 +59,8 @@ pub struct Config {
     pub handshake: Handshake,
     /// How losses are repaired. Default `Sack`.
     pub recovery: LossRecovery,
+    /// Whether what is lost is sent again. Default `Reliable`.
+    pub reliability: Reliability,
     /// Duplicate ACKs (or segments SACKed above a hole) that mean loss, at least 1. Default 3 (RFC 5681 §3.2).
     pub dup_threshold: u32,
     /// ACK every n-th packet in order; 1 acknowledges each. A change of the CE mark is always acknowledged
@@ -86,6 +99,7 @@ impl Config {
             frame,
             handshake: Handshake::OneRtt,
             recovery: LossRecovery::Sack,
+            reliability: Reliability::Reliable,
             dup_threshold: 3,
             ack_every: 1,
             ack_delay: Span::from_ms(1),

@@ -19,6 +19,8 @@ pub struct AckSeen {
     pub growth: Growth,
     /// Round-trip time of the packet acknowledged, if it can be told.
     pub rtt: Option<Span>,
+    /// Smoothed round-trip time (RFC 6298 §2), this ACK's sample included; zero before the first.
+    pub srtt: Span,
 }
 
 /// Whether an ACK may grow the window.

@@ -17,7 +17,7 @@ use super::config::{Config, ControlEcn, Handshake};
 use super::controller::CongestionControl;
 use super::outbox::Outbox;
 use super::ranges::Interval;
-use super::receiver::{Ack, Arrival, Ce, Echo, Receiver};
+use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::{Arrived, Echoed, State};
 use super::sender::Sender;
 use super::slab::Slab;
@@ -204,8 +204,16 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
         let header = &packet.header;
         let start = header.offset.get();
+        let len = match header.kind {
+            Kind::Signal => u64::from(packet.body.sack[0].1),
+            _ => u64::from(header.payload),
+        };
+        if len == 0 {
+            return;
+        }
         let arrival = Arrival {
-            bytes: Interval { start, end: start + u64::from(header.payload) },
+            bytes: Interval { start, end: start + len },
+            content: if header.kind == Kind::Signal { Content::GivenUp } else { Content::Payload },
             marks: header.marks,
             stamp: packet.body.stamp,
             read: Stamp::read(cx.clock, meta.stamp),
@@ -222,7 +230,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// What this host is to the flow of a packet from its sender, a new receiver if it is new; `None` if
     /// the packet has nothing to receive.
     fn receiving(&mut self, header: &Header) -> Option<Role> {
-        if header.marks.has(Marks::TRIMMED) || (header.kind == Kind::Data && header.payload == 0) {
+        if header.marks.has(Marks::TRIMMED) {
             return None;
         }
         if let Some(&role) = self.roles.get(&header.flow) {
@@ -236,10 +244,10 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn receive(&mut self, slot: u32, arrival: &Arrival, stamp: Time) {
         let Some(receiver) = self.receivers.get_mut(slot) else { return };
         receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
-        let (flow, complete) = (receiver.flow(), receiver.complete());
+        let (flow, complete, missing) = (receiver.flow(), receiver.complete(), receiver.missing());
         match complete {
             Some(end) => {
-                self.events.push_back(Event::Delivered { flow, at: stamp });
+                self.events.push_back(Event::Delivered { flow, at: stamp, missing });
                 self.roles.insert(flow, Role::Received(end));
                 self.receivers.take(slot);
                 self.receivers.release(slot);
@@ -386,7 +394,8 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
             Handshake::Reuse => !self.known.contains(&flow.dst),
         };
         let state = if greets { State::Handshake } else { State::Open };
-        let controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
+        let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
+        controller.set_weights(flow.weights.theta, flow.weights.w_milli);
         let slot = self.senders.insert(Sender::new(flow, state, controller, &self.config, cx.now));
         self.roles.insert(flow.id, Role::Sender(slot));
         if greets {
@@ -429,10 +438,10 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
 
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment>) {
         match packet.header.kind {
-            Kind::Data => self.on_data(cx, meta, packet),
+            Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
             Kind::Ack | Kind::SynAck => self.on_answer(cx, packet),
             Kind::Syn => self.on_syn(packet),
-            Kind::Credit | Kind::Probe | Kind::Signal => {}
+            Kind::Credit | Kind::Probe => {}
         }
     }
 

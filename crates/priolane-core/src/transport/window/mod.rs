@@ -19,6 +19,6 @@ mod slab;
 mod timers;
 
 pub use body::{Segment, Stamp};
-pub use config::{Config, ControlEcn, Handshake, LossRecovery};
+pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
 pub use controller::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
 pub use endpoint::{Window, WindowEndpoint};

@@ -26,6 +26,7 @@ const MAX_RANGES: usize = 4_096;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) bytes: Interval,
+    pub(super) content: Content,
     pub(super) marks: Marks,
     /// The stamp the packet carries.
     pub(super) stamp: Stamp,
@@ -33,6 +34,15 @@ pub(super) struct Arrival {
     pub(super) read: Stamp,
     pub(super) entropy: u16,
     pub(super) now: Time,
+}
+
+/// What a packet says of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Content {
+    /// Here they are.
+    Payload,
+    /// They will not come.
+    GivenUp,
 }
 
 /// What an ACK answers: echoed in it.
@@ -103,6 +113,8 @@ pub(super) struct Receiver {
     /// Length of the flow, once its last packet arrived.
     end: Option<u64>,
     above: Ranges,
+    /// Bytes that were given up before they arrived.
+    missing: u64,
     /// A byte of the block reported first, and of the one reported first before it.
     recent: [u64; 2],
     ce: Ce,
@@ -119,6 +131,7 @@ impl Receiver {
             next: 0,
             end: None,
             above: Ranges::default(),
+            missing: 0,
             recent: [0; 2],
             ce: Ce::Unmarked,
             pending: Pending::None,
@@ -129,6 +142,11 @@ impl Receiver {
     /// The flow's length if all of it is here.
     pub(super) fn complete(&self) -> Option<u64> {
         self.end.filter(|&end| end == self.next)
+    }
+
+    /// Bytes that its sender gave up and that had not arrived by then.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing
     }
 
     pub(super) fn flow(&self) -> FlowId {
@@ -154,6 +172,10 @@ impl Receiver {
         self.ce = ce;
         if arrival.marks.has(Marks::LAST) && self.end.is_none() {
             self.end = Some(arrival.bytes.end);
+        }
+        if arrival.content == Content::GivenUp {
+            let Interval { start, end } = arrival.bytes;
+            self.missing += self.above.missing(Interval { start: start.max(self.next), end });
         }
         let in_order = self.store(arrival.bytes, config.recovery);
         let echo = Echo {

@@ -173,6 +173,7 @@ impl<C: CongestionControl> Sender<C> {
             marked: ack.echo == Echoed::Congestion,
             growth,
             rtt: Some(ack.rtt),
+            srtt: self.rto.srtt(),
         });
         self.repair(effect, ack.now, config);
         if let State::Recovery(recovery) = &self.state {

@@ -17,7 +17,7 @@
 //! How ACKs move the states is in `recovery`.
 
 use super::body::{Segment, Stamp};
-use super::config::Config;
+use super::config::{Config, Reliability};
 use super::controller::CongestionControl;
 use super::ranges::Ranges;
 use super::recovery::{Recovery, State};
@@ -241,6 +241,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Sends `plan`: the packet.
     pub(super) fn emit(&mut self, plan: Plan, host: HostId, cx: &Cx, config: &Config) -> Packet<Segment> {
+        let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(self.level(plan, &config.class, self.class_step));
         let host_level = self.level(plan, &config.host_level, self.host_step);
         let header = Header {
@@ -266,7 +267,15 @@ impl<C: CongestionControl> Sender<C> {
         if self.pipe() + u64::from(config.frame.mss()) > self.window(config) {
             self.full_until = self.next;
         }
-        Packet { header, body: Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() } }
+        let mut packet =
+            Packet { header, body: Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() } };
+        if skips {
+            packet.header.kind = Kind::Signal;
+            packet.header.payload = 0;
+            packet.header.wire = config.frame.ack_wire();
+            packet.body.sack[0] = (0, u32::from(plan.len));
+        }
+        packet
     }
 
     fn marks(&self, plan: Plan) -> Marks {
@@ -277,12 +286,17 @@ impl<C: CongestionControl> Sender<C> {
 
     fn account(&mut self, plan: Plan, config: &Config) {
         let len = u64::from(plan.len);
-        self.sent.bytes += len;
         match plan.turn {
-            Turn::First => self.next += len,
+            Turn::First => {
+                self.sent.bytes += len;
+                self.next += len;
+            }
             Turn::Again => {
-                self.sent.retransmitted += len;
-                self.sent.retransmits += 1;
+                if config.reliability == Reliability::Reliable {
+                    self.sent.bytes += len;
+                    self.sent.retransmitted += len;
+                    self.sent.retransmits += 1;
+                }
                 if let State::Recovery(recovery) = &mut self.state {
                     recovery.sent_again(plan, &self.sacked);
                 }
