@@ -9,6 +9,7 @@ pub mod host;
 pub mod ids;
 pub mod packet;
 pub mod port;
+pub mod price;
 mod ring;
 pub mod rng;
 pub mod scheme;

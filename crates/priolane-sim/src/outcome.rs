@@ -1,7 +1,7 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::assign::control::LadderOf;
-use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::scenario::ClassSpan;
@@ -82,6 +82,17 @@ pub struct Sample {
     pub sent_bytes: u64,
 }
 
+/// What of a flow was acknowledged by an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When its sender reports it.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// Payload bytes acknowledged since its start.
+    pub acked_bytes: u64,
+}
+
 /// New thresholds of all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThresholdChange {
@@ -140,6 +151,8 @@ pub struct Outcome {
     pub ports: Vec<PortClassRecord>,
     /// Samples, sorted by instant, then link.
     pub samples: Vec<Sample>,
+    /// Reports of flows, sorted by instant, then flow; where the scenario asks for them.
+    pub reports: Vec<FlowSample>,
     /// What the threshold controller told the hosts, in order of time.
     pub thresholds: Vec<ThresholdChange>,
     /// Accounting by class.

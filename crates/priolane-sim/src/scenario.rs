@@ -1,7 +1,7 @@
 //! Everything one run needs, resolved: no file, no sweep, no unit string is left.
 
 use priolane_core::assign::control::{Plan, Target};
-use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, Class, FlowId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy};
@@ -141,6 +141,12 @@ pub struct Scenario {
     pub controls: Vec<ScheduledControl>,
     /// Thresholds that follow the workload; `None` where they stay as they are.
     pub adaptation: Option<Adaptation>,
+    /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
+    /// the list, and those with `None`, are none: their flows keep the weights they start with.
+    pub machines: Vec<Option<Machine>>,
+    /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. The transport's
+    /// monitor interval is the same.
+    pub rates_every: Option<Span>,
     /// Seed of all random streams of the run.
     pub seed: u64,
     /// When it ends.
@@ -149,6 +155,15 @@ pub struct Scenario {
     pub sample_every: Option<Span>,
     /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
     pub tie_shuffle: Option<u64>,
+}
+
+/// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Minimum rate and weight of all its active flows together.
+    pub pair: Weights,
+    /// How long arrivals and departures are gathered before shares are made anew; `None` for at once.
+    pub interval: Option<Span>,
 }
 
 /// Thresholds that follow the workload: see [`priolane_core::assign::control`].

@@ -4,18 +4,19 @@
 mod support;
 
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
-use priolane_core::endpoint::Control;
+use priolane_core::endpoint::{Control, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
-use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Span, Time};
+use priolane_core::transport::Transport;
+use priolane_core::transport::window::{self, Handshake, Reliability};
+use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::{Adaptation, Engine, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Adaptation, Engine, Machine, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
-use support::{Draw, SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+use support::{Draw, SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, paccp, physics, quiet, scenario};
 
 const EXPERIMENTS: u64 = 400;
 
@@ -28,7 +29,11 @@ fn random(seed: u64) -> Scenario {
     if seed.is_multiple_of(5) {
         scenario.ports.iter_mut().for_each(|p| *p = draw.port());
     }
-    let controller = if seed.is_multiple_of(2) { dctcp() } else { new_reno() };
+    let controller = match seed % 5 {
+        0 | 1 => dctcp(),
+        2 | 3 => new_reno(),
+        _ => paccp(),
+    };
     let scheduler =
         draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
     scenario.transport =
@@ -49,6 +54,9 @@ fn random(seed: u64) -> Scenario {
         adaptation.plan.delay = adaptation.plan.delay.max(scenario.lookahead());
         scenario.adaptation = Some(adaptation);
     }
+    if seed % 5 == 4 {
+        pay(&mut scenario, &mut draw);
+    }
     if seed.is_multiple_of(7) {
         let abort = Control::Abort;
         scenario.controls =
@@ -67,6 +75,21 @@ fn random(seed: u64) -> Scenario {
         scenario.outages = draw.outages(&scenario.topology);
     }
     scenario
+}
+
+/// Flows of two groups: one pays flow by flow, one by machine; and their rates are reported.
+fn pay(scenario: &mut Scenario, draw: &mut Draw) {
+    let interval = draw.pick(&[None, Some(Span::from_us(30))]);
+    let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
+    scenario.machines = vec![None, Some(Machine { pair, interval })];
+    scenario.rates_every = draw.pick(&[None, Some(Span::from_us(70))]);
+    let Transport::Window { window, .. } = &mut scenario.transport;
+    window.monitor = scenario.rates_every;
+    window.reliability = draw.pick(&[Reliability::Reliable, Reliability::Reliable, Reliability::Unreliable]);
+    for flow in &mut scenario.flows {
+        flow.group = draw.pick(&[0, 1]);
+        flow.weights = Weights { theta: None, w_milli: draw.pick(&[300, 1_000, 4_000]) };
+    }
 }
 
 /// Thresholds that move often, on reports that get lost and come late.

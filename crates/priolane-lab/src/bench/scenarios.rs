@@ -294,6 +294,8 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSp
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
+        machines: Vec::new(),
+        rates_every: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

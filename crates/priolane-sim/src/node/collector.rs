@@ -7,7 +7,7 @@ use priolane_core::units::Time;
 
 use super::host::Exchanged;
 use super::line::Counts;
-use crate::outcome::{Began, FlowRecord, Ledger, Outcome, Tally};
+use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, Tally};
 use crate::scenario::{ClassSpan, Scenario};
 use crate::waits::mark_not_issued;
 
@@ -75,6 +75,11 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// What a sender reported while its flow went on.
+    pub(crate) fn reported(&mut self, report: FlowSample) {
+        self.outcome.reports.push(report);
+    }
+
     /// The sender of a flow reports its end.
     pub(crate) fn completed(&mut self, report: &FlowReport) {
         let record = &mut self.outcome.flows[report.flow.index()];
@@ -99,6 +104,7 @@ impl<'a> Collector<'a> {
         mark_not_issued(&self.scenario.waits, flows);
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
+        self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
         self.outcome
     }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use priolane_core::endpoint::{
-    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx,
+    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx, Weights,
 };
 use priolane_core::ids::{CLASSES, FlowId, HostId};
 use priolane_core::packet::{Body, Header, Packet};
@@ -20,11 +20,12 @@ use super::collector::Collector;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::line::{Counts, Line};
+use super::machines::Machines;
 use super::nic::{Outgoing, TransmitQueue};
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::outcome::{RunError, Sample, Tally};
+use crate::outcome::{FlowSample, RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
 use crate::waits::News;
@@ -55,6 +56,8 @@ struct Agenda {
     estimator: Option<Box<Estimator>>,
     /// Where flows wait for others.
     reactions: Option<Box<Reactions>>,
+    /// Where machines pay for their flows together.
+    machines: Option<Box<Machines>>,
 }
 
 impl Agenda {
@@ -63,7 +66,8 @@ impl Agenda {
         let open = self.next_open();
         let control = control.map_or(Due::NEVER, |control| Due::new(control.at, Kind::Control));
         let adapt = self.estimator.as_ref().map_or(Due::NEVER, |e| Due::new(e.next(), Kind::Control));
-        control.min(adapt).min(open.map_or(Due::NEVER, |(start, _)| Due::new(start, Kind::Open)))
+        let share = self.machines.as_ref().map_or(Due::NEVER, |m| Due::new(m.due(), Kind::Control));
+        control.min(adapt).min(share).min(open.map_or(Due::NEVER, |(start, _)| Due::new(start, Kind::Open)))
     }
 
     /// The next flow to start, by its index in the flow list, and when.
@@ -141,6 +145,7 @@ pub(crate) struct Host<E: Endpoint> {
     departure: Due,
     delivered: Vec<(FlowId, Time, u64)>,
     completed: Vec<FlowReport>,
+    reports: Vec<FlowSample>,
     exchanged: [Exchanged; CLASSES],
 }
 
@@ -161,7 +166,7 @@ impl<E: Endpoint> Host<E> {
         };
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
-        let agenda = Agenda { estimator, ..Agenda::default() };
+        let agenda = Agenda { estimator, machines: Machines::new(scenario), ..Agenda::default() };
         Self {
             host,
             endpoint,
@@ -178,6 +183,7 @@ impl<E: Endpoint> Host<E> {
             departure: Due::NEVER,
             delivered: Vec::new(),
             completed: Vec::new(),
+            reports: Vec::new(),
             exchanged: [Exchanged::default(); CLASSES],
         }
     }
@@ -257,7 +263,10 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
-                if let Some(flow) = self.agenda.open_next(&scenario.flows) {
+                if let Some(mut flow) = self.agenda.open_next(&scenario.flows) {
+                    if let Some(machines) = &mut self.agenda.machines {
+                        flow.weights = machines.arrive(&flow, now);
+                    }
                     self.endpoint.open(cx, flow);
                 }
                 self.due = self.agenda.next();
@@ -277,6 +286,12 @@ impl<E: Endpoint> Host<E> {
             self.endpoint.control(cx, message.flow, message.control);
             if message.control == Control::Abort {
                 self.end_doomed(message.flow, scenario, now, wire);
+                self.departed(message.flow, scenario, now);
+            }
+        } else if self.agenda.machines.as_ref().is_some_and(|machines| machines.due() <= now) {
+            let changes = self.agenda.machines.as_mut().map_or(Vec::new(), |m| m.changes(now));
+            for (flow, Weights { theta, w_milli }) in changes {
+                self.endpoint.control(cx, flow, Control::Weights { theta, w_milli });
             }
         } else if let Some(estimator) = &mut self.agenda.estimator {
             let adapted = estimator.run(now);
@@ -286,6 +301,14 @@ impl<E: Endpoint> Host<E> {
             }
         }
         self.due = self.agenda.next();
+    }
+
+    /// A flow ended: its machine has others to give its share to.
+    fn departed(&mut self, flow: FlowId, scenario: &Scenario, now: Time) {
+        if let Some(machines) = &mut self.agenda.machines {
+            machines.depart(scenario.flows[flow.index()].group, flow, now);
+            self.due = self.agenda.next();
+        }
     }
 
     /// What the host does about flows that wait.
@@ -368,10 +391,14 @@ impl<E: Endpoint> Host<E> {
                         estimator.observe(report.bytes);
                     }
                     self.completed.push(report);
+                    self.departed(report.flow, scenario, now);
                     self.agenda.doomed.retain(|&f| f != report.flow);
                     if scenario.flows[report.flow.index()].size.is_some() {
                         wire.flow_done(now);
                     }
+                }
+                Event::Report(FlowReport { flow, bytes, .. }) if scenario.rates_every.is_some() => {
+                    self.reports.push(FlowSample { at: now, flow, acked_bytes: bytes });
                 }
                 _ => {}
             }
@@ -544,6 +571,7 @@ impl<E: Endpoint> Host<E> {
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.delivered.iter().for_each(|&(flow, at, missing)| out.delivered(flow, at, missing));
         self.completed.iter().for_each(|report| out.completed(report));
+        self.reports.iter().for_each(|&report| out.reported(report));
         if let Some(queue) = &mut self.queue {
             queue.drain(at, |header| out.resident(header));
         }

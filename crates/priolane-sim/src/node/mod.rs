@@ -7,6 +7,7 @@ pub(crate) mod fabric;
 pub(crate) mod group;
 pub(crate) mod host;
 pub(crate) mod line;
+pub(crate) mod machines;
 pub(crate) mod nic;
 pub(crate) mod reactions;
 pub(crate) mod switch;

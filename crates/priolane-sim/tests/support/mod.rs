@@ -11,7 +11,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
+use priolane_core::transport::{Controller, Transport, dctcp, new_reno, paccp};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
@@ -45,6 +45,15 @@ pub fn wfq(weights: &[u32], buffer: Buffer) -> PortSpec {
 
 pub fn new_reno() -> Controller {
     Controller::NewReno(new_reno::Config { init_window: None })
+}
+
+pub fn paccp() -> Controller {
+    Controller::Paccp(paccp::Config {
+        reno: new_reno::Config { init_window: None },
+        r_cos: 3.0,
+        avoidance: paccp::Avoidance::Approximate,
+        rtt: paccp::RttOf::Smoothed,
+    })
 }
 
 pub fn dctcp() -> Controller {
@@ -82,6 +91,8 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
+        machines: Vec::new(),
+        rates_every: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

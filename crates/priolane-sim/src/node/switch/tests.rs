@@ -39,6 +39,8 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         flows: Vec::<FlowSpec>::new(),
         waits: Vec::new(),
         outages: Outages::default(),
+        machines: Vec::new(),
+        rates_every: None,
         controls: Vec::new(),
         adaptation: None,
         seed: 1,

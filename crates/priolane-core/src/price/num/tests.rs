@@ -1,0 +1,92 @@
+use super::*;
+use crate::price::{Demand, max_min};
+use crate::units::Span;
+
+const PATH: Path = Path { rtt: Span::from_us(120), packet: 1_500 };
+
+fn demand(links: &[usize], theta: f64, w: f64) -> Demand {
+    Demand { links: links.to_vec(), theta, w }
+}
+
+fn solved(shares: &Shares) -> Optimum {
+    solve(shares, &vec![PATH; shares.demands.len()]).unwrap()
+}
+
+fn near(got: f64, expected: f64, within: f64) {
+    assert!((got / expected - 1.0).abs() <= within, "{got} is not {expected}");
+}
+
+#[test]
+fn large_windows_on_one_link_share_as_the_paper_says() {
+    // Fig. 2's 40G link at 120 us: windows of hundreds of packets, so log(1 + 2 / W) is 2 / W within 1 %.
+    let demands =
+        [vec![demand(&[0], 0.0, 1.0); 4], vec![demand(&[0], 0.0, 2.0); 2], vec![demand(&[0], 7e9, 2.0); 2]];
+    let shares = Shares { capacity: vec![4e10], demands: demands.concat() };
+    let found = solved(&shares);
+    for (got, expected) in found.rate.iter().zip(max_min::solve(&shares).unwrap()) {
+        near(*got, expected, 0.01);
+    }
+    near(found.rate.iter().sum(), 4e10, 1e-9);
+}
+
+#[test]
+fn two_equal_flows_of_unequal_weight_meet_equation_5() {
+    // w1 log(1 + m / x1) = w2 log(1 + m / x2) exactly, also where windows are small: 200 Mbps is W = 2.
+    let shares =
+        Shares { capacity: vec![2e8], demands: vec![demand(&[0], 0.0, 1.0), demand(&[0], 0.0, 3.0)] };
+    let found = solved(&shares);
+    near(3.0 * PATH.marginal(found.rate[1]), PATH.marginal(found.rate[0]), 1e-9);
+    // And so not 1 : 3.
+    assert!(found.rate[1] / found.rate[0] > 3.1);
+}
+
+#[test]
+fn parking_lot_charges_the_long_flow_for_both_links() {
+    // Large windows: U' = m / x, so the long flow pays p1 + p2: 1 / x0 = 1 / x1 + 1 / x2, x0 + x1 = x0 + x2 = C, w = 1:
+    // x0 = C / 3. Max-min would give C / 2.
+    let demands = vec![demand(&[0, 1], 0.0, 1.0), demand(&[0], 0.0, 1.0), demand(&[1], 0.0, 1.0)];
+    let shares = Shares { capacity: vec![1e11, 1e11], demands };
+    let found = solved(&shares);
+    near(found.rate[0], 1e11 / 3.0, 1e-3);
+    near(found.rate[1], 2e11 / 3.0, 1e-3);
+}
+
+/// At random networks: feasible, minima kept, and no farther from the best than the duality gap, which is nothing.
+#[test]
+fn random_networks_are_solved_to_the_gap() {
+    use crate::rng::{Purpose, Stream};
+    for case in 0..60 {
+        let mut draw = Stream::new(case, Purpose::Search, 4);
+        let links = 2 + draw.below(6) as usize;
+        let capacity: Vec<f64> = (0..links).map(|_| 1e9 * (1 + draw.below(40)) as f64).collect();
+        let demands = (0..1 + draw.below(15)).map(|_| {
+            let way: Vec<usize> = (0..links).filter(|_| draw.chance(0.4)).collect();
+            let way = if way.is_empty() { vec![draw.below(links as u64) as usize] } else { way };
+            let theta = if draw.chance(0.3) { 3e8 * draw.uniform() } else { 0.0 };
+            demand(&way, theta, 0.2 + 4.0 * draw.uniform())
+        });
+        let shares = Shares { capacity, demands: demands.collect() };
+        let found = solved(&shares);
+        for (link, capacity) in shares.capacity.iter().enumerate() {
+            let uses = |flow: &usize| shares.demands[*flow].links.contains(&link);
+            let load: f64 = (0..found.rate.len()).filter(uses).map(|flow| found.rate[flow]).sum();
+            assert!(load <= capacity * (1.0 + 1e-11), "case {case}: {load} of {capacity}");
+        }
+        let theta = shares.promised().theta;
+        assert!(found.rate.iter().zip(&theta).all(|(x, theta)| *x >= theta * (1.0 - 1e-9)));
+        assert!(found.gap <= 1e-6 * found.value.abs(), "case {case}: {} of {}", found.gap, found.value);
+        // Another feasible point is worth less.
+        let other = max_min::solve(&shares).unwrap();
+        let worth = value(&shares, &vec![PATH; other.len()], &other);
+        assert!(worth <= found.value * (1.0 + 1e-9), "case {case}: {worth} above {}", found.value);
+    }
+}
+
+#[test]
+fn minima_that_fill_a_link_are_the_rates() {
+    let shares =
+        Shares { capacity: vec![1e10], demands: vec![demand(&[0], 6e9, 1.0), demand(&[0], 4e9, 1.0)] };
+    let found = solved(&shares);
+    near(found.rate[0], 6e9, 1e-9);
+    near(found.rate[1], 4e9, 1e-9);
+}
