@@ -10,6 +10,7 @@ mod group;
 mod network;
 pub mod overlay;
 mod schemes;
+mod service;
 mod sizes;
 mod sources;
 mod timing;
@@ -31,6 +32,7 @@ pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use schemes::{Named, name_of};
+pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
 pub use sources::Sources;
 pub use timing::{Change, ControlText, Timing};
@@ -84,6 +86,9 @@ pub struct Experiment {
     /// How often queues are read; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub sample_every: Option<Span>,
+    /// How often senders report what of their flows is acknowledged; `None` for never.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub rates_every: Option<Span>,
     /// Permutes the order of simultaneous events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie_shuffle: Option<u64>,
@@ -159,6 +164,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         events,
         controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
         sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
+        rates_every: keys.take("rates_every").map(|f| f.positive_span()).transpose()?,
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
         sweep: Vec::new(),
         panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,

@@ -19,21 +19,22 @@ fn pair(gbps: u64, w_milli: u32) -> Weights {
     Weights { theta: Rate::from_bps(gbps * 1_000_000_000), w_milli }
 }
 
-/// Endless flows, one for each pair of hosts, through 10 Gbps with room for 100 packets, for two seconds.
+/// Endless flows, one for each pair of hosts, through 10 Gbps with room for 300 packets, for two seconds; 400 us there
+/// and back, so that windows are large.
 fn bottleneck(weights: &[Weights]) -> Scenario {
     let hosts = weights.len() as u32;
     let topology = Dumbbell {
         left: hosts,
         right: hosts,
-        host_link: link(10, Span::from_us(10)),
-        bottleneck: link(10, Span::from_us(20)),
+        host_link: link(40, Span::from_us(50)),
+        bottleneck: link(10, Span::from_us(100)),
     };
     let flows = weights.iter().enumerate().map(|(i, &weights)| {
-        let start = Time(i as u64 * 7_000_000);
+        let start = Time(i as u64 * 7_123_457);
         let ends = (i as u16, hosts as u16 + i as u16);
         FlowSpec { size: None, weights, group: i as u16, ..flow(i as u32, ends, 1, start) }
     });
-    let buffer = Buffer { limit: Limit::Packets(100), ..Buffer::UNLIMITED };
+    let buffer = Buffer { limit: Limit::Packets(300), ..Buffer::UNLIMITED };
     let mut scenario = scenario(topology.build().unwrap(), fifo(buffer), flows.collect());
     with(&mut scenario, paccp());
     scenario.stop = Stop::At(Time(2 * SECOND));
@@ -67,9 +68,9 @@ fn rates(scenario: &Scenario) -> Vec<f64> {
 #[test]
 fn rates_share_by_weight_as_far_as_losses_are_shared() {
     for w in [2.0_f64, 4.0] {
-        let weights = [[pair(0, 1_000); 4], [pair(0, (w * 1e3) as u32); 4]].concat();
+        let weights = [[pair(0, 1_000); 2], [pair(0, (w * 1e3) as u32); 2]].concat();
         let rates = rates(&bottleneck(&weights));
-        let ratio = rates[4..].iter().sum::<f64>() / rates[..4].iter().sum::<f64>();
+        let ratio = rates[2..].iter().sum::<f64>() / rates[..2].iter().sum::<f64>();
         assert!((w.sqrt()..=w).contains(&ratio), "w = {w}: {ratio} of {rates:?}");
         let total: f64 = rates.iter().sum();
         assert!((8.5..=9.5).contains(&total), "{total} of 9.49 Gbps of payload");

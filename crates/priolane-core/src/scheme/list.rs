@@ -171,14 +171,15 @@ const COUNT: Parameter = parameter(
 const BUFFER: Parameter = parameter(
     "buffer",
     "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { dynamic = SIZE, alpha } shared by all ports of a \
-     switch, or unbounded; the packet on the line is not counted",
+     switch, or unbounded, at = { RATE = LIMIT } where it depends on the \
+     link; the packet on the line is not counted",
     ["pkt or B", "", "docs/assumptions.md#buffers, docs/assumptions.md#dynamic-thresholds"],
 );
 const STRICT_BUFFER: Parameter = parameter(
     "buffer",
     "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues with worse \
-     packets making way for better ones, { dynamic = SIZE, alpha } shared by all ports of a switch, or unbounded; the \
-     packet on the line is not counted",
+     packets making way for better ones, { dynamic = SIZE, alpha } shared by all ports of a switch, or unbounded, at = { RATE = LIMIT } \
+     where it depends on the link; the packet on the line is not counted",
     [
         "pkt or B",
         "",

@@ -7,6 +7,7 @@ use serde::ser::Serializer;
 
 use super::Sources;
 use super::app::{self, AppText};
+use super::service::{self, Service};
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
@@ -25,6 +26,9 @@ pub struct Group {
     /// The class its flows ask for, 0 first; those of a flow list have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
+    /// What its flows or machines pay for.
+    #[serde(flatten)]
+    pub service: Service,
     /// The part of the run in which it starts flows; all of it without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
@@ -132,8 +136,9 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
         (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
     };
     let active = keys.take("active").map(|field| active(&field)).transpose()?;
+    let service = service::read(&mut keys)?;
     keys.finish()?;
-    Ok(Group { name, hosts, to, app, class, active })
+    Ok(Group { name, hosts, to, app, class, service, active })
 }
 
 fn active(field: &Field<'_>) -> Result<Active, InputError> {

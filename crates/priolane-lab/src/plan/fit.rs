@@ -6,6 +6,7 @@ use priolane_sim::topology::Topology;
 
 use super::{failures, traffic};
 use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Test, overlay};
+use crate::quantity::show_rate;
 use crate::source::{InputError, Node, Origin, Table, Value, nearest};
 use crate::workload::{Counts, LoadOf, Reach};
 
@@ -29,6 +30,7 @@ pub(super) fn traffic(
             warnings
                 .push(format!("group {}: coflows of its list are labels: no scheme reads them", group.name));
         }
+        promised(experiment, topology, group).map_err(located)?;
         let Some(OpenLoop { load, reach, .. }) = group.app.open_loop() else { continue };
         let site = Site::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
@@ -80,6 +82,23 @@ pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Tabl
         None => error,
         line => InputError { file: origin.file.to_string(), line, ..error },
     })
+}
+
+/// No minimum rate is above the link of a host that pays for it.
+fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Result<(), InputError> {
+    let hosts = traffic::hosts(experiment, topology, group)?;
+    let slowest = hosts.iter().map(|&host| topology.host_capacity(host)).min();
+    let theta = group.service.pairs().filter_map(|pair| pair.theta).max();
+    match (theta, slowest) {
+        (Some(theta), Some(rate)) if theta > rate => {
+            let key = if group.service.mix.is_empty() { "theta" } else { "mix" };
+            let what = format!("a minimum rate of {} on a link of {}", show_rate(theta), show_rate(rate));
+            let fix = "at most the rate of the hosts' links";
+            let file = experiment.sources.experiment();
+            Err(InputError::new(file, None, format!("group.{}.{key}", group.name), what, fix))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A group's senders and whom they may send to.

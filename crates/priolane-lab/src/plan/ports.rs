@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use priolane_core::assign::{self, Ladder};
+use priolane_core::endpoint::Weights;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::packet::Frame;
 use priolane_core::port::{self, Limit, SortBy};
+use priolane_core::scheme::Capability;
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
 use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno, paccp};
-use priolane_core::units::Rate;
+use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
@@ -39,15 +41,31 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         switch_rates: rates(false),
         host_rates: rates(true),
         top_class: experiment.top_class(),
+        asks: asks(experiment),
         lookahead: topology.lookahead(&experiment.frame),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
     }
 }
 
+/// What the experiment's groups pay for.
+fn asks(experiment: &Experiment) -> Vec<Capability> {
+    let pairs = || experiment.groups.iter().flat_map(|group| group.service.pairs());
+    let weights = pairs().any(|pair| pair.w_milli != Weights::BEST_EFFORT.w_milli);
+    let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
+    let mut asks = Vec::new();
+    if weights || shared {
+        asks.push(Capability::Weights);
+    }
+    if pairs().any(|pair| pair.theta.is_some()) {
+        asks.push(Capability::MinimumRates);
+    }
+    asks
+}
+
 /// The egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
     let classes = map(&scheme.map);
-    let buffer = scheme.port.buffer;
+    let buffer = &scheme.port.buffer;
     let queues = match scheme.port.kind {
         PortKind::Fifo => Queues::Fifo,
         PortKind::Strict { queues } if buffer.sharing == Sharing::PushOut => {
@@ -62,12 +80,12 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
         Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) => port::Scope::Port,
         Sharing::PerQueue => port::Scope::Queue,
     };
-    let limit = match buffer.sharing {
-        Sharing::Dynamic(_) => Limit::Unlimited,
-        _ => buffer.limit,
-    };
     let spec = |rate| {
         let marks = marking(scheme.port.ecn.as_ref(), rate);
+        let limit = match buffer.sharing {
+            Sharing::Dynamic(_) => Limit::Unlimited,
+            _ => buffer.limit_at(rate),
+        };
         let buffer = port::Buffer { limit, limit_scope, ..marks };
         PortSpec { queues, buffer }
     };
@@ -119,7 +137,7 @@ fn map(map: &Map) -> [u8; CLASSES] {
 }
 
 /// The transport with all its parameters.
-pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transport {
+pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
     let text = &scheme.transport;
     let mss = u64::from(frame.mss());
     let bytes = |limit| match limit {
@@ -153,6 +171,7 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame) -> core_transport::Transp
         control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
         class: class_ladder(scheme),
         host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),
+        monitor,
         ..window::Config::new(frame)
     };
     let scheduler = match scheme.host {

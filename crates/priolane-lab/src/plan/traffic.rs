@@ -1,13 +1,15 @@
 //! From the groups of an experiment to its flow list.
 
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
+use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
 use crate::experiment::{
     Active, AppText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText, PairsText,
-    Paths, PauseRule, QueryText, RuleKind, RuleText, SetEvent, Setting, Sizes, Target, Timing,
+    Paths, PauseRule, QueryText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes, Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -124,6 +126,7 @@ fn group_flows(
     if let Some(class) = group.class {
         flows.iter_mut().for_each(|flow| flow.class = class);
     }
+    pay(&group.service, &mut flows, draw);
     if let Some(active) = group.active {
         flows.iter_mut().for_each(|flow| {
             flow.start += active.from;
@@ -139,6 +142,16 @@ fn group_flows(
         }
     }
     Ok(Traffic { flows, waits })
+}
+
+/// Gives flows the pairs that they, or their machines, pay for.
+fn pay(service: &Service, flows: &mut [FlowSpec], draw: Draw) {
+    if service.mix.is_empty() {
+        flows.iter_mut().for_each(|flow| flow.weights = service.pair.0);
+        return;
+    }
+    let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
+    flows.iter_mut().for_each(|flow| flow.weights = service.draw(stream.uniform()));
 }
 
 /// Until when a group starts flows, by a clock that begins when the group becomes active.

@@ -63,7 +63,7 @@ pub(crate) const fn maybe(
     Column { name, kind, unit, meaning, nulls: Nulls::Possible }
 }
 
-static FLOWS: [Column; 18] = [
+static FLOWS: [Column; 22] = [
     known("flow", DataType::UInt32, "1", "the flow's id: its line in the run's flow list, from 0"),
     maybe(
         "group",
@@ -117,6 +117,20 @@ static FLOWS: [Column; 18] = [
     ),
     known("retransmits", DataType::UInt32, "1", "packets sent again"),
     known("timeouts", DataType::UInt32, "1", "retransmission timeouts"),
+    known("cos", DataType::Utf8, "", "class of service that the pair below buys: BE, DS or MRG"),
+    known(
+        "theta_bps",
+        DataType::UInt64,
+        "bit/s",
+        "minimum rate paid for by the flow, or by its machine; 0 for none",
+    ),
+    known("w", DataType::Float64, "1", "weight paid for by the flow, or by its machine; 1 is best effort's"),
+    known(
+        "missing_bytes",
+        DataType::UInt64,
+        "B",
+        "payload that an unreliable transport gave up and that did not arrive; fct_ps is of the rest",
+    ),
     known("measured", DataType::Boolean, "", "whether the flow started inside the measured window"),
 ];
 
@@ -147,13 +161,19 @@ static PORTS: [Column; 12] = [
 
 static SERIES: [Column; 4] = [
     known("t_ps", DataType::UInt64, "ps", "instant of the reading, since the start of the run"),
-    known("entity", DataType::Utf8, "", "what was read: a port, named as in ports.parquet; or controller"),
+    known(
+        "entity",
+        DataType::Utf8,
+        "",
+        "what was read: a port, named as in ports.parquet; a flow, as flow12; or controller",
+    ),
     known(
         "metric",
         DataType::Utf8,
         "",
         "queued_bytes (B), queued_packets (1): waiting in the port, the packet on the line not counted; sent_bytes (B): \
-         of packets put on the line since the instant before",
+         of packets put on the line since the instant before; acked_bytes (B): payload of a flow acknowledged since its \
+         start",
     ),
     known("value", DataType::Float64, "see metric", "the reading"),
 ];

@@ -15,6 +15,8 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
+use priolane_core::ids::FlowId;
+use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, Outcome, Sample};
 use priolane_sim::scenario::Scenario;
@@ -82,6 +84,8 @@ pub struct Rows<'a> {
     ports: Vec<String>,
     /// What the controller told, a row for each threshold.
     told: Vec<Told>,
+    /// Names of the flows that were reported.
+    reported: BTreeMap<FlowId, String>,
 }
 
 /// One threshold that the controller told the hosts.
@@ -95,7 +99,14 @@ struct Told {
 impl<'a> Rows<'a> {
     /// The rows of `outcome`, whose records must be in canonical order (see `canonical`).
     pub fn new(source: Source<'a>, outcome: &'a Outcome) -> Self {
-        Self { source, outcome, ports: port_names(&source.scenario.topology), told: told(outcome) }
+        let reported = outcome.reports.iter().map(|report| report.flow);
+        Self {
+            source,
+            outcome,
+            ports: port_names(&source.scenario.topology),
+            told: told(outcome),
+            reported: reported.map(|flow| (flow, format!("flow{}", flow.0))).collect(),
+        }
     }
 
     /// Number of rows of a table.
@@ -103,7 +114,9 @@ impl<'a> Rows<'a> {
         match table {
             Table::Flows => self.source.scenario.flows.len(),
             Table::Ports => self.outcome.ports.len(),
-            Table::Series => self.outcome.samples.len() * SAMPLED.len() + self.told.len(),
+            Table::Series => {
+                self.outcome.samples.len() * SAMPLED.len() + self.told.len() + self.outcome.reports.len()
+            }
         }
     }
 
@@ -156,6 +169,10 @@ impl<'a> Rows<'a> {
             bools(specs.iter().zip(records).map(|(s, r)| crate::metrics::met(s, r, stop))),
             u32s(records.iter().map(|r| Some(r.retransmits))),
             u32s(records.iter().map(|r| Some(r.timeouts))),
+            texts(specs.iter().map(|s| Some(Cos::of(s.weights).name()))),
+            u64s(specs.iter().map(|s| Some(s.weights.theta_bps()))),
+            f64s(specs.iter().map(|s| Some(s.weights.w()))),
+            u64s(records.iter().map(|r| Some(r.missing))),
             bools(self.source.measured[range.clone()].iter().map(|&m| Some(m))),
         ]
     }
@@ -189,15 +206,19 @@ impl<'a> Rows<'a> {
         ]
     }
 
-    /// Instant, entity, metric and value: first the samples of ports, then what the controller told.
+    /// Instant, entity, metric and value: first the samples of ports, then what the controller told, then flows.
     fn series_row(&self, row: usize) -> (Time, &str, &str, f64) {
         let per = SAMPLED.len();
         if let Some(sample) = self.outcome.samples.get(row / per) {
             let (metric, value) = SAMPLED[row % per];
             return (sample.at, &self.ports[sample.link.index()], metric, value(sample));
         }
-        let told = &self.told[row - self.outcome.samples.len() * per];
-        (told.at, "controller", &told.metric, told.bytes as f64)
+        let row = row - self.outcome.samples.len() * per;
+        if let Some(told) = self.told.get(row) {
+            return (told.at, "controller", &told.metric, told.bytes as f64);
+        }
+        let report = self.outcome.reports[row - self.told.len()];
+        (report.at, &self.reported[&report.flow], "acked_bytes", report.acked_bytes as f64)
     }
 }
 

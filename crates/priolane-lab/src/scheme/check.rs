@@ -2,7 +2,7 @@
 
 use priolane_core::packet::Frame;
 use priolane_core::port::Limit;
-use priolane_core::scheme::{Choice, Row, find, unmet};
+use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet};
 use priolane_core::units::{Rate, Span};
 
 use super::parts::{Host, Map, Nic, PortKind};
@@ -22,6 +22,8 @@ pub struct Fabric {
     pub top_class: u8,
     /// The shortest time from the start of a transmission to its arrival.
     pub lookahead: Span,
+    /// What its groups pay for, that transports must honour.
+    pub asks: Vec<Capability>,
     /// Whether packets of one flow take several paths.
     pub sprays: bool,
 }
@@ -46,6 +48,7 @@ impl Fault {
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     rows(scheme)?;
+    honours(scheme, fabric)?;
     room(scheme, fabric)?;
     marking(scheme, fabric)?;
     queues(scheme, fabric)?;
@@ -93,13 +96,32 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
     Err(Fault { key: entry.row.key(), what, fix })
 }
 
+/// What is paid for must be what the transport gives.
+fn honours(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let gives = |entry: &Entry, capability| entry.provides.iter().any(|p| p.capability == capability);
+    let own = find(Row::Transport, scheme.transport.kind.name());
+    let ignored = fabric.asks.iter().find(|&&asked| !own.is_some_and(|entry| gives(entry, asked)));
+    let Some(&capability) = ignored else { return Ok(()) };
+    let what = format!(
+        "the experiment's groups pay for {}, which the transport `{}` ignores",
+        capability.clause(),
+        scheme.transport.kind.name()
+    );
+    let givers = ENTRIES.iter().filter(|e| e.row == Row::Transport && gives(e, capability));
+    let names: Vec<String> = givers.map(|entry| format!("`{}`", entry.name)).collect();
+    let fix = format!("the transport {}, or groups without cos, theta, w, mix and plan", names.join(" or "));
+    Err(Fault::new("transport", what, fix))
+}
+
 /// A buffer must hold at least one packet of the largest size.
 fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let largest = u64::from(fabric.frame.max_wire());
     let too_small = |limit: Limit| limit.exceeded(1, largest);
     let fix = format!("at least 1pkt or {largest}B: the largest packet on the wire");
-    if too_small(scheme.port.buffer.limit) {
-        let what = format!("a buffer of {} cannot hold one packet", show_limit(scheme.port.buffer.limit));
+    let buffer = &scheme.port.buffer;
+    let mut limits = buffer.at.iter().map(|&(_, limit)| limit).chain([buffer.limit]);
+    if let Some(limit) = limits.find(|&limit| too_small(limit)) {
+        let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
         return Err(Fault::new("port.buffer", what, fix));
     }
     if let PortKind::Trimming { headers } = scheme.port.kind

@@ -206,10 +206,12 @@ pub enum Scope {
 }
 
 /// The room of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// How much.
+    /// How much, at rates that `at` does not name.
     pub limit: Limit,
+    /// How much at links of some rates, in order of rate.
+    pub at: Vec<(Rate, Limit)>,
     /// How queues share it.
     pub sharing: Sharing,
 }
@@ -242,7 +244,18 @@ impl Serialize for Buffer {
             let (numerator, denominator) = alpha.parts();
             map.serialize_entry("alpha", &format!("{numerator}/{denominator}"))?;
         }
+        if !self.at.is_empty() {
+            let at = self.at.iter().map(|&(rate, limit)| (show_rate(rate), show_limit(limit)));
+            map.serialize_entry("at", &at.collect::<std::collections::BTreeMap<_, _>>())?;
+        }
         map.end()
+    }
+}
+
+impl Buffer {
+    /// How much at links of `rate`.
+    pub fn limit_at(&self, rate: Rate) -> Limit {
+        self.at.iter().find(|&&(r, _)| r == rate).map_or(self.limit, |&(_, limit)| limit)
     }
 }
 

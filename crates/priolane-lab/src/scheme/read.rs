@@ -2,6 +2,7 @@
 
 use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
+use priolane_core::units::Rate;
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 use super::{Admit, Scheme, controller, thresholds, transport};
@@ -174,7 +175,9 @@ fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
 fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
-            Ok("unbounded") => Ok(Buffer { limit: Limit::Unlimited, sharing: Sharing::Shared }),
+            Ok("unbounded") => {
+                Ok(Buffer { limit: Limit::Unlimited, at: Vec::new(), sharing: Sharing::Shared })
+            }
             _ => {
                 let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" }, { push_out = \"240pkt\" }, \
                            { dynamic = \"12MB\", alpha = 1 } or \"unbounded\"";
@@ -187,7 +190,8 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     if let Some(size) = keys.take("dynamic") {
         let alpha = alpha(&keys.need("alpha", "alpha = 1")?)?;
         keys.finish()?;
-        return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), sharing: Sharing::Dynamic(alpha) });
+        let sharing = Sharing::Dynamic(alpha);
+        return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), at: Vec::new(), sharing });
     }
     let mut stated: Vec<_> = kinds
         .iter()
@@ -200,8 +204,9 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     if let Some((.., second)) = stated.pop() {
         return Err(field.error(format!("both {second} and {first} are stated"), "one of them"));
     }
+    let at = keys.take("at").map_or(Ok(Vec::new()), |field| limits_by_rate(&field))?;
     keys.finish()?;
-    Ok(Buffer { limit: limit.limit()?, sharing })
+    Ok(Buffer { limit: limit.limit()?, at, sharing })
 }
 
 /// A fraction in thousandths of thousandths, so that thresholds are exact.
@@ -224,20 +229,26 @@ fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {
     let mut keys = field.table()?;
     let per = transport::word(keys.take("per"), &SCOPES, Scope::Port)?;
     let at_field = keys.need("at", "at = { \"10Gbps\" = \"65pkt\" }")?;
-    let mut at = Vec::new();
-    for (key, value) in at_field.entries()? {
-        let rate = crate::quantity::rate(key).map_err(|e| value.error(e.what, e.fix))?;
-        if at.iter().any(|(r, _)| *r == rate) {
-            return Err(value.error("this rate is stated twice", "one threshold per rate"));
-        }
-        at.push((rate, value.limit()?));
-    }
+    let at = limits_by_rate(&at_field)?;
     if at.is_empty() {
         return Err(at_field.error("no threshold is stated", "at = { \"10Gbps\" = \"65pkt\" }"));
     }
-    at.sort_by_key(|(rate, _)| *rate);
     keys.finish()?;
     Ok(Ecn { per, at })
+}
+
+/// `{ RATE = LIMIT }`, in order of rate.
+fn limits_by_rate(field: &Field<'_>) -> Result<Vec<(Rate, Limit)>, InputError> {
+    let mut at: Vec<(Rate, Limit)> = Vec::new();
+    for (key, value) in field.entries()? {
+        let rate = crate::quantity::rate(key).map_err(|e| value.error(e.what, e.fix))?;
+        if at.iter().any(|(r, _)| *r == rate) {
+            return Err(value.error("this rate is stated twice", "one limit per rate"));
+        }
+        at.push((rate, value.limit()?));
+    }
+    at.sort_by_key(|(rate, _)| *rate);
+    Ok(at)
 }
 
 fn map(field: &Field<'_>) -> Result<Map, InputError> {

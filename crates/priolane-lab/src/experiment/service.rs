@@ -1,0 +1,179 @@
+//! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `plan`, `resplit`.
+
+use priolane_core::endpoint::Weights;
+use priolane_core::price::Cos;
+use priolane_core::units::{Rate, Span};
+use priolane_sim::scenario::Machine;
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use crate::quantity::{as_text, show_rate};
+use crate::source::{Field, InputError, Reader};
+
+/// Largest weight.
+const MAX_W: f64 = 1_000.0;
+
+/// The service of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, Default)]
+pub struct Service {
+    /// The pair of each of its flows (or, with `vbp`, of each of its machines).
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// Pairs drawn flow by flow in place of one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<Portion>,
+    /// Who pays.
+    #[serde(skip_serializing_if = "Payer::is_flow")]
+    pub plan: Payer,
+    /// How long a machine gathers arrivals and departures before it makes shares anew.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub resplit: Option<Span>,
+}
+
+/// Who pays for a group's traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Payer {
+    /// Each flow for itself (PACCP §IV-B).
+    #[default]
+    Fbp,
+    /// Each host of the group, a virtual machine, for its flows together (PACCP §IV-A).
+    Vbp,
+}
+
+impl Payer {
+    fn is_flow(&self) -> bool {
+        *self == Self::Fbp
+    }
+}
+
+/// A pair (theta, w) as a file states it; best effort serializes to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Pair(pub Weights);
+
+impl Serialize for Pair {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Stated {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            cos: Option<&'static str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            theta: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            w: Option<f64>,
+        }
+        let paid = self.0 != Weights::BEST_EFFORT;
+        let cos = paid.then(|| Cos::of(self.0).name());
+        Stated { cos, theta: self.0.theta.map(show_rate), w: paid.then(|| self.0.w()) }.serialize(s)
+    }
+}
+
+/// A part of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Portion {
+    /// The part of the flows, above 0; all sum to 1.
+    pub share: f64,
+    /// Their pair.
+    #[serde(flatten)]
+    pub pair: Pair,
+}
+
+impl Service {
+    /// All pairs that its flows or machines have.
+    pub fn pairs(&self) -> impl Iterator<Item = Weights> + '_ {
+        let one = self.mix.is_empty().then_some(self.pair.0);
+        one.into_iter().chain(self.mix.iter().map(|portion| portion.pair.0))
+    }
+
+    /// What each host of the group is as a machine that pays for its flows.
+    pub fn machine(&self) -> Option<Machine> {
+        (self.plan == Payer::Vbp).then_some(Machine { pair: self.pair.0, interval: self.resplit })
+    }
+
+    /// The pair of a flow, `u` drawn evenly from [0, 1).
+    pub fn draw(&self, u: f64) -> Weights {
+        let mut below = 0.0;
+        let drawn = self.mix.iter().find(|portion| {
+            below += portion.share;
+            u < below
+        });
+        drawn.or(self.mix.last()).map_or(self.pair.0, |portion| portion.pair.0)
+    }
+}
+
+/// Reads the keys of a group's service.
+pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
+    let mix_field = keys.take("mix");
+    let stated = ["cos", "theta", "w"].iter().any(|key| keys.has(key));
+    let pair = pair(keys)?;
+    let plan = match keys.take("plan") {
+        None => Payer::Fbp,
+        Some(field) if field.choice(&["fbp", "vbp"])? == 0 => Payer::Fbp,
+        Some(_) => Payer::Vbp,
+    };
+    let resplit = keys.take("resplit");
+    if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
+        return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
+    }
+    let mix = match mix_field {
+        None => Vec::new(),
+        Some(field) if stated => {
+            return Err(field.error("both a mix and cos, theta or w are stated", "one of them"));
+        }
+        Some(field) if plan == Payer::Vbp => {
+            return Err(field.error("a machine splits one pair over its flows", "plan = \"fbp\", or no mix"));
+        }
+        Some(field) => mix(&field)?,
+    };
+    Ok(Service { pair, mix, plan, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+}
+
+fn mix(field: &Field<'_>) -> Result<Vec<Portion>, InputError> {
+    let mut all = Vec::new();
+    for item in field.filled_list()? {
+        let mut keys = item.table()?;
+        let share_field = keys.need("share", "share = 0.6")?;
+        let share = share_field.number(0.0, 1.0)?;
+        if share == 0.0 {
+            return Err(share_field.error("no flow has this pair", "a share above 0"));
+        }
+        all.push(Portion { share, pair: pair(&mut keys)? });
+        keys.finish()?;
+    }
+    let sum: f64 = all.iter().map(|portion| portion.share).sum();
+    if (sum - 1.0).abs() > 1e-9 {
+        return Err(field.error(format!("the shares sum to {sum}"), "shares that sum to 1"));
+    }
+    Ok(all)
+}
+
+/// Reads `cos`, `theta` and `w`, which must agree.
+pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
+    let cos = keys.take("cos");
+    let theta = keys.take("theta").map(|f| f.rate()).transpose()?;
+    let w_milli = keys.take("w").map_or(Ok(1_000), |f| w(&f))?;
+    let pair = Weights { theta, w_milli };
+    if let Some(field) = cos {
+        let stated = [Cos::BestEffort, Cos::Differentiated, Cos::MinimumRate];
+        let cos = stated[field.choice(&["BE", "DS", "MRG"])?];
+        let fault = match cos {
+            _ if cos == Cos::of(pair) => return Ok(Pair(pair)),
+            Cos::BestEffort => ("BE is without theta, its w at most 1", "cos = \"DS\" or \"MRG\""),
+            Cos::Differentiated => ("DS is without theta, its w above 1", "w = 2 and no theta"),
+            Cos::MinimumRate => ("MRG has a minimum rate", "theta = \"2Gbps\""),
+        };
+        return Err(field.error(fault.0, fault.1));
+    }
+    Ok(Pair(pair))
+}
+
+/// A weight, to the thousandth.
+fn w(field: &Field<'_>) -> Result<u32, InputError> {
+    let value = field.any_number()?;
+    let thousandths = (value * 1e3).round();
+    if !(1e-3..=MAX_W).contains(&value) {
+        let fix = format!("a weight of 0.001 to {MAX_W}; 1 is best effort's");
+        return Err(field.error(format!("a weight of {value} is out of range"), fix));
+    }
+    Ok(thousandths as u32)
+}
