@@ -228,7 +228,7 @@ impl Experiment {
         };
         let by_control = self.controls.iter().map(|control| match control.change {
             Change::Class(class) => class,
-            Change::Abort(_) => 0,
+            Change::Abort(_) | Change::Pay(_) => 0,
         });
         self.groups.iter().map(of_group).chain(by_control).max().unwrap_or(0)
     }

@@ -9,6 +9,7 @@
 //! ```
 
 pub mod fbp;
+pub mod ledger;
 pub mod max_min;
 pub mod num;
 pub mod tariff;

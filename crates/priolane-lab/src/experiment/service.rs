@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::Weights;
 use priolane_core::price::Cos;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use priolane_sim::scenario::Machine;
 use serde::Serialize;
 use serde::ser::Serializer;

@@ -4,6 +4,8 @@ use priolane_core::ids::Class;
 use priolane_core::units::Span;
 use serde::Serialize;
 
+use super::service::{self, Pair};
+
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
@@ -56,6 +58,8 @@ pub enum Change {
     Abort(bool),
     /// The flow's class from now on.
     Class(Class),
+    /// The pair that the flow pays for from now on.
+    Pay(Pair),
 }
 
 /// The latest instant of any run: 100 days.
@@ -105,16 +109,28 @@ pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError
         let mut keys = item.table()?;
         let at = keys.need("at", "at = \"2ms\"")?.span()?;
         let flow = keys.need("flow", "flow = 0")?.integer(0, u64::from(u32::MAX))? as u32;
-        let change = match (keys.take("abort"), keys.take("class")) {
-            (Some(abort), None) if abort.truth()? => Change::Abort(true),
-            (Some(abort), None) => return Err(abort.error("this changes nothing", "abort = true")),
-            (None, Some(class)) => Change::Class(class.integer(0, 15)? as Class),
-            (None, None) => return Err(item.error("no change is stated", "abort = true or class = N")),
-            (Some(_), Some(_)) => return Err(item.error("two changes are stated", "abort or class")),
+        let changes = [keys.take("abort"), keys.take("class"), keys.take("pay")];
+        if changes.iter().flatten().count() > 1 {
+            return Err(item.error("two changes are stated", "abort, class or pay"));
+        }
+        let change = match changes {
+            [Some(abort), ..] if abort.truth()? => Change::Abort(true),
+            [Some(abort), ..] => return Err(abort.error("this changes nothing", "abort = true")),
+            [_, Some(class), _] => Change::Class(class.integer(0, 15)? as Class),
+            [.., Some(pay)] => Change::Pay(paid(&pay)?),
+            _ => return Err(item.error("no change is stated", "abort = true, class = N or pay = { w = 2 }")),
         };
         keys.finish()?;
         all.push(ControlText { at, flow, change });
     }
     all.sort_by_key(|control| control.at);
     Ok(all)
+}
+
+/// `pay = { cos, theta, w }`; empty for best effort.
+fn paid(field: &Field<'_>) -> Result<Pair, InputError> {
+    let mut keys = field.table()?;
+    let pair = service::pair(&mut keys)?;
+    keys.finish()?;
+    Ok(pair)
 }

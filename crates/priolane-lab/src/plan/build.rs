@@ -1,12 +1,12 @@
 //! From a run to the scenario it stands for: network, ports, transport, flows, controls, stop.
 
-use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 
 use super::{Run, adaptation, failures, ports, traffic};
-use crate::experiment::{Change, ControlText, Event, Experiment, Timing};
+use crate::experiment::{Change, ControlText, Event, Experiment, Pair, Timing};
 use crate::source::{InputError, Table};
 use crate::workload::{self, Traffic, offered};
 
@@ -111,6 +111,7 @@ fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<Scheduled
         let control = match text.change {
             Change::Abort(_) => Control::Abort,
             Change::Class(class) => Control::Class(class),
+            Change::Pay(Pair(Weights { theta, w_milli })) => Control::Weights { theta, w_milli },
         };
         Ok(ScheduledControl { at: Time(text.at.0), flow: FlowId(text.flow), control })
     };

@@ -15,7 +15,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
-use crate::experiment::{Experiment, overlay};
+use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
     Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
     Thresholds, TransportKind,
@@ -49,7 +49,13 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
 
 /// What the experiment's groups pay for.
 fn asks(experiment: &Experiment) -> Vec<Capability> {
-    let pairs = || experiment.groups.iter().flat_map(|group| group.service.pairs());
+    let changed = experiment.controls.iter().filter_map(|control| match control.change {
+        Change::Pay(pair) => Some(pair.0),
+        Change::Abort(_) | Change::Class(_) => None,
+    });
+    let changed: Vec<Weights> = changed.collect();
+    let of_groups = || experiment.groups.iter().flat_map(|group| group.service.pairs());
+    let pairs = || of_groups().chain(changed.iter().copied());
     let weights = pairs().any(|pair| pair.w_milli != Weights::BEST_EFFORT.w_milli);
     let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
     let mut asks = Vec::new();

@@ -5,6 +5,8 @@ use priolane_core::units::Time;
 
 use super::*;
 
+mod pay;
+
 const FILE: &str = r#"
 title = "Two hosts"
 schemes = ["dctcp", "nos2"]
