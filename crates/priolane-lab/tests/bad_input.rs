@@ -311,6 +311,45 @@ fn thresholds_that_nobody_published_name_the_solver_to_use_instead() {
 }
 
 #[test]
+fn misjudged_tails_are_a_largest_size_or_a_stretch() {
+    let with = |tail: &str, more: &str| {
+        let scheme = format!("[scheme.nos2]\nassign.thresholds.tail = {tail}\n{more}");
+        planned(&format!("{}{scheme}", GOOD.replace("\"dctcp\"", "\"nos2\"")))
+    };
+    with("{ max = \"1MB\" }", "").unwrap();
+    with("{ from = 0.9, times = 3 }", "").unwrap();
+    for bad in ["{}", "{ max = \"1MB\", times = 3 }", "{ from = 0.9 }", "{ max = \"0B\" }"] {
+        let error = with(bad, "").unwrap_err();
+        assert_eq!(
+            (error.line, error.key.as_str()),
+            (Some(18), "scheme.nos2.assign.thresholds.tail"),
+            "{error}"
+        );
+    }
+    let far = with("{ from = 1.0, times = 3 }", "").unwrap_err();
+    assert_eq!(far.key, "scheme.nos2.assign.thresholds.tail.from");
+    let told = with("{ max = \"1MB\" }", "assign.controller = { period = \"1ms\", delay = \"1us\" }\n");
+    assert!(told.unwrap_err().what.contains("not from a tail"));
+    let pias = "[scheme.pias]\nassign.thresholds.tail = { max = \"1MB\" }\n";
+    let pias = planned(&format!("{}{pias}", GOOD.replace("\"dctcp\"", "\"pias\""))).unwrap_err();
+    assert!(pias.what.contains("not found from sizes") && pias.fix.contains("basin_hopping"), "{pias}");
+}
+
+#[test]
+fn metrics_of_thresholds_and_classes_of_groups_are_checked() {
+    let panel = "[[panel]]\ntitle = \"x\"\nkind = \"bar\"\nmetric = \"class_threshold.1\"\n";
+    planned(&format!("{GOOD}{panel}")).unwrap();
+    for bad in ["0", "16", "all", "01"] {
+        let text = format!("{GOOD}{}", panel.replace("threshold.1", &format!("threshold.{bad}")));
+        let error = expect(&text, 20, "panel[0].metric");
+        assert!(error.fix.contains("class_threshold.1"), "{error}");
+    }
+    planned(&format!("{GOOD}[metrics]\nclasses = {{ mine = {{ group = \"all\" }} }}\n")).unwrap();
+    let unknown = format!("{GOOD}[metrics]\nclasses = {{ mine = {{ group = \"al\" }} }}\n");
+    assert!(expect(&unknown, 18, "metrics.classes.mine.group").fix.contains("all"));
+}
+
+#[test]
 fn solvers_say_how_many_levels_they_are_for() {
     let own = |assign: &str| {
         let scheme =

@@ -132,3 +132,85 @@ fn mix<'a>(all: &[Stated<'a>], experiment: &Experiment, topology: &Topology) -> 
     let name = names.into_iter().collect::<Vec<_>>().join(" + ");
     Ok(Belief { law: Cow::Owned(law), name: Cow::Owned(name), published: None, load: demand / capacity })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::plan::{Options, Plan, from_text};
+    use crate::source::InputError;
+
+    /// Two groups with 1 and 3 of the 4 hosts at loads .8 and .4 of the same links.
+    fn planned(scheme: &str, second: &str) -> Result<Plan, InputError> {
+        let text = format!(
+            r#"title = "Unlike servers"
+schemes = ["own"]
+time = {{ measure = "1ms" }}
+[topology]
+kind = "single_switch"
+hosts = 4
+host_link = {{ rate = "1Gbps", delay = "1us" }}
+[[group]]
+name = "few"
+hosts = "0"
+app = "poisson"
+sizes = {{ csv = "imc10", interpolation = "step", max = "1460B" }}
+load = {{ of = "host", counts = "payload", value = 0.8 }}
+[[group]]
+name = "many"
+hosts = "1-3"
+app = "poisson"
+sizes = {{ csv = "imc10", interpolation = "step", scale_to_mean = "14600B", max = "14600B" }}
+load = {{ of = "host", counts = "payload", value = 0.4 }}
+{second}
+[scheme.own]
+base = "nos2"
+{scheme}
+"#
+        );
+        from_text("x.toml", &text, Path::new("."), &Options::default())
+    }
+
+    fn bytes(plan: &Plan, row: &str) -> Vec<u64> {
+        let scheme = &plan.experiment.scheme["own"];
+        let thresholds = if row == "assign" { scheme.assign_thresholds() } else { scheme.host_thresholds() };
+        thresholds.and_then(|t| t.bytes()).unwrap_or_default().to_vec()
+    }
+
+    #[test]
+    fn unlike_groups_count_by_the_flows_they_start() {
+        // Flows of 1460 B on one host at load .8 and of 14600 B on three at .4: 0.8 / 1460 to 1.2 / 14600, which is 20 to
+        // 3. The larger ones are 3/23 = 13.04 % of all flows: the eighth of eight levels begins with them, not before.
+        let plan = planned("host.thresholds = { solver = \"equal_split\", from = \"global\" }", "").unwrap();
+        assert_eq!(bytes(&plan, "host"), [1460, 1460, 1460, 1460, 1460, 1460, 14_600]);
+    }
+
+    #[test]
+    fn hosts_know_their_own_sizes_only_with_a_controller() {
+        let alone = planned("", "").unwrap_err();
+        assert_eq!(alone.key, "scheme.own.host.thresholds");
+        assert!(alone.what.contains("controller") && alone.fix.contains("global"), "{alone}");
+        let followed = planned("assign.controller = { period = \"50ms\", delay = \"1ms\" }", "").unwrap();
+        assert_eq!(bytes(&followed, "host").len(), 7);
+    }
+
+    #[test]
+    fn groups_that_come_and_go_do_not_mix() {
+        let global = "host.thresholds = { solver = \"equal_split\", from = \"global\" }";
+        let error = planned(global, "active = { from = \"1us\" }").unwrap_err();
+        assert!(error.what.contains("\"many\" is active in a part") && error.fix.contains("NAME"), "{error}");
+    }
+
+    #[test]
+    fn a_cut_tail_moves_the_optimum_and_not_the_flows() {
+        let tail = |tail: &str| {
+            let global = "host.thresholds = { solver = \"equal_split\", from = \"many\" }";
+            let own = format!("{global}\nassign.thresholds = {{ solver = \"opt2\", from = \"many\"{tail} }}");
+            planned(&own, "").unwrap()
+        };
+        let (right, cut) = (tail(""), tail(", tail = { max = \"2kB\" }"));
+        assert!(bytes(&cut, "assign")[0] <= 2_000);
+        assert_eq!(right.experiment.groups, cut.experiment.groups);
+        assert_ne!(right.runs[0].id, cut.runs[0].id);
+    }
+}
