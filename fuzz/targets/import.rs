@@ -1,0 +1,33 @@
+//! Flow lists of other tools: what is imported leaves a list that can be read, and anything else is refused.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use priolane_lab::import::{self, Format, Options, Source};
+use priolane_lab::workload::flow_list::{self, Extra, Writer};
+
+fuzz_target!(|text: &[u8]| {
+    let guessed = import(text, None);
+    // A format that was guessed is read as if it had been stated; the others must refuse or read the text as well.
+    for format in Format::ALL {
+        let stated = import(text, Some(format));
+        if let Some((of, rows)) = guessed.as_ref().filter(|(of, _)| *of == format) {
+            assert_eq!(stated.as_ref().map(|(of, rows)| (of, rows)), Some((of, rows)));
+        }
+    }
+    let _ = import::read_topology(&mut &*text, "t.txt");
+});
+
+/// The format and rows of what is imported, which come back from their list; `None` if it is refused.
+fn import(text: &[u8], format: Option<Format>) -> Option<(Format, Vec<flow_list::Row>)> {
+    let source = Source { file: "f", format, network: None };
+    let (imported, guess) = import::read(text, source, &Options::default()).ok()?;
+    let mut list = Vec::new();
+    let extras = [Extra::Class, Extra::Coflow, Extra::After];
+    let mut writer = Writer::new(&mut list, &extras).expect("a vector takes all");
+    imported.rows.iter().for_each(|row| writer.row(row).expect("a vector takes all"));
+    drop(writer);
+    let read = flow_list::read_rows(list.as_slice(), "f.csv", imported.hosts);
+    assert_eq!(read.as_ref(), Ok(&imported.rows));
+    Some((guess.format, imported.rows))
+}
