@@ -153,6 +153,19 @@ fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&report)
 }
 
+/// The first `flows` flows of the list that `bench_side` runs, as peers read it.
+#[pyfunction]
+fn bench_flow_list(flows: u32) -> String {
+    priolane_lab::bench::peer::flow_list(flows)
+}
+
+/// One timed run of the first `flows` flows of the scenario that peers run too.
+#[pyfunction]
+fn bench_side(py: Python<'_>, flows: u32) -> PyResult<String> {
+    let result = py.detach(|| priolane_lab::bench::peer::side(flows));
+    response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
 /// Names of the scenarios that `bench` measures without being asked for.
 #[pyfunction]
 fn bench_scenarios() -> Vec<&'static str> {
@@ -211,7 +224,7 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        InputError, RunFailed, Stopped, bench, bench_scenarios, catalogue, check, import_flows, plan,
-        run_one, thresholds, trace, verdicts, version,
+        InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, catalogue,
+        check, import_flows, plan, run_one, thresholds, trace, verdicts, version,
     };
 }

@@ -78,6 +78,16 @@ pub const MEMORY: &[Named] = &[
     ),
 ];
 
+/// Short ones, for counting instructions.
+pub const SMALL: &[Named] = &[
+    Named::case("small_128x1", "128 hosts, 1 flow of 150 packets each", Case { packets: 150, ..FABRIC }),
+    Named::case(
+        "small_128x16",
+        "128 hosts, 16 flows of 10 packets each",
+        Case { flows_per_host: 16, packets: 10, ..FABRIC },
+    ),
+];
+
 /// The scenario and the numbers of flows that tell what is kept of a finished flow.
 pub const FINISHED: (&str, [u32; 2]) = ("million_flows", [200_000, 1_000_000]);
 

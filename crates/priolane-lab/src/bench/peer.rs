@@ -30,12 +30,20 @@ pub fn flow_list(flows: u32) -> String {
     head.chain(rows).flat_map(|line| [line, "\n"]).collect()
 }
 
+/// The scenario.
+///
+/// # Errors
+/// None while it has its name.
+pub(super) fn scenario() -> Result<&'static Named, BenchError> {
+    Named::find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
+}
+
 /// Runs the first `flows` flows once, in this thread.
 ///
 /// # Errors
 /// A run that fails, or leaves a flow unfinished.
 pub fn side(flows: u32) -> Result<Side, BenchError> {
-    let named = Named::find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })?;
+    let named = scenario()?;
     let scenario = build(named, Some(flows))?;
     let Timed { cpu_s, outcome } = once(named.name, &scenario, super::Engine::Window.into())?;
     let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();

@@ -142,7 +142,11 @@ fn mixed(queues: Queues) -> Result<Scenario, Broken> {
 impl Named {
     /// The scenario of that name, those of the growth table included.
     pub fn find(name: &str) -> Option<&'static Self> {
-        ALL.iter().chain(growth::TABLE).chain(growth::MEMORY).find(|named| named.name == name)
+        ALL.iter()
+            .chain(growth::TABLE)
+            .chain(growth::MEMORY)
+            .chain(growth::SMALL)
+            .find(|named| named.name == name)
     }
 
     /// A case of the growth table.

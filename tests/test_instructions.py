@@ -1,0 +1,52 @@
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import instructions
+from instructions import Counts
+
+
+def kept() -> Counts:
+    return instructions.read_kept(instructions.KEPT.read_text("utf-8"))
+
+
+def test_counts_out_of_the_band_are_found_in_both_directions() -> None:
+    before = Counts("1.95.0", {"a": 100.0, "b": 100.0, "c": 100.0, "d": 100.0, "e": 1.0})
+    now = Counts("1.95.0", {"a": 105.0, "b": 95.0, "c": 105.1, "d": 94.9, "f": 1.0})
+    found = instructions.beyond(before, now)
+    assert [line[:1] for line in found] == ["c", "d", "e", "f"]
+    assert "+5.1%" in found[0]
+
+
+def test_kept_counts_are_read_as_they_are_written() -> None:
+    counts = Counts("1.95.0", {"a": 123.4, "b": 5.0})
+    assert instructions.read_kept(instructions.to_toml(counts)) == counts
+    assert kept().per_hop.keys() == instructions.SCENARIOS.keys()
+
+
+def test_the_count_of_callgrind_is_read() -> None:
+    told = "==7== Callgrind\n==7== Events    : Ir\n==7== Collected : 1234567\n==7==\n==7== I   refs:      1,234,567\n"
+    assert instructions.instructions(told) == 1_234_567
+    with pytest.raises(ValueError, match="no count"):
+        instructions.instructions("==7== Callgrind\n")
+
+
+def test_another_compiler_or_no_valgrind_is_incomparable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "valgrind" else f"/bin/{name}")
+    with pytest.raises(instructions.Incomparable, match="valgrind"):
+        instructions.comparable(kept())
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(instructions, "rustc_version", lambda: "1.0.0")
+    with pytest.raises(instructions.Incomparable, match=r"1\.0\.0"):
+        instructions.comparable(kept())
+
+
+def test_instructions_per_packet_hop_are_within_5_percent_of_those_kept() -> None:
+    try:
+        instructions.comparable(kept())
+    except instructions.Incomparable as why:
+        pytest.skip(str(why))
+    assert instructions.beyond(kept(), instructions.count()) == []

@@ -1,0 +1,90 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from priolane import _core, peer
+from priolane.cli import main
+
+
+def side(hops: int, cpu_s: float, fct_s: tuple[float, ...]) -> peer.Side:
+    return peer.Side(hops, cpu_s, (1_000, 100_000, 99_999, 20_000_000)[: len(fct_s)], fct_s)
+
+
+def test_ratio_is_of_rates_pair_by_pair() -> None:
+    # 100 and 80 hops/s against 2 and 1: 50, 80.
+    fast, slow = side(100, 1.0, (1.0,)), side(160, 2.0, (1.0,))
+    pairs = ((fast, side(100, 50.0, (1.0,))), (slow, side(100, 100.0, (1.0,))))
+    assert peer.Comparison(pairs).ratios == (50.0, 65.0, 80.0)
+
+
+def test_flows_are_told_by_size_class() -> None:
+    ours, theirs = side(1, 1.0, (1.0, 5.0, 3.0, 7.0)), side(1, 1.0, (2.0, 5.5, 4.0, 8.0))
+    classes = {found.name: found for found in peer.Comparison(((ours, theirs),)).classes}
+    small = classes["below 100 kB"]
+    assert (small.flows, small.mean_s, small.p99_s) == (2, (2.0, 3.0), (3.0, 4.0))
+    assert classes["100 kB to 10 MB"].mean_s == (5.0, 5.5)
+    assert classes["above 10 MB"].p99_s == (7.0, 8.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"packet_hops": 1, "cpu_s": 1}',
+        '{"packet_hops": 1, "cpu_s": 1, "bytes": [1, 2], "fct_s": [0.1]}',
+        '{"packet_hops": 1, "cpu_s": 0, "bytes": [1], "fct_s": [0.1]}',
+    ],
+)
+def test_what_is_not_a_run_is_refused(text: str) -> None:
+    with pytest.raises(_core.RunFailed):
+        peer.read_side(text)
+
+
+def test_without_ns3_it_is_skipped_with_the_package_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, code in {"pkg-config": 1, "make": 0, "c++": 0}.items():
+        tool = tmp_path / name
+        tool.write_text(f"#!/bin/sh\nexit {code}\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert main(["bench", "--against", "ns3"]) == 0
+    shown = capsys.readouterr()
+    assert "skipped" in shown.err
+    assert "libns3-dev" in shown.err
+    assert shown.out == ""
+
+
+def test_a_program_that_fails_is_exit_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(peer, "build", lambda _tell: Path("/bin/false"))
+    assert main(["bench", "--against", "ns3", "--flows", "1"]) == 1
+    assert "/bin/false ended with 1" in capsys.readouterr().err
+
+
+def test_both_say_the_same_of_the_first_flows(tmp_path: Path) -> None:
+    try:
+        peer.ns3_version()
+    except peer.Missing as missing:
+        pytest.skip(str(missing))
+    done = subprocess.run(
+        [sys.executable, "-m", "priolane.cli", "bench", "--against", "ns3", "--flows", "5", "--repeat", "1", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("priolane/ns3-*/leafspine"))
+    found = json.loads(done.stdout)
+    pair = found["pairs"][0]
+    # Five flows that hardly meet: as many packets and times within a percent.
+    assert pair["priolane"]["packet_hops"] == pytest.approx(pair["ns3"]["packet_hops"], rel=0.01)
+    for size_class in found["classes"]:
+        ours, theirs = size_class["mean_s"]
+        assert ours == pytest.approx(theirs, rel=0.01)
+    assert found["ratio"]["median"] > 1
