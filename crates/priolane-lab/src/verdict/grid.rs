@@ -159,7 +159,8 @@ impl<'a> Grid<'a> {
     /// The flows of a stored run, by id.
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
         let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
-        let names = ["bytes", "fct_ps", "bare_fct_ps", "measured", "group"];
+        // In the order of the table.
+        let names = ["group", "bytes", "fct_ps", "bare_fct_ps", "measured"];
         let mut flows = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
             let batch = batch?;
@@ -170,11 +171,11 @@ impl<'a> Grid<'a> {
                 _ => None,
             };
             flows.extend((0..batch.num_rows()).map(|row| StoredFlow {
-                bytes: whole(0, row),
-                fct: whole(1, row).map(Span),
-                bare: whole(2, row).map(Span),
-                measured: columns[3].cell(row) == Cell::Bool(true),
-                group: self.group(columns[4].cell(row)),
+                bytes: whole(1, row),
+                fct: whole(2, row).map(Span),
+                bare: whole(3, row).map(Span),
+                measured: columns[4].cell(row) == Cell::Bool(true),
+                group: self.group(columns[0].cell(row)),
             }));
         }
         Ok(flows)
