@@ -77,16 +77,21 @@ _HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
 
 
 def style_of(scheme: str) -> Style:
-    """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes."""
+    """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes.
+
+    A variant, such as `nos2_stale`, has the colour of its base.
+    """
     fixed = _FIXED.get(scheme.lower().replace("-", "").replace("_", ""))
     if fixed is not None:
         return fixed
     pick = hashlib.sha256(scheme.encode()).digest()
+    base = _FIXED.get(scheme.lower().partition("_")[0])
+    hatches = [hatch for hatch in _HATCHES if base is None or hatch != base.hatch]
     return Style(
-        colour=_COLOURS[pick[0] % len(_COLOURS)],
+        colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else base.colour,
         marker=_MARKERS[pick[1] % len(_MARKERS)],
         dash=_DASHES[pick[2] % len(_DASHES)],
-        hatch=_HATCHES[pick[3] % len(_HATCHES)],
+        hatch=hatches[pick[3] % len(hatches)],
     )
 
 
