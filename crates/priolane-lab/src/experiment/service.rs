@@ -142,7 +142,9 @@ fn mix(field: &Field<'_>) -> Result<Vec<Portion>, InputError> {
     }
     let sum: f64 = all.iter().map(|portion| portion.share).sum();
     if (sum - 1.0).abs() > 1e-9 {
-        return Err(field.error(format!("the shares sum to {sum}"), "shares that sum to 1"));
+        return Err(
+            field.error(format!("the shares sum to {}", (sum * 1e9).round() / 1e9), "shares that sum to 1")
+        );
     }
     Ok(all)
 }
