@@ -15,7 +15,7 @@ def kept() -> Counts:
 
 def test_counts_out_of_the_band_are_found_in_both_directions() -> None:
     before = Counts("1.95.0", {"a": 100.0, "b": 100.0, "c": 100.0, "d": 100.0, "e": 1.0})
-    now = Counts("1.95.0", {"a": 105.0, "b": 95.0, "c": 105.1, "d": 94.9, "f": 1.0})
+    now = Counts("1.95.0", {"a": 104.9, "b": 95.1, "c": 105.1, "d": 94.9, "f": 1.0})
     found = instructions.beyond(before, now)
     assert [line[:1] for line in found] == ["c", "d", "e", "f"]
     assert "+5.1%" in found[0]

@@ -6,9 +6,11 @@
 //!
 //! ```text
 //! packet in flight   (peak(long windows) - peak(short windows)) / (packets(long) - packets(short))
-//! active flow        (peak(many flows) - peak(few flows) - packets x the above) / (flows(many) - flows(few))
+//! active flow        (peak(many flows) - peak(few flows)) / (flows(many) - flows(few)) - the above
 //! finished flow      (peak(many short flows) - peak(few)) / (flows(many) - flows(few))
 //! ```
+//!
+//! In the cases of memory nothing marks, and each flow has its window in flight until its end.
 
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit};
@@ -35,7 +37,7 @@ pub struct Case {
     pub packets: u32,
     /// Delay of each link.
     pub delay: Span,
-    /// Most packets of a flow in flight; `None` for as many as DCTCP takes.
+    /// Packets that each flow keeps in flight, without marks; `None` for as many as DCTCP takes.
     pub window: Option<u32>,
     /// Only so many of the flows; `None` for all.
     pub only: Option<u32>,
@@ -46,7 +48,7 @@ const RATE: Rate = Rate::from_gbps(100);
 pub(super) const FABRIC: Case =
     Case { k: 8, flows_per_host: 1, packets: 0, delay: LINK_DELAY, window: None, only: None };
 /// Links long enough for windows that differ.
-const LONG: Case = Case { delay: Span::from_us(10), packets: 2_000, ..FABRIC };
+const LONG: Case = Case { delay: Span::from_us(100), packets: 6_000, ..FABRIC };
 
 /// The rows of the table: each 20 to 100 million packet-hops.
 pub const TABLE: &[Named] = &[
@@ -88,8 +90,11 @@ pub const SMALL: &[Named] = &[
     ),
 ];
 
-/// The scenario and the numbers of flows that tell what is kept of a finished flow.
-pub const FINISHED: (&str, [u32; 2]) = ("million_flows", [200_000, 1_000_000]);
+/// Runs that tell what is kept of a finished flow.
+pub const FINISHED: &[Named] =
+    &[Named::short("short_flows_200k", 200_000), Named::short("short_flows_1m", 1_000_000)];
+/// How many flows the second has more.
+const MORE_FINISHED: f64 = 800_000.0;
 
 impl Case {
     /// Hosts of the tree.
@@ -120,10 +125,13 @@ impl Case {
         let mut flows = workload::merge(groups.collect::<Result<_, _>>()?);
         flows.truncate(self.flows() as usize);
         let mut window = window::Config::new(frame);
-        if let Some(packets) = self.window {
-            window.max_window = u64::from(packets) * mss;
-        }
-        let buffer = Buffer { mark_above: Limit::Packets(66), ..Buffer::UNLIMITED };
+        let buffer = match self.window {
+            None => Buffer { mark_above: Limit::Packets(66), ..Buffer::UNLIMITED },
+            Some(packets) => {
+                window.max_window = u64::from(packets) * mss;
+                Buffer::UNLIMITED
+            }
+        };
         let ports = vec![PortSpec { queues: Queues::Fifo, buffer }; topology.links.len()];
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
         Ok(Scenario { ports, ..scenarios::dctcp_scenario(topology, dctcp, flows) })
@@ -186,17 +194,18 @@ pub fn growth(rows: &[(&'static Named, Raw)], peaks: &Peaks) -> Growth {
 
 fn memory(peaks: &Peaks) -> Memory {
     let [short, long, few, many] = peaks.cases;
-    let in_flight = |raw: Raw| raw.busy.on_links + raw.busy.queued;
     let beyond = |more: Raw, less: Raw| Some(more.peak_bytes? as f64 - less.peak_bytes? as f64);
-    let per_packet = beyond(long, short).map(|bytes| bytes / (in_flight(long) - in_flight(short)));
-    let flows = |at: usize| MEMORY[at].growth().map_or(0, |case| case.flows());
-    let per_active_flow = beyond(many, few).zip(per_packet).map(|(bytes, packet)| {
-        (bytes - packet * (in_flight(many) - in_flight(few))) / f64::from(flows(3) - flows(2))
-    });
-    let [less, more] = FINISHED.1;
-    let per_finished_flow =
-        beyond(peaks.finished[1], peaks.finished[0]).map(|bytes| bytes / f64::from(more - less));
-    Memory { per_packet_in_flight: per_packet, per_active_flow, per_finished_flow }
+    let of =
+        |at: usize, count: fn(&Case) -> u32| MEMORY[at].growth().map_or(0.0, |case| f64::from(count(&case)));
+    let in_flight = |at| of(at, |case| case.flows() * case.window.unwrap_or(0));
+    let flows = |at| of(at, Case::flows);
+    let per_packet_in_flight = beyond(long, short).map(|bytes| bytes / (in_flight(1) - in_flight(0)));
+    // Each flow of these has one packet in flight.
+    let per_active_flow = beyond(many, few)
+        .zip(per_packet_in_flight)
+        .map(|(bytes, packet)| bytes / (flows(3) - flows(2)) - packet);
+    let per_finished_flow = beyond(peaks.finished[1], peaks.finished[0]).map(|bytes| bytes / MORE_FINISHED);
+    Memory { per_packet_in_flight, per_active_flow, per_finished_flow }
 }
 
 #[cfg(test)]
@@ -204,19 +213,16 @@ mod tests {
     use super::super::measure::Busy;
     use super::*;
 
-    fn raw(in_flight: f64, peak: u64) -> Raw {
-        let busy = Busy { on_links: in_flight, queued: 0.0, open_flows: 1.0, links_used: 1 };
-        Raw { packet_hops: 1, events: 1, cpu_s: 1.0, peak_bytes: Some(peak), busy }
+    fn raw(peak: u64) -> Raw {
+        Raw { packet_hops: 1, events: 1, cpu_s: 1.0, peak_bytes: Some(peak), busy: Busy::default() }
     }
 
     #[test]
     fn memory_of_an_item_is_what_more_of_it_takes() {
-        // 1,000 packets take 64 kB; 128 x 960 = 122,880 flows take 512 B each besides their 122,880 packets; 800,000
-        // finished flows take 100 B each.
-        let many = 1_000_000 + 122_880 * (512 + 64);
-        let cases = [raw(100.0, 5_000), raw(1_100.0, 69_000), raw(0.0, 1_000_000), raw(122_880.0, many)];
-        let peaks = Peaks { cases, finished: [raw(1.0, 0), raw(1.0, 80_000_000)] };
-        let found = memory(&peaks);
+        // 128 x (1,000 - 16) = 125,952 packets of 64 B; 128 x (1,024 - 64) = 122,880 flows of 512 B, with a packet of
+        // 64 B each; 800,000 finished flows of 100 B.
+        let cases = [0, 125_952 * 64, 1_000_000, 1_000_000 + 122_880 * (512 + 64)].map(raw);
+        let found = memory(&Peaks { cases, finished: [raw(0), raw(80_000_000)] });
         let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-6;
         assert!(near(found.per_packet_in_flight, 64.0) && near(found.per_active_flow, 512.0), "{found:?}");
         assert!(near(found.per_finished_flow, 100.0), "{found:?}");

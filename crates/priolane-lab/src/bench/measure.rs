@@ -171,7 +171,8 @@ mod tests {
         // SYN, SYN/ACK and data follow each other without a gap, so one packet is on a link from start to end; the
         // last ACKs come besides.
         assert!((1.0..1.6).contains(&busy.on_links) && busy.queued == 0.0, "{busy:?}");
-        assert!((busy.open_flows - 1.0).abs() < 1e-9, "{busy:?}");
+        // All of the time but the jitter of its start.
+        assert!((busy.open_flows - 1.0).abs() < 1e-3, "{busy:?}");
         let path =
             scenario.topology.path(scenario.flows[0].src, scenario.flows[0].dst, scenario.flows[0].entropy);
         assert_eq!(busy.links_used as usize, 2 * path.len());

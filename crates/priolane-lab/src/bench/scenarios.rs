@@ -42,6 +42,8 @@ enum Make {
     By(fn() -> Result<Scenario, Broken>),
     /// As a case of the growth table.
     Case(Case),
+    /// As so many short flows.
+    Short(u32),
 }
 
 /// Whether a scenario is measured without being asked for.
@@ -91,7 +93,7 @@ pub const ALL: [Named; 9] = [
     Named {
         name: "dctcp_fattree1024",
         about: "fat-tree k=16, 100G, MTU 9000, DCTCP, 36 MB from each host to another",
-        extent: Some(Extent { pending: 14_000, footprint: 7 << 19 }),
+        extent: Some(Extent { pending: 10_000, footprint: 7 << 19 }),
         usual: Usual::Yes,
         make: Make::By(fattree1024),
     },
@@ -100,7 +102,7 @@ pub const ALL: [Named; 9] = [
         about: "a million flows of 3 kB on the leaf-spine: what a run keeps of a flow",
         extent: Some(Extent { pending: 1_000, footprint: 64 << 20 }),
         usual: Usual::No,
-        make: Make::By(million_flows),
+        make: Make::Short(1_000_000),
     },
     variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || mixed(Queues::Fifo)),
     variant("dctcp_leafspine144_strict", "those with 3 strict queues that mark by themselves", || {
@@ -146,6 +148,7 @@ impl Named {
             .chain(growth::TABLE)
             .chain(growth::MEMORY)
             .chain(growth::SMALL)
+            .chain(growth::FINISHED)
             .find(|named| named.name == name)
     }
 
@@ -154,10 +157,21 @@ impl Named {
         Self { name, about, extent: None, usual: Usual::No, make: Make::Case(case) }
     }
 
+    /// So many short flows.
+    pub(super) const fn short(name: &'static str, flows: u32) -> Self {
+        Self {
+            name,
+            about: "flows of 3 kB on the leaf-spine",
+            extent: None,
+            usual: Usual::No,
+            make: Make::Short(flows),
+        }
+    }
+
     /// The case of the growth table that it is.
     pub fn growth(&self) -> Option<Case> {
         match self.make {
-            Make::By(_) => None,
+            Make::By(_) | Make::Short(_) => None,
             Make::Case(case) => Some(case),
         }
     }
@@ -167,6 +181,7 @@ impl Named {
         let mut scenario = match &self.make {
             Make::By(make) => make()?,
             Make::Case(case) => case.build()?,
+            Make::Short(flows) => short_flows(*flows)?,
         };
         if let Some(flows) = flows {
             scenario.flows.truncate(flows as usize);
@@ -232,13 +247,13 @@ fn fattree1024() -> Result<Scenario, Broken> {
     Case { k: 16, packets: 4_000, ..growth::FABRIC }.build()
 }
 
-fn million_flows() -> Result<Scenario, Broken> {
+fn short_flows(count: u32) -> Result<Scenario, Broken> {
     let topology = leaf_spine()?;
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
     let app = App::Poisson(Poisson { sizes, load, reach: Reach::AnyHost, changes: Vec::new() });
-    let flows = generated(&app, &topology, frame, (0, Until::Flows(1_000_000)))?;
+    let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
         topology,
         Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },

@@ -143,17 +143,21 @@ fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
         return Err(Trouble::Usage("--growth has its own scenarios and flows, and no --raw".to_owned()));
     }
     let once = Request { repeat: 1, ..request.clone() };
-    let rows = growth::TABLE.iter().map(|named| Ok((named, alone(named, request)?)));
+    let rows = growth::TABLE.iter().map(|named| {
+        let raw = alone(named, request)?;
+        // It takes minutes, so each case is told as it ends.
+        let ns = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
+        writeln!(io::stderr(), "{}: {} packet-hops, {ns:.1} ns each", named.name, raw.packet_hops)
+            .map_err(other)?;
+        Ok((named, raw))
+    });
     let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, Trouble>>()?;
-    let [short, long, few, many] = growth::MEMORY else {
-        return Err(Trouble::Other("there are not four cases of memory".to_owned()));
+    let ([short, long, few, many], [less, more]) = (growth::MEMORY, growth::FINISHED) else {
+        return Err(Trouble::Other("the cases of memory are not four and two".to_owned()));
     };
-    let (name, [less, more]) = growth::FINISHED;
-    let finishing = Named::find(name).ok_or_else(|| Trouble::Other(format!("there is no {name}")))?;
-    let of_flows = |flows| alone(finishing, &Request { flows: Some(flows), ..once.clone() });
     let peaks = growth::Peaks {
         cases: [alone(short, &once)?, alone(long, &once)?, alone(few, &once)?, alone(many, &once)?],
-        finished: [of_flows(less)?, of_flows(more)?],
+        finished: [alone(less, &once)?, alone(more, &once)?],
     };
     let found = growth::growth(&rows, &peaks);
     if form == Form::Json {
