@@ -39,8 +39,10 @@ struct ClassLoss {
 /// Counts by class; the one owner of "who waited for whom".
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// In place: a port's own cache lines, and no others on the way to them.
-    classes: [ClassCount; CLASSES],
+    /// Class 0 in place: most ports see no other, and a network may have many ports.
+    first: ClassCount,
+    /// The classes above it, up to the last one seen.
+    others: Vec<ClassCount>,
     /// None before the first loss.
     losses: Option<Box<[ClassLoss; CLASSES]>>,
     /// Bit `c` is set while a packet of class `c` waits.
@@ -52,7 +54,23 @@ pub(crate) struct Counts {
 impl Counts {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
-        &mut self.classes[usize::from(class) % CLASSES]
+        let class = usize::from(class) % CLASSES;
+        if class == 0 {
+            return &mut self.first;
+        }
+        if class > self.others.len() {
+            self.see(class);
+        }
+        &mut self.others[class - 1]
+    }
+
+    #[cold]
+    fn see(&mut self, class: usize) {
+        self.others.resize(class, ClassCount::default());
+    }
+
+    fn all(&self) -> impl Iterator<Item = &ClassCount> {
+        std::iter::once(&self.first).chain(&self.others)
     }
 
     #[cold]
@@ -138,7 +156,9 @@ impl Counts {
             c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0
         };
         let losses = self.losses.as_deref().copied().unwrap_or_default();
-        let rows = self.classes.iter().enumerate().zip(losses).map(|((class, c), loss)| (class, c, loss));
+        let nothing = ClassCount::default();
+        let classes = self.all().chain(std::iter::repeat(&nothing)).enumerate();
+        let rows = classes.zip(losses).map(|((class, c), loss)| (class, c, loss));
         rows.filter(seen).map(record).collect()
     }
 
@@ -155,12 +175,12 @@ impl Counts {
     }
 
     fn served_bytes(&self) -> u64 {
-        self.classes.iter().map(|count| count.served.bytes).sum()
+        self.all().map(|count| count.served.bytes).sum()
     }
 
     /// Packets put on the line.
     pub(crate) fn served(&self) -> u64 {
-        self.classes.iter().map(|count| count.served.packets).sum()
+        self.all().map(|count| count.served.packets).sum()
     }
 
     /// Dropped, lost and trimmed packets of each class.
