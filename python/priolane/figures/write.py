@@ -25,7 +25,7 @@ def _write(drawing: Drawing, stem: Path) -> list[Path]:
     for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None, "Producer": None})):
         stream = io.BytesIO()
         with applied(SINGLE_IN):
-            drawing.figure.savefig(stream, format=ending, metadata=metadata)
+            drawing.figure.savefig(stream, format=ending, metadata=metadata, bbox_inches="tight")
         path = stem.with_name(f"{stem.name}.{ending}")
         write_whole(path, stream.getvalue())
         written.append(path)
