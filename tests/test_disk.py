@@ -141,7 +141,7 @@ def test_a_directory_is_free_again_after_an_error(tmp_path: Path) -> None:
 
 
 def start(experiment: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
-    """Starts a grid with two workers, in a session of its own, and waits until it has begun."""
+    """Starts a grid with two workers, in a process group of its own, and waits until it has begun."""
     child = subprocess.Popen(
         [*COMMAND, "run", str(experiment), "-o", str(out), "--jobs", "2", *more],
         stdout=subprocess.DEVNULL,

@@ -9,11 +9,10 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
 use priolane_sim::waits::Wait;
-use support::{SHUFFLED, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+use support::{agreed, fifo, flow, link, new_reno, scenario};
 
 /// One packet of 1460 B over two links of 10 Gbps and 1 us: twice 1 230 400 ps and twice 1 us.
 const ONE_PACKET: u64 = 4_460_800;
@@ -32,15 +31,6 @@ fn packets(pairs: &[(u16, u16)], waits: Vec<Wait>) -> Scenario {
 fn wait(flow: u32, after: &[u32], delay: Span) -> Wait {
     let after = after.iter().copied().map(FlowId).collect();
     Wait { flow: FlowId(flow), after, delay, until: None }
-}
-
-/// The outcome on which both engines and shuffled nodes agree.
-fn agreed(scenario: &Scenario) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
-        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
-    assert_eq!(window, wheel);
-    assert_eq!(window, shuffled);
-    window
 }
 
 fn start(outcome: &Outcome, flow: usize) -> Began {

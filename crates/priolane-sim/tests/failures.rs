@@ -10,10 +10,9 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{FatTree, LeafSpine, SingleSwitch, Topology};
-use support::{SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+use support::{agreed, dctcp, fifo, flow, link, new_reno, scenario};
 
 fn leaf_spine() -> Topology {
     LeafSpine {
@@ -31,15 +30,6 @@ fn leaf_spine() -> Topology {
 fn fat_tree() -> Topology {
     let link = link(10, Span::from_us(1));
     FatTree { k: 4, host_link: link, fabric_link: link }.build().unwrap()
-}
-
-/// The outcome on which both engines and shuffled nodes agree.
-fn agreed(scenario: &Scenario) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
-        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
-    assert_eq!(window, wheel);
-    assert_eq!(window, shuffled);
-    window
 }
 
 fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> Scenario {

@@ -9,10 +9,9 @@ use priolane_core::port::{Buffer, Limit, SortBy};
 use priolane_core::transport::window;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Nic, PortSpec, Scenario};
 use priolane_sim::topology::SingleSwitch;
-use support::{drive, flow, link, new_reno, physics, push_out, quiet, scenario, strict};
+use support::{agreed, flow, link, new_reno, push_out, scenario, strict};
 
 /// Six senders of class 1 keep the port to host 7 full; host 6 sends it 40 short flows of class 0.
 fn crowded(port: PortSpec) -> Scenario {
@@ -25,12 +24,6 @@ fn crowded(port: PortSpec) -> Scenario {
     let config = window::Config { min_rto: Span::from_us(500), ..window::Config::new(Frame::ETHERNET) };
     scenario.transport = support::window(new_reno(), config);
     scenario
-}
-
-fn ran(scenario: &Scenario) -> Outcome {
-    let outcome = physics(run(scenario, drive(Engine::Window), &mut quiet()).unwrap());
-    assert_eq!(outcome, physics(run(scenario, drive(Engine::Wheel), &mut quiet()).unwrap()));
-    outcome
 }
 
 /// What `class` saw at the port to host 7.
@@ -52,12 +45,12 @@ fn assert_accounts_balance(outcome: &Outcome) {
 fn a_backlog_of_low_priority_costs_high_priority_packets_only_where_the_tail_drops() {
     let room = Buffer { limit: Limit::Packets(20), ..Buffer::UNLIMITED };
     let shared = crowded(strict(2, room));
-    let outcome = ran(&shared);
+    let outcome = agreed(&shared);
     assert!(at_port(&outcome, &shared, 0).dropped > 20, "{:?}", at_port(&outcome, &shared, 0));
     assert_accounts_balance(&outcome);
 
     let scenario = crowded(push_out(2, room));
-    let outcome = ran(&scenario);
+    let outcome = agreed(&scenario);
     let (high, low) = (at_port(&outcome, &scenario, 0), at_port(&outcome, &scenario, 1));
     assert_eq!((high.dropped, high.inversions, high.queue, low.queue), (0, 0, 0, 1));
     assert!(low.dropped > 100, "{low:?}");
@@ -69,7 +62,7 @@ fn a_backlog_of_low_priority_costs_high_priority_packets_only_where_the_tail_dro
 #[test]
 fn who_is_pushed_out_waits_no_longer() {
     let scenario = crowded(push_out(2, Buffer { limit: Limit::Packets(20), ..Buffer::UNLIMITED }));
-    let outcome = ran(&scenario);
+    let outcome = agreed(&scenario);
     // Never more than 20 packets wait: the waits of all together are below 20 times the run.
     let waited = at_port(&outcome, &scenario, 0).waited + at_port(&outcome, &scenario, 1).waited;
     assert!(waited > outcome.stopped_at.0 && waited < 20 * outcome.stopped_at.0, "{waited}");
@@ -79,7 +72,7 @@ fn who_is_pushed_out_waits_no_longer() {
 fn push_out_without_a_limit_or_worse_queues_is_strict_to_the_bit() {
     let few = Buffer { limit: Limit::Packets(20), ..Buffer::UNLIMITED };
     for (queues, buffer) in [(2, Buffer::UNLIMITED), (1, few)] {
-        assert_eq!(ran(&crowded(push_out(queues, buffer))), ran(&crowded(strict(queues, buffer))));
+        assert_eq!(agreed(&crowded(push_out(queues, buffer))), agreed(&crowded(strict(queues, buffer))));
     }
 }
 
@@ -99,7 +92,7 @@ fn a_transmit_queue_tells_its_transport_what_was_pushed_out() {
     };
     scenario.transport = support::window(new_reno(), config);
     scenario.nic = Nic::Queue { port: push_out(2, room), sort_by: SortBy::HostLevel };
-    let outcome = ran(&scenario);
+    let outcome = agreed(&scenario);
     let uplink = scenario.topology.uplink(HostId(0));
     let dropped: u64 = outcome.ports.iter().filter(|p| p.link == uplink).map(|p| p.dropped).sum();
     assert!(dropped > 0, "nothing was pushed out");

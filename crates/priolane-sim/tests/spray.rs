@@ -7,10 +7,9 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::window;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{FatTree, LeafSpine, PathChoice, Topology};
-use support::{SHUFFLED, drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+use support::{agreed, fifo, flow, link, new_reno, scenario};
 
 /// Two leaves of four hosts and four spines; links between switches are as fast as those of hosts.
 fn leaf_spine() -> Topology {
@@ -31,14 +30,6 @@ fn across(path_choice: PathChoice, dup_threshold: u32) -> Scenario {
     scenario
 }
 
-fn ran(scenario: &Scenario) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
-        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
-    assert_eq!(window, wheel);
-    assert_eq!(window, shuffled);
-    window
-}
-
 /// Packets on each link from `switch` to the switches above it.
 fn upward(outcome: &Outcome, topology: &Topology, switch: &str, above: &str) -> Vec<u64> {
     let links = (0..).map_while(|i| topology.link_between(switch, &format!("{above}{i}")));
@@ -56,13 +47,13 @@ fn assert_even(counts: &[u64]) {
 #[test]
 fn load_is_even_over_all_equal_paths() {
     let scenario = across(PathChoice::Sprayed, 1_000_000);
-    let outcome = ran(&scenario);
+    let outcome = agreed(&scenario);
     // 4 x 2055 packets to the right, an ACK for each to the left.
     for leaf in ["leaf0", "leaf1"] {
         assert_even(&upward(&outcome, &scenario.topology, leaf, "spine"));
     }
     // Four flows on four paths by a hash of the flow: some path has none or two of them.
-    let hashed = ran(&across(PathChoice::Hashed, 1_000_000));
+    let hashed = agreed(&across(PathChoice::Hashed, 1_000_000));
     let counts = upward(&hashed, &scenario.topology, "leaf0", "spine");
     assert!(counts.iter().any(|&c| c == 0 || c > 4_000), "{counts:?}");
 }
@@ -76,7 +67,7 @@ fn every_tier_of_a_fat_tree_chooses_by_itself() {
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let config = window::Config { dup_threshold: 1_000_000, ..window::Config::new(Frame::ETHERNET) };
     scenario.transport = support::window(new_reno(), config);
-    let outcome = ran(&scenario);
+    let outcome = agreed(&scenario);
     let count = |from: &str, to: &str| -> u64 {
         let link = scenario.topology.link_between(from, to).unwrap();
         outcome.ports.iter().filter(|p| p.link == link).map(|p| p.packets).sum()
@@ -92,7 +83,7 @@ fn sprayed_packets_overtake_each_other_and_three_of_them_pass_for_a_loss() {
     for (path_choice, dup_threshold) in
         [(PathChoice::Hashed, 3), (PathChoice::Sprayed, 3), (PathChoice::Sprayed, 1_000_000)]
     {
-        let outcome = ran(&across(path_choice, dup_threshold));
+        let outcome = agreed(&across(path_choice, dup_threshold));
         // Nothing is dropped or lost: what is sent again is sent in vain.
         assert_eq!(outcome.ports.iter().map(|p| p.dropped + p.lost).sum::<u64>(), 0);
         assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.fct_acked.is_some()));
@@ -103,7 +94,7 @@ fn sprayed_packets_overtake_each_other_and_three_of_them_pass_for_a_loss() {
 
 #[test]
 fn another_seed_takes_other_ways_and_pinned_paths_do_not_care() {
-    let with_seed = |path_choice, seed| ran(&Scenario { seed, ..across(path_choice, 1_000_000) });
+    let with_seed = |path_choice, seed| agreed(&Scenario { seed, ..across(path_choice, 1_000_000) });
     assert_ne!(with_seed(PathChoice::Sprayed, 1), with_seed(PathChoice::Sprayed, 2));
     assert_eq!(with_seed(PathChoice::Pinned, 1), with_seed(PathChoice::Pinned, 2));
 }

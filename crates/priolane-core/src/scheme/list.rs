@@ -77,7 +77,8 @@ const ECN_CONTROL: Parameter = parameter(
     ["", "false", "RFC 3168 §6.1.4; true as ns-3's DCTCP mode"],
 );
 
-const NEWRENO: &[Parameter] = &[
+/// What every transport on the window machine takes.
+const WINDOW: [Parameter; 12] = [
     INIT_WINDOW,
     HANDSHAKE,
     RECOVERY,
@@ -92,7 +93,21 @@ const NEWRENO: &[Parameter] = &[
     ECN_CONTROL,
 ];
 
-const DCTCP: &[Parameter] = &[
+/// A transport's own parameters, then those of the window machine.
+const fn on_window<const N: usize, const ALL: usize>(own: [Parameter; N]) -> [Parameter; ALL] {
+    assert!(ALL == N + WINDOW.len());
+    let mut all = [WINDOW[0]; ALL];
+    let mut i = 0;
+    while i < ALL {
+        all[i] = if i < N { own[i] } else { WINDOW[i - N] };
+        i += 1;
+    }
+    all
+}
+
+const NEWRENO: &[Parameter] = &WINDOW;
+
+const DCTCP: &[Parameter] = &on_window::<4, 16>([
     parameter(
         "g",
         "weight of a new estimate of the marked fraction, in (0, 1]",
@@ -113,21 +128,9 @@ const DCTCP: &[Parameter] = &[
         "how a cut takes effect: at_once | proportional | ns3",
         ["", "at_once", "RFC 8257 §3.3, RFC 6937 §3; docs/assumptions.md#ns3-reduction"],
     ),
-    INIT_WINDOW,
-    HANDSHAKE,
-    RECOVERY,
-    RELIABLE,
-    DUP_THRESHOLD,
-    ACK_EVERY,
-    ACK_DELAY,
-    MIN_RTO,
-    INITIAL_RTO,
-    MAX_RTO,
-    MAX_WINDOW,
-    ECN_CONTROL,
-];
+]);
 
-const PACCP: &[Parameter] = &[
+const PACCP: &[Parameter] = &on_window::<3, 15>([
     parameter(
         "r_cos",
         "how much faster a window grows below that of its minimum rate, above 1 and at most 100",
@@ -143,19 +146,7 @@ const PACCP: &[Parameter] = &[
         "the round-trip time that makes a window of a minimum rate: smoothed (queueing included) or base (shortest seen)",
         ["", "smoothed", "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin"],
     ),
-    INIT_WINDOW,
-    HANDSHAKE,
-    RECOVERY,
-    RELIABLE,
-    DUP_THRESHOLD,
-    ACK_EVERY,
-    ACK_DELAY,
-    MIN_RTO,
-    INITIAL_RTO,
-    MAX_RTO,
-    MAX_WINDOW,
-    ECN_CONTROL,
-];
+]);
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
 const THRESHOLDS: Parameter = parameter(

@@ -158,12 +158,8 @@ impl<D> Switch<D> {
             self.unroutable(fabric, now, packet, wire);
             return;
         }
-        self.serve_port(p, now, wire);
-        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
-            self.ports[p].refuse(now, packet, wire);
-        } else {
-            self.accept(p, now, packet, wire);
-        }
+        self.at_port(p, |port| port.serve_until(now, wire));
+        self.offer(p, now, packet, wire);
         let port = &mut self.ports[p];
         if !port.listed
             && let Some(due) = port.next_service()
@@ -173,40 +169,31 @@ impl<D> Switch<D> {
         }
     }
 
-    /// Serves port `p` up to and including `limit`.
+    /// Does something at port `p`; the shared buffer knows what that takes or frees.
     #[inline]
-    fn serve_port<B: Body, W: Wire<B>>(&mut self, p: usize, limit: Time, wire: &mut W)
+    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Egress<D>) -> R) -> R
     where
         D: Discipline<Packet<B>>,
     {
         let port = &mut self.ports[p];
-        if let Some(memory) = &mut self.memory {
-            memory.used -= port.queued().1;
-            port.serve_until(limit, wire);
-            memory.used += port.queued().1;
-        } else {
-            port.serve_until(limit, wire);
-        }
+        let Some(memory) = &mut self.memory else { return act(port) };
+        memory.used -= port.queued().1;
+        let done = act(port);
+        memory.used += port.queued().1;
+        done
     }
 
-    /// Port `p` takes a packet for which the switch has room.
+    /// Port `p`, which is served up to `now`, takes a packet if the switch has room for it.
     #[inline]
-    fn accept<B: Body, W: Wire<B>>(
-        &mut self,
-        p: usize,
-        now: Time,
-        packet: &Packet<B>,
-        wire: &mut W,
-    ) -> Started
+    fn offer<B: Body, W: Wire<B>>(&mut self, p: usize, now: Time, packet: &Packet<B>, wire: &mut W) -> Started
     where
         D: Discipline<Packet<B>>,
     {
-        let port = &mut self.ports[p];
-        let Some(memory) = &mut self.memory else { return port.arrive(now, packet, wire) };
-        memory.used -= port.queued().1;
-        let started = port.arrive(now, packet, wire);
-        memory.used += port.queued().1;
-        started
+        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
+            self.ports[p].refuse(now, packet, wire);
+            return Started::No;
+        }
+        self.at_port(p, |port| port.arrive(now, packet, wire))
     }
 
     /// Whether the shared buffer has room for a packet at port `p`, which is served up to `now`.
@@ -223,7 +210,8 @@ impl<D> Switch<D> {
             return true;
         }
         for place in 0..self.busy.len() {
-            self.serve_port(self.busy[place].port as usize, now, wire);
+            let port = self.busy[place].port as usize;
+            self.at_port(port, |port| port.serve_until(now, wire));
         }
         admits(self)
     }
@@ -238,7 +226,7 @@ impl<D> Switch<D> {
         while i < self.busy.len() {
             let Busy { due, port } = self.busy[i];
             if due <= limit {
-                self.serve_port(port as usize, limit, wire);
+                self.at_port(port as usize, |port| port.serve_until(limit, wire));
                 let port = &mut self.ports[port as usize];
                 let Some(due) = port.next_service() else {
                     port.listed = false;
@@ -269,11 +257,7 @@ impl<D> Switch<D> {
             self.unroutable(fabric, now, packet, wire);
             return None;
         };
-        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
-            self.ports[p].refuse(now, packet, wire);
-            return None;
-        }
-        Some((p, self.accept(p, now, packet, wire)))
+        Some((p, self.offer(p, now, packet, wire)))
     }
 
     /// Starts the next service of port `p` if it is due by `now`.
@@ -281,14 +265,7 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let port = &mut self.ports[p];
-        let before = port.queued().1;
-        let started = port.serve_one(now, wire);
-        let freed = before - port.queued().1;
-        if let Some(memory) = &mut self.memory {
-            memory.used -= freed;
-        }
-        started
+        self.at_port(p, |port| port.serve_one(now, wire))
     }
 
     /// Whether the next sample will find something here.

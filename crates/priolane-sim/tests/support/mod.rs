@@ -18,7 +18,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::waits::Wait;
-use priolane_sim::{Drive, NodeOrder};
+use priolane_sim::{Drive, NodeOrder, run};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -133,6 +133,15 @@ pub fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()>
 pub fn physics(mut outcome: Outcome) -> Outcome {
     outcome.work.events = 0;
     outcome
+}
+
+/// The outcome on which both engines and shuffled nodes agree.
+pub fn agreed(scenario: &Scenario) -> Outcome {
+    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
+        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
+    assert_eq!(window, wheel);
+    assert_eq!(window, shuffled);
+    window
 }
 
 /// Draws small experiments: topology, ports, losses, sizes, starts.
