@@ -207,10 +207,16 @@ def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_pa
     assert files(out) == wanted
 
 
-def test_a_full_standard_output_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_an_error(capfd: pytest.CaptureFixture[str], unbuffered: str) -> None:
     with Path("/dev/full").open("wb") as full:
         found = subprocess.run(
-            [*COMMAND, "list", "schemes"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*COMMAND, "list", "schemes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert found.returncode == 1
     assert found.stderr.startswith("priolane: failed: ")

@@ -36,11 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Stopped):
         return _say("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return FAILED
     except (RunFailed, OSError, BrokenExecutor) as error:
+        _give_up_output()
         return _say(f"failed: {error}", FAILED)
     return code
+
+
+def _give_up_output() -> None:
+    """What standard output could not take is dropped: Python would try again at its exit, and have its own code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(line: str, code: int) -> int:
