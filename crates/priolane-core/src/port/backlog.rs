@@ -28,30 +28,69 @@ impl Backlog {
         Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
     }
 
-    /// Whether this backlog and a packet of `wire` bytes are above `limit`.
+    /// Whether this backlog and a packet of `wire` bytes are above `bound`.
     #[inline]
-    pub(super) fn exceeds_with(self, wire: u16, limit: Limit) -> bool {
-        limit.exceeded(self.packets + 1, self.bytes + u64::from(wire))
+    pub(super) fn exceeds_with(self, wire: u16, bound: Bound) -> bool {
+        (self.packets >= bound.packets) | (self.bytes + u64::from(wire) > bound.bytes)
     }
 }
 
-/// Decides over a packet that finds `queue` and `port` queued.
-#[inline]
-pub(super) fn admit(buffer: &Buffer, port: Backlog, queue: Backlog, header: &Header) -> Admission {
-    let of = |scope| if scope == Scope::Port { port } else { queue };
-    if of(buffer.limit_scope).exceeds_with(header.wire, buffer.limit) {
-        return Admission::Dropped;
-    }
-    if header.marks.has(Marks::ECN_CAPABLE)
-        && of(buffer.mark_scope).exceeds_with(header.wire, buffer.mark_above)
-    {
-        return Admission::Marked;
-    }
-    Admission::Queued
+/// A limit in packets and one in bytes, of which one never binds: asked without a branch on which it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    packets: u32,
+    bytes: u64,
 }
 
-/// Decides over a packet that finds nothing queued.
-#[inline]
-pub(super) fn admit_alone(buffer: &Buffer, header: &Header) -> Admission {
-    admit(buffer, Backlog::default(), Backlog::default(), header)
+impl From<Limit> for Bound {
+    fn from(limit: Limit) -> Self {
+        let never = Self { packets: u32::MAX, bytes: u64::MAX };
+        match limit {
+            Limit::Packets(packets) => Self { packets, ..never },
+            Limit::Bytes(bytes) => Self { bytes, ..never },
+            Limit::Unlimited => never,
+        }
+    }
+}
+
+/// A [`Buffer`] as it is asked for each packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) drop: Bound,
+    drop_scope: Scope,
+    mark: Bound,
+    mark_scope: Scope,
+}
+
+impl From<Buffer> for Bounds {
+    fn from(Buffer { limit, limit_scope, mark_above, mark_scope }: Buffer) -> Self {
+        Self { drop: limit.into(), drop_scope: limit_scope, mark: mark_above.into(), mark_scope }
+    }
+}
+
+impl Bounds {
+    /// Decides over a packet that finds `queue` and `port` queued.
+    #[inline]
+    pub(super) fn admit(&self, port: Backlog, queue: Backlog, header: &Header) -> Admission {
+        let of = |scope| if scope == Scope::Port { port } else { queue };
+        self.decide(of(self.drop_scope), of(self.mark_scope), header)
+    }
+
+    /// Decides over a packet that finds nothing queued.
+    #[inline]
+    pub(super) fn admit_alone(&self, header: &Header) -> Admission {
+        self.decide(Backlog::default(), Backlog::default(), header)
+    }
+
+    /// Decides over a packet that finds `dropping` where room is limited, `marking` where marks are made.
+    #[inline]
+    pub(super) fn decide(&self, dropping: Backlog, marking: Backlog, header: &Header) -> Admission {
+        if dropping.exceeds_with(header.wire, self.drop) {
+            return Admission::Dropped;
+        }
+        if header.marks.has(Marks::ECN_CAPABLE) && marking.exceeds_with(header.wire, self.mark) {
+            return Admission::Marked;
+        }
+        Admission::Queued
+    }
 }

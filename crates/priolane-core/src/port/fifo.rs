@@ -1,6 +1,6 @@
 //! One queue, first in, first out.
 
-use super::backlog::{Backlog, admit, admit_alone};
+use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Discipline, Pausable};
 use crate::ids::ClassSet;
 use crate::packet::{Header, Parcel};
@@ -12,13 +12,13 @@ use crate::units::Time;
 pub struct Fifo<P> {
     queue: Ring<P>,
     bytes: u64,
-    buffer: Buffer,
+    bounds: Bounds,
 }
 
 impl<P: Parcel> Fifo<P> {
     /// An empty queue with this buffer; the scope of its limits makes no difference.
     pub fn new(buffer: Buffer) -> Self {
-        Self { queue: Ring::default(), bytes: 0, buffer }
+        Self { queue: Ring::default(), bytes: 0, bounds: buffer.into() }
     }
 }
 
@@ -27,7 +27,7 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
         let header = parcel.header();
         let backlog = Backlog { packets: self.queue.len(), bytes: self.bytes };
-        let admission = admit(&self.buffer, backlog, backlog, header);
+        let admission = self.bounds.decide(backlog, backlog, header);
         if admission != Admission::Dropped {
             self.bytes += u64::from(header.wire);
             admission.mark(self.queue.push(parcel));
@@ -37,7 +37,7 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
 
     #[inline]
     fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
-        Some(admit_alone(&self.buffer, header))
+        Some(self.bounds.admit_alone(header))
     }
 
     #[inline]

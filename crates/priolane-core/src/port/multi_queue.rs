@@ -4,7 +4,7 @@
 //! ([`Order`]). The order is told when a packet comes to the head of a queue and when a queue is served, so it costs
 //! an arrival behind others nothing.
 
-use super::backlog::{Backlog, admit, admit_alone};
+use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Discipline, Pausable, SortBy};
 use crate::ids::{CLASSES, ClassSet};
 use crate::packet::{Header, Parcel};
@@ -47,7 +47,7 @@ pub struct MultiQueue<P, O> {
     /// Bit `q` is set while queue `q` holds a packet.
     pub(super) occupied: u32,
     pub(super) total: Backlog,
-    pub(super) buffer: Buffer,
+    pub(super) bounds: Bounds,
     map: [u8; CLASSES],
     sort_by: SortBy,
     order: O,
@@ -69,7 +69,7 @@ impl<P: Parcel, O: Order> MultiQueue<P, O> {
             queues: (0..=last).map(|_| queue()).collect(),
             occupied: 0,
             total: Backlog::default(),
-            buffer,
+            bounds: buffer.into(),
             map: sorting.map.map(|q| q.min(last)),
             sort_by: sorting.by,
             order,
@@ -114,7 +114,7 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
         let header = parcel.header();
         let q = self.queue_of(header);
         let queue = &mut self.queues[q];
-        let admission = admit(&self.buffer, self.total, queue.backlog, header);
+        let admission = self.bounds.admit(self.total, queue.backlog, header);
         if admission != Admission::Dropped {
             if queue.backlog.packets == 0 {
                 self.order.begin(q, header.wire);
@@ -130,7 +130,7 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
     #[inline]
     fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         self.order.idle();
-        Some(admit_alone(&self.buffer, header))
+        Some(self.bounds.admit_alone(header))
     }
 
     #[inline]

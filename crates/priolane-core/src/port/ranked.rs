@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::backlog::{Backlog, admit, admit_alone};
+use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Discipline};
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -44,7 +44,7 @@ pub struct Ranked<P> {
     started: P,
     arrivals: u64,
     backlog: Backlog,
-    buffer: Buffer,
+    bounds: Bounds,
 }
 
 impl<P: Parcel> Ranked<P> {
@@ -55,7 +55,7 @@ impl<P: Parcel> Ranked<P> {
             started: P::default(),
             arrivals: 0,
             backlog: Backlog::default(),
-            buffer,
+            bounds: buffer.into(),
         }
     }
 }
@@ -63,7 +63,7 @@ impl<P: Parcel> Ranked<P> {
 impl<P: Parcel> Discipline<P> for Ranked<P> {
     fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
         let header = parcel.header();
-        let admission = admit(&self.buffer, self.backlog, self.backlog, header);
+        let admission = self.bounds.admit(self.backlog, self.backlog, header);
         if admission != Admission::Dropped {
             self.backlog.add(header.wire);
             self.arrivals += 1;
@@ -76,7 +76,7 @@ impl<P: Parcel> Discipline<P> for Ranked<P> {
 
     #[inline]
     fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
-        Some(admit_alone(&self.buffer, header))
+        Some(self.bounds.admit_alone(header))
     }
 
     fn next_start(&self) -> Option<Time> {

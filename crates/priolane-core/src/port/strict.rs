@@ -35,14 +35,14 @@ impl<P: Parcel> Strict<P> {
     /// Whether the port has room for a packet.
     #[inline]
     pub(super) fn fits(&self, header: &Header) -> bool {
-        !self.total.exceeds_with(header.wire, self.buffer.limit)
+        !self.total.exceeds_with(header.wire, self.bounds.drop)
     }
 
     /// Whether the port would have room for a packet if all queues worse than the packet's were empty.
     pub(super) fn fits_without_worse(&self, header: &Header) -> bool {
         let worse = &self.queues[self.queue_of(header) + 1..];
         let rest = worse.iter().fold(self.total, |rest, queue| rest.without(queue.backlog));
-        !rest.exceeds_with(header.wire, self.buffer.limit)
+        !rest.exceeds_with(header.wire, self.bounds.drop)
     }
 
     /// Takes out the last packet of the worst non-empty queue, if that is worse than the packet's of `header`.

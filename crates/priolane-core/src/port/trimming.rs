@@ -11,7 +11,7 @@
 //! The coin avoids that synchronised senders are trimmed always or never. A packet whose header finds no room either
 //! is dropped whole; returning it to its sender is not done here (docs/assumptions.md#trimming).
 
-use super::backlog::{Backlog, admit, admit_alone};
+use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Cut, Discipline, Limit};
 use crate::packet::{Header, Kind, Marks, Parcel};
 use crate::ring::Ring;
@@ -37,7 +37,7 @@ pub struct Trimming<P> {
     data_backlog: Backlog,
     headers: Ring<P>,
     header_backlog: Backlog,
-    buffer: Buffer,
+    bounds: Bounds,
     spec: TrimmingSpec,
     coin: Stream,
     /// Headers served since the last payload packet, while both waited.
@@ -54,7 +54,7 @@ impl<P: Parcel> Trimming<P> {
             data_backlog: Backlog::default(),
             headers: Ring::default(),
             header_backlog: Backlog::default(),
-            buffer,
+            bounds: buffer.into(),
             spec,
             coin,
             headers_in_turn: 0,
@@ -69,7 +69,7 @@ impl<P: Parcel> Trimming<P> {
 
     fn keep_data(&mut self, parcel: &P) -> Admission {
         let header = parcel.header();
-        let admission = admit(&self.buffer, self.data_backlog, self.data_backlog, header);
+        let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
         if admission != Admission::Dropped {
             self.data_backlog.add(header.wire);
             admission.mark(self.data.push(parcel));
@@ -79,7 +79,7 @@ impl<P: Parcel> Trimming<P> {
 
     fn keep_header(&mut self, parcel: &P) -> Admission {
         let wire = parcel.header().wire;
-        if self.header_backlog.exceeds_with(wire, self.spec.headers) {
+        if self.header_backlog.exceeds_with(wire, self.spec.headers.into()) {
             return Admission::Dropped;
         }
         self.header_backlog.add(wire);
@@ -104,7 +104,7 @@ impl<P: Parcel> Trimming<P> {
     /// Whether the last of the data queue makes room enough for a packet.
     fn last_makes_room(&self, header: &Header) -> bool {
         let last = self.data.last().map(|last| Backlog { packets: 1, bytes: u64::from(last.header().wire) });
-        last.is_some_and(|last| !self.data_backlog.without(last).exceeds_with(header.wire, self.buffer.limit))
+        last.is_some_and(|last| !self.data_backlog.without(last).exceeds_with(header.wire, self.bounds.drop))
     }
 
     #[cold]
@@ -137,7 +137,7 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
 
     #[inline]
     fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
-        if Self::is_data(header) { Some(admit_alone(&self.buffer, header)) } else { Some(Admission::Queued) }
+        if Self::is_data(header) { Some(self.bounds.admit_alone(header)) } else { Some(Admission::Queued) }
     }
 
     #[inline]

@@ -12,8 +12,9 @@ use super::line::{Counts, Line};
 use crate::trace::{Backlog, Seen};
 use crate::wire::Wire;
 
-/// A port of a switch.
+/// A port of a switch; aligned, so that it takes no more cache lines than it must.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Egress<D> {
     pub(crate) line: Line,
     pub(crate) counts: Counts,
@@ -47,7 +48,8 @@ impl<D> Egress<D> {
 
     /// `packet` arrives at `now`; departures due by `now` have happened. Whether it or another packet was
     /// put on the line.
-    #[inline]
+    // Inlined by measurement: a switch has two places that call it, and a call is a tenth of the work.
+    #[inline(always)]
     pub(crate) fn arrive<B: Body, W: Wire<B>>(
         &mut self,
         now: Time,

@@ -14,9 +14,8 @@ use crate::topology::Link;
 use crate::trace::Seen;
 use crate::wire::{Ingress, Wire};
 
-/// What one class saw at a line and the queues in front of it: a cache line.
+/// What one class saw at a line and the queues in front of it.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
 struct ClassCount {
     served: Tally,
     /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
@@ -39,16 +38,34 @@ struct ClassLoss {
 /// Counts by class; the one owner of "who waited for whom".
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Class 0 in place: most ports see no other, and a network may have many ports.
+    /// Class 0 in place: most ports see no other.
     first: ClassCount,
-    /// The classes above it, up to the last one seen.
-    others: Vec<ClassCount>,
+    /// Bit `c` is set while a packet of class `c` waits.
+    waiting: u16,
+    /// Bit `c` is set once a packet of class `c`, above 0, came.
+    seen: u16,
+    /// None while all that happened is in `first`.
+    rest: Option<Box<Rest>>,
+}
+
+/// With it, all of a port with one queue is three cache lines.
+const _: () = assert!(size_of::<Counts>() == 64);
+
+/// Counts that many ports do without.
+#[derive(Debug, Default)]
+struct Rest {
+    /// The classes above 0.
+    others: [ClassCount; CLASSES - 1],
     /// None before the first loss.
     losses: Option<Box<[ClassLoss; CLASSES]>>,
-    /// Bit `c` is set while a packet of class `c` waits.
-    waiting: u32,
     /// Bytes served up to the last sample instant at which the port was read.
     sampled_bytes: u64,
+}
+
+/// The bit of a class.
+#[inline]
+fn bit(class: Class) -> u16 {
+    1 << (usize::from(class) % CLASSES)
 }
 
 impl Counts {
@@ -58,24 +75,21 @@ impl Counts {
         if class == 0 {
             return &mut self.first;
         }
-        if class > self.others.len() {
-            self.see(class);
-        }
-        &mut self.others[class - 1]
+        self.seen |= bit(class as Class);
+        &mut self.rest.get_or_insert_default().others[class - 1]
     }
 
-    #[cold]
-    fn see(&mut self, class: usize) {
-        self.others.resize(class, ClassCount::default());
-    }
-
-    fn all(&self) -> impl Iterator<Item = &ClassCount> {
-        std::iter::once(&self.first).chain(&self.others)
+    /// The classes of which a packet came, and class 0.
+    fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
+        let others = self.rest.iter().flat_map(|rest| (1..).zip(&rest.others));
+        std::iter::once((0, &self.first))
+            .chain(others.filter(|&(class, _)| self.seen & bit(class as Class) != 0))
     }
 
     #[cold]
     fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
-        &mut self.losses.get_or_insert_default()[usize::from(class) % CLASSES]
+        let losses = &mut self.rest.get_or_insert_default().losses;
+        &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
     }
 
     /// A packet is queued at `now`.
@@ -84,13 +98,13 @@ impl Counts {
         let count = self.of(class);
         count.waiting += 1;
         count.waited = count.waited.wrapping_sub(now.0);
-        self.waiting |= 1 << class;
+        self.waiting |= bit(class);
     }
 
     /// A queued packet starts service at `t`.
     #[inline]
     pub(crate) fn dequeued(&mut self, t: Time, class: Class) {
-        let better = self.waiting & ((1 << class) - 1);
+        let better = self.waiting & (bit(class) - 1);
         let count = self.of(class);
         count.inversions += u64::from(better != 0);
         self.left(t, class);
@@ -103,7 +117,7 @@ impl Counts {
         count.waiting -= 1;
         count.waited = count.waited.wrapping_add(t.0);
         if count.waiting == 0 {
-            self.waiting &= !(1 << class);
+            self.waiting &= !bit(class);
         }
     }
 
@@ -152,43 +166,43 @@ impl Counts {
             inversions: c.inversions,
             waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
         };
-        let seen = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
+        let losses = self.rest.as_ref().and_then(|rest| rest.losses.as_deref().copied()).unwrap_or_default();
+        let mut counts = [ClassCount::default(); CLASSES];
+        self.all().for_each(|(class, count)| counts[class] = *count);
+        let happened = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
             c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0
         };
-        let losses = self.losses.as_deref().copied().unwrap_or_default();
-        let nothing = ClassCount::default();
-        let classes = self.all().chain(std::iter::repeat(&nothing)).enumerate();
-        let rows = classes.zip(losses).map(|((class, c), loss)| (class, c, loss));
-        rows.filter(seen).map(record).collect()
+        let rows = counts.iter().zip(losses).enumerate().map(|(class, (c, loss))| (class, c, loss));
+        rows.filter(happened).map(record).collect()
     }
 
     /// Bytes put on the line since the last sample instant.
     pub(crate) fn unsampled_bytes(&self) -> u64 {
-        self.served_bytes() - self.sampled_bytes
+        self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled_bytes)
     }
 
     /// The same, which this sample takes in.
     pub(crate) fn sample_bytes(&mut self) -> u64 {
         let bytes = self.unsampled_bytes();
-        self.sampled_bytes += bytes;
+        if bytes > 0 {
+            self.rest.get_or_insert_default().sampled_bytes += bytes;
+        }
         bytes
     }
 
     fn served_bytes(&self) -> u64 {
-        self.all().map(|count| count.served.bytes).sum()
+        self.all().map(|(_, count)| count.served.bytes).sum()
     }
 
     /// Packets put on the line.
     pub(crate) fn served(&self) -> u64 {
-        self.all().map(|count| count.served.packets).sum()
+        self.all().map(|(_, count)| count.served.packets).sum()
     }
 
     /// Dropped, lost and trimmed packets of each class.
     pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 3]> {
-        self.losses
-            .iter()
-            .flat_map(|losses| losses.iter())
-            .map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed])
+        let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
+        all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed])
     }
 }
 

@@ -18,7 +18,7 @@ use crate::wire::Wire;
 pub(crate) struct Switch<D> {
     node: NodeId,
     pub(crate) ports: Vec<Egress<D>>,
-    /// Ports with a backlog, in no order.
+    /// Ports with a backlog, in no order. One that is not among them has none.
     busy: Vec<Busy>,
     /// The ports by which the arrivals of the present window leave.
     routes: Vec<u32>,
@@ -154,9 +154,36 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         let p = self.routes[place] as usize;
+        if self.memory.is_some() {
+            return self.arrive_shared(p, fabric, now, packet, wire);
+        }
+        let Some(port) = self.ports.get_mut(p) else { return self.unroutable(fabric, now, packet, wire) };
+        if port.listed {
+            port.serve_until(now, wire);
+        }
+        port.arrive(now, packet, wire);
+        if !port.listed
+            && let Some(due) = port.next_service()
+        {
+            port.listed = true;
+            self.busy.push(Busy { due, port: p as u32 });
+        }
+    }
+
+    /// The same where the ports share a buffer. Apart, so that each of the two has its port's code in line.
+    #[inline(never)]
+    fn arrive_shared<B: Body, W: Wire<B>>(
+        &mut self,
+        p: usize,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) where
+        D: Discipline<Packet<B>>,
+    {
         if p >= self.ports.len() {
-            self.unroutable(fabric, now, packet, wire);
-            return;
+            return self.unroutable(fabric, now, packet, wire);
         }
         self.at_port(p, |port| port.serve_until(now, wire));
         self.offer(p, now, packet, wire);
