@@ -17,6 +17,8 @@ _DODGE = 0.035
 _MOST_TICKS = 8
 MARKS_PER_CURVE = 7
 _NAME_CHARACTERS = 16
+# Names below bars stand level while all of them together are no longer.
+_LEVEL_CHARACTERS = 36
 
 
 @dataclass
@@ -68,8 +70,9 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
 
 
 def paint_bars(panel: Panel, place: PanelAxes) -> None:
-    """Bars grouped by x; later series of one scheme are paler."""
+    """Bars grouped by x; later series of one scheme are paler. Where all show one thing each is named by its series."""
     names = _categories(panel)
+    alone = len(names) == 1 and len(panel.series) > 1 and not _numbers(panel)
     width = 0.82 / max(len(panel.series), 1)
     for order, series in enumerate(panel.series):
         look = style_of(series.scheme)
@@ -82,12 +85,19 @@ def paint_bars(panel: Panel, place: PanelAxes) -> None:
                 color=look.colour,
                 hatch=look.hatch,
                 alpha=1.0 if series.variant == 0 else 0.55,
-                label=str(order) if nth == 0 else "_nolegend_",
+                label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,
             )
             place.name(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
             _interval(place.axes, x, mark.estimate, INK)
-    place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
+    if alone:
+        middles = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
+        labels = [_fitted(series.label) for series in panel.series]
+        slanted = len(labels) * max(map(len, labels)) > _LEVEL_CHARACTERS
+        turn: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+        place.axes.set_xticks(middles, labels, **turn)
+    else:
+        place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
     place.axes.tick_params(axis="x", length=0)
 
 
