@@ -8,6 +8,7 @@ mod limit;
 mod measure;
 pub mod peer;
 mod scenarios;
+pub mod solvers;
 
 use std::collections::BTreeMap;
 
@@ -97,6 +98,12 @@ pub enum BenchError {
         scenario: &'static str,
         /// What is wrong with it.
         source: Box<Broken>,
+    },
+    /// The sizes that thresholds are made from cannot be had, or a solver has none for them.
+    #[error("there are no thresholds for {name}")]
+    Sizes {
+        /// The table.
+        name: &'static str,
     },
     /// A run failed.
     #[error("{scenario}: {source}")]

@@ -4,15 +4,18 @@ use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
 use priolane_lab::bench::growth::{self, Growth, Memory, Row};
+use priolane_lab::bench::solvers::{SolverTime, solver_times};
 use priolane_lab::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
 
 const USAGE: &str =
-    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth] [--json | --raw]
+    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]
+               [--json | --raw]
   --scenario  measure this one; without it the usual ones
   --engine    window (default) or wheel
   --repeat    runs of each, of which the median counts (default 3)
   --flows     only the first N flows of each
   --growth    the table of docs/performance.md: hosts, flows and memory; minutes, some GB
+  --solvers   how long thresholds for a million recorded flows take
   --json      as JSON, not as a table
   --raw       one scenario in this process, without the yardstick: for profilers";
 
@@ -29,6 +32,7 @@ enum Form {
 enum What {
     Scenarios,
     Growth,
+    Solvers,
 }
 
 /// What is measured, and how it is printed.
@@ -73,6 +77,7 @@ fn read(arguments: &[String]) -> Result<(Request, Wanted), Trouble> {
             "--repeat" => request.repeat = above_0("--repeat", value()?)?,
             "--flows" => request.flows = Some(above_0("--flows", value()?)?),
             "--growth" => wanted.what = What::Growth,
+            "--solvers" => wanted.what = What::Solvers,
             "--json" => wanted.form = Form::Json,
             "--raw" => wanted.form = Form::Raw,
             other => return Err(Trouble::Usage(format!("there is no option {other}"))),
@@ -102,9 +107,14 @@ fn above_0(option: &str, count: &str) -> Result<u32, Trouble> {
 }
 
 fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Trouble> {
-    if what == What::Growth {
-        return print_growth(request, form);
+    match what {
+        What::Scenarios => print_scenarios(request, form),
+        What::Growth => print_growth(request, form),
+        What::Solvers => print_solvers(request, form),
     }
+}
+
+fn print_scenarios(request: &Request, form: Form) -> Result<(), Trouble> {
     let wanted = request.wanted().map_err(|error| Trouble::Usage(error.to_string()))?;
     if form == Form::Raw {
         let [named] = wanted[..] else { return Err(Trouble::Usage("--raw wants one --scenario".to_owned())) };
@@ -118,6 +128,18 @@ fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Tro
     } else {
         print(&table(&bench))
     }
+}
+
+fn print_solvers(request: &Request, form: Form) -> Result<(), Trouble> {
+    let found = solver_times(request.repeat).map_err(other)?;
+    if form != Form::Table {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    let head = format!("{:<14}{:>10}  {:<15}{:>7}{:>10}", "sizes", "different", "solver", "levels", "cpu ms");
+    let row = |SolverTime { sizes, different, solver, levels, cpu_ms, .. }: &SolverTime| {
+        format!("{sizes:<14}{different:>10}  {solver:<15}{levels:>7}{cpu_ms:>10.3}")
+    };
+    print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
 }
 
 /// Measures a scenario in a new process, so that its peak memory is its own.
