@@ -62,6 +62,42 @@ pub struct FlowSpec {
     pub weights: Weights,
 }
 
+/// The way between the two ends of a flow, while nothing else is on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Links from the source to the destination.
+    pub hops: u32,
+    /// The rate of the slowest of them: how fast a flow alone can be.
+    pub rate: Rate,
+    /// What a full data packet and its answer take.
+    pub data: BaseDelay,
+    /// What a control packet, such as a probe, and its answer take.
+    pub control: BaseDelay,
+}
+
+/// What a packet takes on an empty network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BaseDelay {
+    /// From the start of its transmission to the arrival of its last bit at the other end.
+    pub one_way: Span,
+    /// From the start of its transmission until its sender has processed the answer, a control packet.
+    pub round_trip: Span,
+}
+
+impl Path {
+    /// Two links of 10 Gbps and 10 us there and back, whatever the packet: what drivers that know nothing of paths stand
+    /// for, such as tests.
+    pub const NOMINAL: Self = {
+        let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
+        Self { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
+    };
+
+    /// Bytes that fill the path: its rate times its round-trip time, at least 1.
+    pub fn bdp(&self) -> u64 {
+        self.rate.bytes_in(self.data.round_trip).max(1)
+    }
+}
+
 /// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
@@ -114,6 +150,8 @@ pub enum Control {
 pub struct RxMeta {
     /// When the packet's last bit arrived at the host; `Cx::now` may be later.
     pub stamp: Time,
+    /// What the host adds by mistake to the delays that it measures with this packet.
+    pub noise: Span,
 }
 
 /// A name an endpoint gives a packet whose true transmission time it wants to know.
@@ -198,8 +236,15 @@ pub trait Endpoint: Send {
     /// What this transport writes in its packets.
     type Body: crate::packet::Body;
 
-    /// The application starts `flow` here. Called once per flow, at its source.
+    /// The application starts `flow` here. Called once per flow, at its source (or [`Self::open_on`] is).
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec);
+
+    /// As [`Self::open`], by a driver that knows the network: `path` finds the flow's way through it, for transports
+    /// that start from that. Default: `open`.
+    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        let _ = path;
+        self.open(cx, flow);
+    }
 
     /// Something changes a flow in mid-life. Unknown or finished flows are ignored.
     fn control(&mut self, cx: &mut Cx, id: FlowId, control: Control);

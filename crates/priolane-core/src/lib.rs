@@ -7,6 +7,7 @@ pub mod assign;
 pub mod endpoint;
 pub mod host;
 pub mod ids;
+pub mod noise;
 pub mod packet;
 pub mod port;
 pub mod price;

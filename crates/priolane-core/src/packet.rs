@@ -54,7 +54,7 @@ pub enum Kind {
     SynAck,
     /// A credit, token, grant or pull: permission to send.
     Credit,
-    /// A header-only question about path or peer.
+    /// A header-only question about path or peer; with [`Marks::ECHO`] the answer to one.
     Probe,
     /// Any other packet of a transport's own.
     Signal,

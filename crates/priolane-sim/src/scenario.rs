@@ -3,6 +3,7 @@
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, Class, FlowId};
+use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy};
 use priolane_core::transport::Transport;
@@ -114,6 +115,15 @@ pub struct ScheduledControl {
     pub control: Control,
 }
 
+/// How well hosts measure delays.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Measuring {
+    /// What hosts add to the delays that they measure; `None` for nothing.
+    pub noise: Option<DelayNoise>,
+    /// The clock of each host is off by an amount drawn evenly from this to both sides: it is in one-way delays.
+    pub clock_error: Span,
+}
+
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -131,6 +141,8 @@ pub struct Scenario {
     pub switch: SwitchSpec,
     /// Time between a packet's arrival at a host and its transport seeing it.
     pub host_delay: Span,
+    /// How well hosts measure delays.
+    pub measuring: Measuring,
     /// The flows, sorted by start; `flows[i].id == FlowId(i)`.
     pub flows: Vec<FlowSpec>,
     /// Which of them wait for others, by flow, each at most once, without a circle.

@@ -72,6 +72,8 @@ pub struct Dctcp {
     reno: NewReno,
     g: f64,
     alpha: f64,
+    /// The exponent of alpha in a cut: D2TCP's d, 1 for DCTCP.
+    urgency: f64,
     floor: u64,
     acked_bytes: u64,
     marked_bytes: u64,
@@ -104,8 +106,19 @@ impl Dctcp {
         self.marked_bytes = 0;
     }
 
+    /// The exponent of alpha in a cut.
+    pub(super) fn urgency(&self) -> f64 {
+        self.urgency
+    }
+
+    /// Sets the exponent of alpha in a cut.
+    pub(super) fn set_urgency(&mut self, urgency: f64) {
+        self.urgency = urgency;
+    }
+
     fn cut(&mut self, ack: &AckSeen) {
-        let kept = (self.reno.window() as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        let penalty = if self.urgency == 1.0 { self.alpha } else { libm::pow(self.alpha, self.urgency) };
+        let kept = (self.reno.window() as f64 * (1.0 - penalty / 2.0)) as u64;
         self.reno.reduce_to(kept.max(self.floor));
         self.reduced_until = ack.next;
         let times = match self.reduction {
@@ -152,6 +165,7 @@ impl CongestionControl for Dctcp {
             reno,
             g: config.g,
             alpha: config.alpha_0,
+            urgency: 1.0,
             floor,
             acked_bytes: 0,
             marked_bytes: 0,

@@ -3,9 +3,14 @@
 //! [`window`] is the one reliability machine for all window-based transports; the congestion controllers
 //! that steer it have a file each.
 
+pub mod d2tcp;
 pub mod dctcp;
+pub mod delay;
+pub mod ledbat;
 pub mod new_reno;
 pub mod paccp;
+pub mod prioplus;
+pub mod swift;
 pub mod window;
 
 use std::sync::Arc;
@@ -13,7 +18,7 @@ use std::sync::Arc;
 use crate::endpoint::Endpoint;
 use crate::host;
 use crate::ids::HostId;
-use window::WindowEndpoint;
+use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
@@ -38,6 +43,16 @@ pub enum Controller {
     Dctcp(dctcp::Config),
     /// PACCP.
     Paccp(paccp::Config),
+    /// Swift.
+    Swift(swift::Config),
+    /// LEDBAT.
+    Ledbat(ledbat::Config),
+    /// Deadline-aware Data Center TCP.
+    D2tcp(d2tcp::Config),
+    /// PrioPlus around Swift.
+    PrioPlusSwift(prioplus::Config<swift::Config>),
+    /// PrioPlus around LEDBAT.
+    PrioPlusLedbat(prioplus::Config<ledbat::Config>),
 }
 
 /// Something that is done with one endpoint type, whichever a [`Transport`] turns out to need: a run.
@@ -53,17 +68,27 @@ impl Transport {
     /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
     pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
         let Self::Window { window, controller, scheduler } = self;
-        let window = Arc::new(*window);
+        let window = (Arc::new(*window), *scheduler);
         match controller {
-            Controller::NewReno(c) => user.run(|host| {
-                WindowEndpoint::<new_reno::NewReno>::with_kind(host, Arc::clone(&window), *c, *scheduler)
-            }),
-            Controller::Dctcp(c) => user.run(|host| {
-                WindowEndpoint::<dctcp::Dctcp>::with_kind(host, Arc::clone(&window), *c, *scheduler)
-            }),
-            Controller::Paccp(c) => user.run(|host| {
-                WindowEndpoint::<paccp::Paccp>::with_kind(host, Arc::clone(&window), *c, *scheduler)
-            }),
+            Controller::NewReno(c) => on_window::<new_reno::NewReno, U>(user, window, c),
+            Controller::Dctcp(c) => on_window::<dctcp::Dctcp, U>(user, window, c),
+            Controller::Paccp(c) => on_window::<paccp::Paccp, U>(user, window, c),
+            Controller::Swift(c) => on_window::<swift::Swift, U>(user, window, c),
+            Controller::Ledbat(c) => on_window::<ledbat::Ledbat, U>(user, window, c),
+            Controller::D2tcp(c) => on_window::<d2tcp::D2tcp, U>(user, window, c),
+            Controller::PrioPlusSwift(c) => on_window::<prioplus::PrioPlus<swift::Swift>, U>(user, window, c),
+            Controller::PrioPlusLedbat(c) => {
+                on_window::<prioplus::PrioPlus<ledbat::Ledbat>, U>(user, window, c)
+            }
         }
     }
+}
+
+/// Calls `user` with the window machine under the controller `C`.
+fn on_window<C: CongestionControl + 'static, U: EndpointUser>(
+    user: U,
+    (window, scheduler): (Arc<window::Config>, host::SchedulerKind),
+    config: &C::Config,
+) -> U::Out {
+    user.run(|host| WindowEndpoint::<C>::with_kind(host, Arc::clone(&window), config.clone(), scheduler))
 }

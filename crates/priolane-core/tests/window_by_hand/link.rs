@@ -123,7 +123,7 @@ impl<C: CongestionControl> Net<C> {
 
     /// Hands `packet` to `host`, now.
     pub(crate) fn inject(&mut self, host: usize, packet: &Packet<Segment>) {
-        let meta = RxMeta { stamp: self.now };
+        let meta = RxMeta { stamp: self.now, noise: Span::ZERO };
         self.call(host, |end, cx| end.on_packet(cx, meta, packet));
     }
 
@@ -170,7 +170,7 @@ impl<C: CongestionControl> Net<C> {
             }
             What::Arrival => {
                 let ((stamp, _), (host, packet)) = self.under_way.pop_first().unwrap();
-                self.call(host, |end, cx| end.on_packet(cx, RxMeta { stamp }, &packet));
+                self.call(host, |end, cx| end.on_packet(cx, RxMeta { stamp, noise: Span::ZERO }, &packet));
             }
             What::Line(host) => self.transmit(host),
             What::Timer(host) => {

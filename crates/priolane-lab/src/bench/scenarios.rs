@@ -11,7 +11,7 @@ use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::Outages;
-use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 
 use super::growth::{self, Case};
@@ -308,6 +308,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSp
         nic: Nic::Pull,
         switch: SwitchSpec::default(),
         host_delay: Span::ZERO,
+        measuring: Measuring::default(),
         flows,
         waits: Vec::new(),
         outages: Outages::default(),

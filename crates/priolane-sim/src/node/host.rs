@@ -11,7 +11,8 @@ use priolane_core::endpoint::{
     Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx, Weights,
 };
 use priolane_core::ids::{CLASSES, FlowId, HostId};
-use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::noise::DelayNoise;
+use priolane_core::packet::{self, Body, Header, Marks, Packet};
 use priolane_core::port::Admission;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
@@ -132,6 +133,7 @@ pub(crate) struct Host<E: Endpoint> {
     endpoint: E,
     rng: Stream,
     clock: LocalClock,
+    noise: Option<Noise>,
     processing: Span,
     line: Line,
     queue: Option<TransmitQueue<E::Body>>,
@@ -147,6 +149,37 @@ pub(crate) struct Host<E: Endpoint> {
     completed: Vec<FlowReport>,
     reports: Vec<FlowSample>,
     exchanged: [Exchanged; CLASSES],
+}
+
+/// What the host adds to the delays that it measures.
+#[derive(Debug)]
+struct Noise {
+    of: DelayNoise,
+    stream: Stream,
+}
+
+impl Noise {
+    fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
+        let of = scenario.measuring.noise.clone()?;
+        Some(Self { of, stream: Stream::new(scenario.seed, Purpose::DelayNoise, u64::from(host.0)) })
+    }
+
+    /// The error of what `header` reports; only answers report a delay.
+    fn of(&mut self, header: &Header) -> Span {
+        match header.kind {
+            packet::Kind::Ack | packet::Kind::SynAck => self.of.sample(&mut self.stream),
+            packet::Kind::Probe if header.marks.has(Marks::ECHO) => self.of.sample(&mut self.stream),
+            _ => Span::ZERO,
+        }
+    }
+}
+
+/// How far the clock of `host` is off.
+fn clock(scenario: &Scenario, host: HostId) -> LocalClock {
+    let error = scenario.measuring.clock_error.0;
+    let drawn =
+        Stream::new(scenario.seed, Purpose::Clock, u64::from(host.0)).below(error.saturating_mul(2) + 1);
+    LocalClock { offset_ps: drawn.cast_signed() - error.cast_signed() }
 }
 
 /// What a host's transport made and took of one class.
@@ -171,7 +204,8 @@ impl<E: Endpoint> Host<E> {
             host,
             endpoint,
             rng: Stream::new(scenario.seed, Purpose::Endpoint, u64::from(host.0)),
-            clock: LocalClock::default(),
+            clock: clock(scenario, host),
+            noise: Noise::new(scenario, host),
             processing: scenario.host_delay,
             line: fabric.line(fabric.egress_links[host.index()][0]),
             queue,
@@ -267,7 +301,8 @@ impl<E: Endpoint> Host<E> {
                     if let Some(machines) = &mut self.agenda.machines {
                         flow.weights = machines.arrive(&flow, now);
                     }
-                    self.endpoint.open(cx, flow);
+                    let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
+                    self.endpoint.open_on(cx, flow, &path);
                 }
                 self.due = self.agenda.next();
             }
@@ -371,8 +406,9 @@ impl<E: Endpoint> Host<E> {
         wire: &mut W,
     ) {
         self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
+        let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-        self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing }, packet);
+        self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
         self.settle(scenario, now, wire);
     }
 

@@ -7,6 +7,7 @@
 
 mod bare;
 pub mod dumbbell;
+mod empty;
 pub mod error;
 pub mod fat_tree;
 pub mod file;

@@ -15,7 +15,7 @@ use priolane_core::transport::{Controller, Transport, dctcp, new_reno, paccp};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::waits::Wait;
 use priolane_sim::{Drive, NodeOrder, run};
@@ -86,6 +86,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         nic: Nic::Pull,
         switch: SwitchSpec::default(),
         host_delay: Span::ZERO,
+        measuring: Measuring::default(),
         flows,
         waits: Vec::new(),
         outages: Outages::default(),

@@ -39,6 +39,8 @@ impl Bulk {
             growth: Growth::Allowed,
             rtt: None,
             srtt: crate::units::Span::ZERO,
+            one_way_ps: 0,
+            host_delay: crate::units::Span::ZERO,
         });
         self.next = self.next.max(self.una + self.dctcp.window());
     }

@@ -4,7 +4,18 @@ use crate::units::{Span, Time};
 const MSS: u64 = 1_000;
 
 fn ack(acked: u64, growth: Growth) -> AckSeen {
-    AckSeen { now: Time::ZERO, acked, una: 0, next: 0, marked: false, growth, rtt: None, srtt: Span::ZERO }
+    AckSeen {
+        now: Time::ZERO,
+        acked,
+        una: 0,
+        next: 0,
+        marked: false,
+        growth,
+        rtt: None,
+        srtt: Span::ZERO,
+        one_way_ps: 0,
+        host_delay: Span::ZERO,
+    }
 }
 
 fn loss(in_flight: u64) -> LossSeen {

@@ -23,6 +23,8 @@ fn ack(acked: u64) -> AckSeen {
         growth: Growth::Allowed,
         rtt: Some(RTT),
         srtt: RTT,
+        one_way_ps: 0,
+        host_delay: Span::ZERO,
     }
 }
 

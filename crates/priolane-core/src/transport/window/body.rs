@@ -47,6 +47,14 @@ pub struct Segment {
     pub sack: [(u32, u32); 2],
 }
 
+impl Segment {
+    /// [`Self::one_way`] in picoseconds, below zero where the receiver's clock is behind.
+    #[inline]
+    pub(super) fn one_way_ps(&self) -> i64 {
+        i64::from(self.one_way.cast_signed()) << TICK_SHIFT
+    }
+}
+
 impl Body for Segment {
     fn blocks(&self) -> [(u32, u32); 2] {
         self.sack

@@ -1,5 +1,8 @@
 //! The contract between the reliability machine and a congestion controller.
 
+use crate::endpoint::{FlowSpec, Path};
+use crate::ids::Class;
+use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
 
 /// What one ACK tells a controller.
@@ -21,6 +24,53 @@ pub struct AckSeen {
     pub rtt: Option<Span>,
     /// Smoothed round-trip time (RFC 6298 §2), this ACK's sample included; zero before the first.
     pub srtt: Span,
+    /// Picoseconds from the packet's transmission, by its sender's clock, to its arrival, by its receiver's: below
+    /// zero where that clock is behind. Wraps beyond 2.1 s.
+    pub one_way_ps: i64,
+    /// How long this host took from the ACK's arrival to its processing.
+    pub host_delay: Span,
+}
+
+/// What the answer to a probe tells a controller.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeSeen {
+    /// When the answer was processed.
+    pub now: Time,
+    /// First byte not yet sent.
+    pub next: u64,
+    /// From the probe's transmission to the processing of the answer.
+    pub rtt: Span,
+    /// As [`AckSeen::one_way_ps`], of the probe.
+    pub one_way_ps: i64,
+}
+
+/// What a controller is told when its flow starts.
+pub struct Opening<'a> {
+    /// The flow.
+    pub flow: &'a FlowSpec,
+    /// When it starts to send (a handshake, if there is one, before that).
+    pub now: Time,
+    /// Finds the flow's way through the network.
+    pub path: &'a dyn Fn() -> Path,
+    /// The host's random stream, from which a controller that chooses at random seeds a stream of its own.
+    pub rng: &'a mut Stream,
+}
+
+impl std::fmt::Debug for Opening<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opening").field("flow", self.flow).field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+/// What holds a flow back besides its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Nothing.
+    Open,
+    /// Pacing: no data before this instant.
+    NotBefore(Time),
+    /// No data at all; a probe at this instant, at once if it has passed.
+    Probe(Time),
 }
 
 /// Whether an ACK may grow the window.
@@ -55,11 +105,46 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Whether its packets are ECN-capable.
     const ECN: bool;
 
+    /// Whether it ever holds its flow back besides by its window: only then is [`Self::gate`] asked and
+    /// [`Self::on_sent`] called.
+    const GATED: bool = false;
+
     /// A controller for a new flow with segments of `mss` bytes.
     fn new(config: &Self::Config, mss: u64) -> Self;
 
-    /// The congestion window, in bytes, at least one segment.
+    /// The flow starts; called once, before anything else. Default: nothing.
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        let _ = opening;
+    }
+
+    /// The congestion window, in bytes; a segment goes out whatever it is if nothing is in flight.
     fn window(&self) -> u64;
+
+    /// What holds the flow back besides the window, as of the last call that changed something. Default: nothing.
+    fn gate(&self) -> Gate {
+        Gate::Open
+    }
+
+    /// A segment was sent. Default: nothing.
+    fn on_sent(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// The probe that [`Gate::Probe`] asked for was sent; without an answer after `timeout` it is taken for lost. The
+    /// gate must not ask for another one at this instant. Default: nothing.
+    fn on_probe_sent(&mut self, now: Time, timeout: Span) {
+        let _ = (now, timeout);
+    }
+
+    /// The answer to a probe arrived, perhaps late or twice. Default: nothing.
+    fn on_probe_answer(&mut self, answer: &ProbeSeen) {
+        let _ = answer;
+    }
+
+    /// The class of the flow's packets from now on. Default: nothing.
+    fn set_class(&mut self, class: Class) {
+        let _ = class;
+    }
 
     /// An ACK arrived, duplicate or not.
     fn on_ack(&mut self, ack: &AckSeen);

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body::{Segment, Stamp};
 use super::config::{Config, ControlEcn, Handshake};
-use super::controller::CongestionControl;
+use super::controller::{CongestionControl, Gate, Opening, ProbeSeen};
 use super::outbox::Outbox;
 use super::ranges::Interval;
 use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
@@ -23,7 +23,7 @@ use super::sender::Sender;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
 use crate::assign::control::{LadderOf, Thresholds};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, SendId, Tx};
+use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, SendId, Tx};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
@@ -58,6 +58,25 @@ impl Queued {
     fn named(id: SendId) -> Self {
         let bits = id.0.get();
         Self { slot: (bits >> 32) as u32, generation: (bits >> 16) as u16, len: bits as u16 }
+    }
+}
+
+/// What the answer to a packet says of the way.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    rtt: Span,
+    one_way_ps: i64,
+    host_delay: Span,
+}
+
+impl Delays {
+    #[inline]
+    fn of(answer: &Packet<Segment>, cx: &Cx, meta: RxMeta) -> Self {
+        Self {
+            rtt: Stamp::read(cx.clock, cx.now).since(answer.body.stamp) + meta.noise,
+            one_way_ps: answer.body.one_way_ps().saturating_add_unsigned(meta.noise.0),
+            host_delay: cx.now.since(meta.stamp),
+        }
     }
 }
 
@@ -279,41 +298,87 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// A SYN/ACK or an ACK of payload: for a flow that this host sends.
-    fn on_answer(&mut self, cx: &Cx, packet: &Packet<Segment>) {
+    fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
         let Some(&Role::Sender(slot)) = self.roles.get(&header.flow) else { return };
-        let rtt = Stamp::read(cx.clock, cx.now).since(packet.body.stamp);
+        let delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
-            self.establish(slot, rtt);
+            self.establish(slot, cx.now, delays.rtt);
         } else {
-            self.take_ack(slot, cx.now, rtt, packet);
+            self.take_ack(slot, cx.now, delays, packet);
         }
     }
 
-    fn establish(&mut self, slot: u32, rtt: Span) {
+    /// A probe for a flow that this host receives, or the answer to one of its own.
+    fn on_probe(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+        let header = &packet.header;
+        if header.marks.has(Marks::ECHO) {
+            self.on_probe_answer(cx, meta, packet);
+        } else if !matches!(self.receiving(header), None | Some(Role::Sender(_))) {
+            let Header { flow, src, entropy, .. } = *header;
+            let one_way = Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp);
+            let header = Header {
+                flow,
+                dst: src,
+                entropy,
+                marks: Marks::ECHO,
+                kind: Kind::Probe,
+                ..Header::default()
+            };
+            let body = Segment { stamp: packet.body.stamp, one_way, ..Segment::default() };
+            self.outbox.push(Packet { header, body });
+        }
+    }
+
+    fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+        let Some(&Role::Sender(slot)) = self.roles.get(&packet.header.flow) else { return };
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Delays { rtt, one_way_ps, .. } = Delays::of(packet, cx, meta);
+        sender.controller.on_probe_answer(&ProbeSeen { now: cx.now, next: sender.next, rtt, one_way_ps });
+        sender.ask_gate(cx.now);
+        self.refresh(slot);
+        self.arm_sender(slot);
+    }
+
+    fn send_probe(&mut self, slot: u32, cx: &Cx) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        sender.controller.on_probe_sent(cx.now, sender.rto.timeout(&self.config));
+        let header = sender.probe();
+        let body = Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() };
+        self.outbox.push_as_data(Packet { header, body }, header.class);
+    }
+
+    fn establish(&mut self, slot: u32, now: Time, rtt: Span) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         if !matches!(sender.state, State::Handshake) {
             return;
         }
         sender.on_established(rtt);
+        sender.ask_gate(now);
         let FlowSpec { id, dst, entropy, .. } = sender.spec;
         self.known.insert(dst);
         let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
         self.outbox.push(Packet { header, body: Segment::default() });
         self.refresh(slot);
+        if C::GATED {
+            self.arm_sender(slot);
+        }
     }
 
-    fn take_ack(&mut self, slot: u32, now: Time, rtt: Span, packet: &Packet<Segment>) {
+    fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment>) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
         let cumulative = packet.header.offset.get();
-        sender.on_ack(&Arrived { now, cumulative, sack: packet.body.sack, rtt, echo }, &self.config);
+        let Delays { rtt, one_way_ps, host_delay } = delays;
+        let sack = packet.body.sack;
+        sender.on_ack(&Arrived { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
         if sender.is_complete() {
             self.events.push_back(Event::Completed(sender.report(now)));
             self.forget_sender(slot);
             return;
         }
+        sender.ask_gate(now);
         self.refresh(slot);
         self.arm_sender(slot);
     }
@@ -330,10 +395,29 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
                 self.send_syn(slot, cx);
             } else {
                 sender.on_timeout(cx.now);
+                sender.ask_gate(cx.now);
                 self.refresh(slot);
             }
         }
+        if C::GATED {
+            self.pass_gate(slot, cx);
+        }
         self.arm_sender(slot);
+    }
+
+    /// What waits for a gate that opens by now: data, or a probe.
+    fn pass_gate(&mut self, slot: u32, cx: &Cx) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        if sender.gate_at() > cx.now {
+            return;
+        }
+        if let Gate::Probe(_) = sender.gate {
+            self.send_probe(slot, cx);
+        }
+        if let Some(sender) = self.senders.get_mut(slot) {
+            sender.ask_gate(cx.now);
+        }
+        self.refresh(slot);
     }
 
     fn on_receiver_timer(&mut self, slot: u32, now: Time) {
@@ -362,6 +446,10 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             return None;
         }
         let packet = sender.emit(plan, self.host, cx, &self.config);
+        if C::GATED {
+            sender.controller.on_sent(cx.now);
+            sender.ask_gate(cx.now);
+        }
         let id = self.config.queue_limit.and_then(|_| {
             sender.queued += u64::from(plan.len);
             Queued { slot, generation, len: plan.len }.name()
@@ -388,6 +476,10 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     type Body = Segment;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+        self.open_on(cx, flow, &|| Path::NOMINAL);
+    }
+
+    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let greets = match self.config.handshake {
             Handshake::None => false,
             Handshake::OneRtt => true,
@@ -396,7 +488,11 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         let state = if greets { State::Handshake } else { State::Open };
         let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
         controller.set_weights(flow.weights.theta, flow.weights.w_milli);
-        let slot = self.senders.insert(Sender::new(flow, state, controller, &self.config, cx.now));
+        controller.open(&mut Opening { flow: &flow, now: cx.now, path, rng: cx.rng });
+        let mut sender = Sender::new(flow, state, controller, &self.config, cx.now);
+        sender.tell_class();
+        sender.ask_gate(cx.now);
+        let slot = self.senders.insert(sender);
         self.roles.insert(flow.id, Role::Sender(slot));
         if greets {
             self.send_syn(slot, cx);
@@ -412,6 +508,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         match control {
             Control::Class(class) => {
                 sender.spec.class = class;
+                sender.tell_class();
                 self.events.push_back(Event::ClassChanged { flow: id, class });
             }
             Control::Weights { theta, w_milli } => {
@@ -439,9 +536,10 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment>) {
         match packet.header.kind {
             Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
-            Kind::Ack | Kind::SynAck => self.on_answer(cx, packet),
+            Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
             Kind::Syn => self.on_syn(packet),
-            Kind::Credit | Kind::Probe => {}
+            Kind::Probe => self.on_probe(cx, meta, packet),
+            Kind::Credit => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::body::Segment;
 use super::config::{Config, ControlEcn};
-use crate::ids::HostId;
+use crate::ids::{Class, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
 use crate::ring::Ring;
 
@@ -38,6 +38,14 @@ impl Outbox {
             _ => self.common.wire,
         };
         header.marks = header.marks.with(self.common.marks);
+    }
+
+    /// Queues a packet that goes through the network as the data of `class` does: a probe.
+    pub(super) fn push_as_data(&mut self, packet: Packet<Segment>, class: Class) {
+        let header = &mut self.packets.push(&packet).header;
+        header.src = self.common.src;
+        header.class = class;
+        header.wire = self.common.wire;
     }
 
     /// Takes out the packet that leaves next.

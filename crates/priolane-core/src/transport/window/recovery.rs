@@ -123,6 +123,8 @@ pub(super) struct Arrived {
     /// SACK blocks as offsets from `cumulative`.
     pub(super) sack: [(u32, u32); 2],
     pub(super) rtt: Span,
+    pub(super) one_way_ps: i64,
+    pub(super) host_delay: Span,
     pub(super) echo: Echoed,
 }
 
@@ -174,6 +176,8 @@ impl<C: CongestionControl> Sender<C> {
             growth,
             rtt: Some(ack.rtt),
             srtt: self.rto.srtt(),
+            one_way_ps: ack.one_way_ps,
+            host_delay: ack.host_delay,
         });
         self.repair(effect, ack.now, config);
         if let State::Recovery(recovery) = &self.state {

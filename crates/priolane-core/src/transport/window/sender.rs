@@ -18,7 +18,7 @@
 
 use super::body::{Segment, Stamp};
 use super::config::{Config, Reliability};
-use super::controller::CongestionControl;
+use super::controller::{CongestionControl, Gate};
 use super::ranges::Ranges;
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
@@ -102,6 +102,8 @@ pub(super) struct Sender<C> {
     pub(super) offered: Option<u8>,
     /// Payload bytes in the host's transmit queue, where they are limited.
     pub(super) queued: u64,
+    /// What holds the flow back besides its window: `Gate::Open` for controllers that are not gated.
+    pub(super) gate: Gate,
     /// What may be sent now, as of the last change of the flow's state.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
@@ -136,6 +138,7 @@ impl<C: CongestionControl> Sender<C> {
             armed: Time::NEVER,
             offered: None,
             queued: 0,
+            gate: Gate::Open,
             planned: None,
             sent,
             class_step: Step::first(&config.class),
@@ -152,7 +155,43 @@ impl<C: CongestionControl> Sender<C> {
     /// When the flow next wants its timer.
     #[inline]
     pub(super) fn due(&self) -> Time {
-        self.deadline.min(self.report_at)
+        let due = self.deadline.min(self.report_at);
+        if C::GATED { due.min(self.gate_at()) } else { due }
+    }
+
+    /// When the gate opens or a probe is due; `Time::NEVER` while it is open.
+    #[inline]
+    pub(super) fn gate_at(&self) -> Time {
+        match self.gate {
+            Gate::Open => Time::NEVER,
+            Gate::NotBefore(at) | Gate::Probe(at) => at,
+        }
+    }
+
+    /// Asks a gated controller again what holds the flow back: after whatever may have changed that.
+    #[inline]
+    pub(super) fn ask_gate(&mut self, now: Time) {
+        if !C::GATED || matches!(self.state, State::Handshake) {
+            return;
+        }
+        self.gate = match self.controller.gate() {
+            Gate::NotBefore(at) if at <= now => Gate::Open,
+            Gate::Probe(at) => Gate::Probe(at.max(now)),
+            gate => gate,
+        };
+    }
+
+    /// The header of a probe: it goes the way of the flow's data, in their class.
+    pub(super) fn probe(&self) -> Header {
+        Header {
+            flow: self.spec.id,
+            dst: self.spec.dst,
+            entropy: self.spec.entropy,
+            class: self.class(self.class_step.level),
+            marks: if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() },
+            kind: Kind::Probe,
+            ..Header::default()
+        }
     }
 
     /// If a monitor interval ended by `now`, begins the next; intervals passed over meanwhile count as one.
@@ -186,6 +225,9 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     pub(super) fn plan(&self, config: &Config) -> Option<Plan> {
         if config.queue_limit.is_some_and(|limit| self.queued >= limit) {
+            return None;
+        }
+        if C::GATED && self.gate != Gate::Open {
             return None;
         }
         let plan = match &self.state {
@@ -304,6 +346,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         if self.reached(&config.class) >= self.class_step.until {
             self.class_step = Step::at(&config.class, self.reached(&config.class));
+            self.tell_class();
         }
         if self.reached(&config.host_level) >= self.host_step.until {
             self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
@@ -323,6 +366,12 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn find_levels(&mut self, config: &Config) {
         self.class_step = Step::at(&config.class, self.reached(&config.class));
         self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
+        self.tell_class();
+    }
+
+    /// The class of new packets may have changed.
+    pub(super) fn tell_class(&mut self) {
+        self.controller.set_class(self.class(self.class_step.level));
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use priolane_core::units::{Rate, Span};
 use super::*;
 use crate::node::estimator::Posted;
 use crate::outage::Outages;
-use crate::scenario::{Nic, Stop, SwitchSpec};
+use crate::scenario::{Measuring, Nic, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
 use crate::waits::News;
 use crate::wire::{Ingress, Service};
@@ -36,6 +36,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         nic: Nic::Pull,
         switch: SwitchSpec { memory: Some(memory) },
         host_delay: Span::ZERO,
+        measuring: Measuring::default(),
         flows: Vec::<FlowSpec>::new(),
         waits: Vec::new(),
         outages: Outages::default(),

@@ -1,0 +1,100 @@
+//! D2TCP: DCTCP that yields by its deadline (SIGCOMM 2012).
+//!
+//! ```text
+//! Tc   = B RTT / (3/4 W)       the time that B bytes left take at the window of now
+//! d    = clamp(Tc / D, 1/2, 2) where D is left until the deadline; 1 without one
+//! mark W = W (1 - alpha^d / 2), at most once per window
+//! ```
+//!
+//! Everything else is DCTCP, which this wraps: flows without deadlines leave its trace. What the implementations disagree
+//! about: docs/assumptions.md#d2tcp-late.
+
+use super::dctcp::{self, Dctcp};
+use super::window::{AckSeen, CongestionControl, LossSeen, Opening, Repeat};
+use crate::units::Time;
+
+/// Parameters of D2TCP.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// DCTCP's parameters, which D2TCP keeps.
+    pub dctcp: dctcp::Config,
+    /// The urgency of a flow whose deadline has passed, in [0.5, 2].
+    pub late: f64,
+}
+
+/// The bounds of the urgency d.
+const LEAST: f64 = 0.5;
+const MOST: f64 = 2.0;
+
+/// The window of one D2TCP flow.
+#[derive(Clone, Debug)]
+pub struct D2tcp {
+    dctcp: Dctcp,
+    late: f64,
+    /// Where it ends and when it should have; `None` for flows without deadline or end.
+    due: Option<(u64, Time)>,
+}
+
+impl D2tcp {
+    /// How much the flow presses, d: below 1 it yields more than DCTCP would, above 1 less.
+    pub fn urgency(&self) -> f64 {
+        self.dctcp.urgency()
+    }
+
+    fn urgency_at(&self, ack: &AckSeen) -> f64 {
+        let Some((size, deadline)) = self.due else { return 1.0 };
+        if ack.now >= deadline {
+            return self.late;
+        }
+        let left = size.saturating_sub(ack.una) as f64;
+        let needed = left * ack.srtt.0 as f64 / (0.75 * self.dctcp.window() as f64);
+        (needed / deadline.since(ack.now).0 as f64).clamp(LEAST, MOST)
+    }
+}
+
+impl CongestionControl for D2tcp {
+    type Config = Config;
+
+    const ECN: bool = true;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self { dctcp: Dctcp::new(&config.dctcp, mss), late: config.late, due: None }
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        self.due = opening.flow.size.zip(opening.flow.deadline);
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.dctcp.window()
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        if ack.marked {
+            let urgency = self.urgency_at(ack);
+            self.dctcp.set_urgency(urgency);
+        }
+        self.dctcp.on_ack(ack);
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen) {
+        self.dctcp.on_loss(loss);
+    }
+
+    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+        self.dctcp.on_timeout(loss, repeat);
+    }
+
+    fn on_recovered(&mut self, in_flight: u64) {
+        self.dctcp.on_recovered(in_flight);
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        self.dctcp.inspect(see);
+        see("urgency", self.dctcp.urgency());
+    }
+}
+
+#[cfg(test)]
+mod tests;

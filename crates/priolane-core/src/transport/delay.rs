@@ -1,0 +1,123 @@
+//! What controllers that go by delay have in common: the delay, sizes in packets or in paths, pacing below a packet.
+
+use super::window::{AckSeen, Gate, ProbeSeen};
+use crate::endpoint::{BaseDelay, Path};
+use crate::units::{Span, Time};
+
+/// Which delay a controller goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    /// From the transmission of a packet to the processing of its ACK.
+    #[default]
+    Rtt,
+    /// From the transmission of a packet to its arrival, by the clocks of its two ends.
+    OneWay,
+}
+
+impl Signal {
+    /// The delay that `ack` reports, in picoseconds; below zero only where clocks differ.
+    #[inline]
+    pub(super) fn of(self, ack: &AckSeen) -> Option<f64> {
+        match self {
+            Self::Rtt => ack.rtt.map(|rtt| rtt.0 as f64),
+            Self::OneWay => Some(ack.one_way_ps as f64),
+        }
+    }
+
+    /// The delay that a probe found.
+    pub(super) fn of_probe(self, answer: &ProbeSeen) -> f64 {
+        match self {
+            Self::Rtt => answer.rtt.0 as f64,
+            Self::OneWay => answer.one_way_ps as f64,
+        }
+    }
+
+    /// This delay on an empty path, in picoseconds.
+    pub(super) fn base(self, delay: &BaseDelay) -> f64 {
+        match self {
+            Self::Rtt => delay.round_trip.0 as f64,
+            Self::OneWay => delay.one_way.0 as f64,
+        }
+    }
+}
+
+/// A number of bytes, by what it is a multiple of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Size {
+    /// So many full packets.
+    Packets(f64),
+    /// So many times what fills the flow's path, its rate times its round-trip time.
+    Bdp(f64),
+}
+
+impl Size {
+    /// It in bytes, for packets of `mss` bytes on `path`.
+    pub(super) fn bytes(self, mss: u64, path: &Path) -> f64 {
+        match self {
+            Self::Packets(n) => n * mss as f64,
+            Self::Bdp(n) => n * path.bdp() as f64,
+        }
+    }
+}
+
+/// A controller that keeps the delay of its packets about a target: what PrioPlus is laid around.
+pub trait DelayBased: super::window::CongestionControl {
+    /// Which delay it goes by.
+    fn signal(config: &Self::Config) -> Signal;
+
+    /// The congestion window in bytes, perhaps less than a segment.
+    fn cwnd(&self) -> f64;
+
+    /// Sets the congestion window, in bytes.
+    fn set_cwnd(&mut self, bytes: f64);
+
+    /// Keeps the delay about `aim` from now on, instead of a target of its own.
+    fn set_aim(&mut self, aim: Aim);
+
+    /// Bytes that a round trip below the target adds to a window of a segment or more.
+    fn step(&self) -> f64;
+
+    /// Sets [`Self::step`].
+    fn set_step(&mut self, bytes: f64);
+}
+
+/// A fixed target.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Aim {
+    /// The target, in picoseconds.
+    pub target: f64,
+    /// The delay on an empty path, in picoseconds, below the target.
+    pub base: f64,
+    /// The least time between two decreases; `None` for the round-trip time at the second.
+    pub decrease_every: Option<Span>,
+}
+
+/// Pacing of windows below a packet: one in each round trip over the window (Swift §3.4).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacer {
+    /// When the last packet was sent; `None` before the first.
+    last: Option<Time>,
+}
+
+impl Pacer {
+    pub(super) const NEW: Self = Self { last: None };
+
+    #[inline]
+    pub(super) fn sent(&mut self, now: Time) {
+        self.last = Some(now);
+    }
+
+    /// When the next packet of a flow with a window of `cwnd` of `mss` bytes and this round-trip time may go.
+    #[inline]
+    pub(super) fn gate(&self, cwnd: f64, mss: u64, rtt: Span) -> Gate {
+        match self.last {
+            Some(last) if cwnd < mss as f64 => {
+                // Casts saturate.
+                let gap = (rtt.0 as f64 * mss as f64 / cwnd) as u64;
+                Gate::NotBefore(Time(last.0.saturating_add(gap)))
+            }
+            _ => Gate::Open,
+        }
+    }
+}

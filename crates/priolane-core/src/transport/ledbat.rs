@@ -1,0 +1,255 @@
+//! LEDBAT: queueing delay about a target (RFC 6817).
+//!
+//! ```text
+//! queueing  min(last samples) - min(base history)                                                  (§2.4.2, §3.4)
+//! ACK       off = (TARGET - queueing) / TARGET
+//!           cwnd += GAIN off bytes_acked MSS / cwnd          (GAIN of decreases where off < 0)
+//!           cwnd = max(min(cwnd, flightsize + ALLOWED_INCREASE MSS), MIN_CWND MSS)                 (§2.4.2)
+//! loss      cwnd = max(cwnd / 2, MIN_CWND MSS), at most once a round trip                          (§2.4.2)
+//! timeout   cwnd = 1 MSS                                                                           (§2.4.2)
+//! ```
+//!
+//! The filter of samples holds the last few of at most a round trip (§3.4.2). The base history has a minimum for each
+//! interval (§3.4.1), or is the delay of the empty path, where a flow shall not take what others queue for its base.
+//! docs/assumptions.md#ledbat-scale.
+
+use super::delay::{Aim, DelayBased, Pacer, Signal};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use crate::units::{Span, Time};
+
+/// Samples that the filter looks back at, at most (RFC 6817 §3.4.2 asks for at least 4 a round trip).
+const FILTER: usize = 4;
+
+/// Intervals of the base history (RFC 6817 §2.5: `BASE_HISTORY`).
+const HISTORY: usize = 10;
+
+/// Parameters of LEDBAT.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Which delay it goes by. The RFC's is the one-way delay, which needs no clocks in step.
+    pub signal: Signal,
+    /// The queueing delay that it aims at, above zero; RFC 6817 §2.5 allows 100 ms at most.
+    pub target: Span,
+    /// Share of a segment that a round trip without queueing adds, above 0 and at most 1.
+    pub gain: f64,
+    /// The same of decreases; may be larger (RFC 6817 §2.4.2).
+    pub decrease_gain: f64,
+    /// Segments by which the window may exceed what is in flight, above 0.
+    pub allowed_increase: f64,
+    /// Window of a new flow, in bytes; `None` means 2 segments (RFC 6817 §2.5).
+    pub init_window: Option<u64>,
+    /// Floor of the window, in segments, above 0.
+    pub min_window: f64,
+    /// Where the base delay comes from.
+    pub base: Base,
+}
+
+/// What queueing is measured against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// The delay of the empty path.
+    Path,
+    /// The shortest seen in the current interval and the nine before; each of this length.
+    Measured(Span),
+}
+
+/// The shortest delays of the last intervals.
+#[derive(Clone, Copy, Debug)]
+struct History {
+    minima: [f64; HISTORY],
+    /// The current interval's place, and when it ends.
+    at: usize,
+    ends: Time,
+}
+
+impl History {
+    const NEW: Self = Self { minima: [f64::INFINITY; HISTORY], at: 0, ends: Time::ZERO };
+
+    fn take(&mut self, delay: f64, now: Time, interval: Span) {
+        if now >= self.ends {
+            self.at = (self.at + 1) % HISTORY;
+            self.minima[self.at] = delay;
+            self.ends = now + interval;
+        } else {
+            self.minima[self.at] = self.minima[self.at].min(delay);
+        }
+    }
+
+    fn shortest(&self) -> f64 {
+        self.minima.iter().fold(f64::INFINITY, |least, &delay| least.min(delay))
+    }
+}
+
+/// The last samples.
+#[derive(Clone, Copy, Debug)]
+struct Filter {
+    samples: [(Time, f64); FILTER],
+    at: usize,
+}
+
+impl Filter {
+    const NEW: Self = Self { samples: [(Time::ZERO, f64::INFINITY); FILTER], at: 0 };
+
+    /// Takes a sample; the shortest of those not older than `rtt`.
+    fn take(&mut self, delay: f64, now: Time, rtt: Span) -> f64 {
+        self.samples[self.at] = (now, delay);
+        self.at = (self.at + 1) % FILTER;
+        let fresh = self.samples.iter().filter(|(at, _)| now.since(*at) <= rtt);
+        fresh.fold(delay, |least, &(_, delay)| least.min(delay))
+    }
+}
+
+/// The window of one LEDBAT flow.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    config: Config,
+    mss: f64,
+    cwnd: f64,
+    /// Bytes that a round trip without queueing adds.
+    step: f64,
+    target: f64,
+    /// The base delay where it is the path's, in picoseconds.
+    base: f64,
+    history: History,
+    filter: Filter,
+    /// When the window was last halved.
+    halved: Option<Time>,
+    rtt: Span,
+    pacer: Pacer,
+}
+
+impl Ledbat {
+    /// The queueing delay that `ack` reports, in picoseconds.
+    fn queueing(&mut self, delay: f64, ack: &AckSeen) -> f64 {
+        let current = self.filter.take(delay, ack.now, self.rtt);
+        match self.config.base {
+            Base::Path => current - self.base,
+            Base::Measured(interval) => {
+                self.history.take(delay, ack.now, interval);
+                current - self.history.shortest()
+            }
+        }
+    }
+
+    fn least(&self) -> f64 {
+        self.config.min_window * self.mss
+    }
+}
+
+impl CongestionControl for Ledbat {
+    type Config = Config;
+
+    const ECN: bool = false;
+
+    const GATED: bool = true;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self {
+            config: *config,
+            mss: mss as f64,
+            cwnd: config.init_window.unwrap_or(2 * mss) as f64,
+            step: config.gain * mss as f64,
+            target: config.target.0 as f64,
+            base: 0.0,
+            history: History::NEW,
+            filter: Filter::NEW,
+            halved: None,
+            rtt: Span::ZERO,
+            pacer: Pacer::NEW,
+        }
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        let path = (opening.path)();
+        self.base = self.config.signal.base(&path.data);
+        self.rtt = path.data.round_trip;
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.cwnd.max(self.mss) as u64
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        let Some(delay) = self.config.signal.of(ack) else { return };
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+        }
+        let queueing = self.queueing(delay, ack);
+        if ack.acked == 0 || ack.growth == Growth::Recovering {
+            return;
+        }
+        let off = (self.target - queueing) / self.target;
+        if off > 0.0 && ack.growth == Growth::NotLimited {
+            return;
+        }
+        let gain = if off < 0.0 { self.config.decrease_gain / self.config.gain } else { 1.0 };
+        let per = self.cwnd.max(self.mss);
+        let grown = self.cwnd + gain * self.step * off * ack.acked as f64 / per;
+        let flight = (ack.next - ack.una + ack.acked) as f64;
+        self.cwnd = grown.min(flight + self.config.allowed_increase * self.mss).max(self.least());
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen) {
+        if self.halved.is_none_or(|at| loss.now.since(at) >= self.rtt) {
+            self.cwnd = (self.cwnd / 2.0).max(self.least()).min(self.cwnd);
+            self.halved = Some(loss.now);
+        }
+    }
+
+    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+        self.cwnd = self.cwnd.min(self.mss);
+        self.halved = Some(loss.now);
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        self.pacer.gate(self.cwnd, self.mss as u64, self.rtt)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time) {
+        self.pacer.sent(now);
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("ledbat_window_bytes", self.cwnd);
+        see("target_ps", self.target);
+    }
+}
+
+impl DelayBased for Ledbat {
+    fn signal(config: &Config) -> Signal {
+        config.signal
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn set_cwnd(&mut self, bytes: f64) {
+        self.cwnd = bytes.max(0.001 * self.mss);
+    }
+
+    fn set_aim(&mut self, aim: Aim) {
+        self.target = aim.target - aim.base;
+        self.base = aim.base;
+        self.config.base = Base::Path;
+        // Whoever aims sets the window, too, in strides of its own.
+        self.config.allowed_increase = f64::INFINITY;
+    }
+
+    #[inline]
+    fn step(&self) -> f64 {
+        self.step
+    }
+
+    #[inline]
+    fn set_step(&mut self, bytes: f64) {
+        self.step = bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests;

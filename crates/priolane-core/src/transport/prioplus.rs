@@ -1,0 +1,407 @@
+//! PrioPlus: many strict priorities inside one queue, around a delay-based controller (EuroSys 2025, Algorithm 1).
+//!
+//! Each class has a *channel* of delay: its flows keep the delay about D_target and yield when it reaches D_limit, which
+//! only better classes, with channels above, can bring about.
+//!
+//! ```text
+//!                  delay >= D_limit, twice
+//!        Sending ───────────────────────────▶ Waiting ── probe due ──▶ Probing ── no answer ──▶ Probing, once more
+//!           ▲                                    ▲                        │
+//!           │                                    └── delay >= D_limit ────┤
+//!           └────────────────────────────────────── delay < D_limit ──────┘
+//!
+//! yield      n = max(n, delay R / W), step = W_AI / n; a probe after (delay - D_target) + U(0, BaseRTT)
+//! resume     W = W_LS / n on an empty path, else one packet
+//! per RTT    empty path:        W += W_LS / n; n halves after BDP / W_LS quiet ones             (linear start)
+//!            below D_target:    every second time step += min(W / 2, (D_target - delay) / delay W)
+//!                                                                                  (dual-RTT adaptive increase)
+//! per ACK    the controller, with D_target as its target
+//! ```
+//!
+//! The released code differs from the paper in a dozen ways: [`Variant`], docs/assumptions.md#prioplus-variants. What
+//! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss.
+
+mod cardinality;
+mod lanes;
+mod probe;
+mod rounds;
+
+pub use lanes::{Lane, LaneError, Lanes, Start};
+
+use cardinality::Cardinality;
+use probe::{Jitter, Phase};
+use rounds::{Half, Rounds};
+
+use super::delay::{Aim, DelayBased, Signal};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
+use crate::endpoint::Path;
+use crate::ids::Class;
+use crate::units::{Span, Time};
+
+/// What clocks of 1024 ps a tick blur.
+const CLOCK_PS: f64 = 2_048.0;
+
+/// The window, in packets, from which on the released code stops and probes.
+const TOO_SMALL: f64 = 0.1;
+
+/// Parameters of PrioPlus around a controller with parameters `C`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config<C> {
+    /// The controller's parameters.
+    pub inner: C,
+    /// Whose PrioPlus it is.
+    pub variant: Variant,
+    /// The channels of the classes; `None` disables them: what is left is the controller.
+    pub lanes: Option<Lanes>,
+    /// Samples at or above D_limit that make a flow yield, at least 1. Default 2 (§4.3.2).
+    pub exceed_limit: u32,
+    /// How far above the delay of the empty path a sample still counts as that. Default 1 us (released code).
+    pub base_tolerance: Span,
+}
+
+/// Whose PrioPlus: the paper's or that of the code released with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// The paper's Algorithm 1.
+    #[default]
+    Paper,
+    /// The released code.
+    Released,
+}
+
+/// What of the path a flow goes by.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    signal: Signal,
+    path: Path,
+    /// The delay of the empty path, in picoseconds, and what a probe's lacks of it.
+    delay: f64,
+    probe_lacks: f64,
+    bdp: f64,
+}
+
+impl Base {
+    fn new(signal: Signal, path: Path) -> Self {
+        let delay = signal.base(&path.data);
+        let probe_lacks = delay - signal.base(&path.control);
+        Self { signal, path, delay, probe_lacks, bdp: path.bdp() as f64 }
+    }
+
+    /// Bytes that the path carries in so many picoseconds.
+    fn carries(&self, ps: f64) -> f64 {
+        ps * self.path.rate.bps() as f64 / 8e12
+    }
+}
+
+/// The window of one PrioPlus flow.
+#[derive(Clone, Debug)]
+pub struct PrioPlus<C: DelayBased> {
+    inner: C,
+    variant: Variant,
+    lanes: Option<Lanes>,
+    exceed_limit: u32,
+    tolerance: f64,
+    mss: u64,
+    base: Base,
+    /// D_target and D_limit in picoseconds; bytes that linear start adds per round trip.
+    target: f64,
+    limit: f64,
+    w_ls: f64,
+    phase: Phase,
+    flows: Cardinality,
+    rounds: Rounds,
+    /// The controller's own step, and what adaptive increase adds to it in this round.
+    step: f64,
+    extra: f64,
+    exceeded: u32,
+    last_ack: Time,
+    jitter: Jitter,
+}
+
+/// A sample of delay, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    now: Time,
+    delay: f64,
+    rtt: f64,
+}
+
+impl<C: DelayBased> PrioPlus<C> {
+    /// The controller that it is laid around.
+    pub fn inner(&self) -> &C {
+        &self.inner
+    }
+
+    /// The estimated number of flows of its class that send, at least 1.
+    pub fn flows(&self) -> f64 {
+        self.flows.n()
+    }
+
+    /// Whether it has stopped and goes by probes.
+    pub fn is_yielding(&self) -> bool {
+        self.lanes.is_some() && !matches!(self.phase, Phase::Sending)
+    }
+
+    fn lane(&mut self, class: Class) -> Option<Lane> {
+        let lane = self.lanes.as_ref()?.of(class);
+        self.target = self.base.delay + lane.target.0 as f64;
+        self.limit = lane.limit.map_or(f64::INFINITY, |limit| self.base.delay + limit.0 as f64);
+        self.w_ls = lane.linear_start * self.base.bdp;
+        let decrease_every = match self.variant {
+            Variant::Paper => None,
+            Variant::Released => Some(self.base.path.data.round_trip),
+        };
+        self.inner.set_aim(Aim { target: self.target, base: self.base.delay, decrease_every });
+        Some(lane)
+    }
+
+    #[inline]
+    fn is_base(&self, delay: f64) -> bool {
+        delay <= self.base.delay + self.tolerance
+    }
+
+    fn set_step(&mut self) {
+        self.inner.set_step(self.step * self.flows.scale(self.variant) + self.extra);
+    }
+
+    /// The time from a sample to the next probe.
+    fn wait(&mut self, delay: f64) -> Span {
+        let from = if self.variant == Variant::Released && delay <= self.target {
+            self.base.delay
+        } else {
+            self.target
+        };
+        let jitter = self.jitter.below(self.base.path.data.round_trip);
+        Span((delay - from).max(0.0) as u64) + jitter
+    }
+
+    fn stop(&mut self, sample: &Sample) {
+        let window = self.inner.cwnd();
+        let queue_rtt = self.base.path.data.round_trip.0 as f64 - self.base.delay;
+        let seen = match self.variant {
+            Variant::Paper => self.base.carries(sample.rtt) / window,
+            Variant::Released => sample.rtt / ((self.target + queue_rtt) * window / self.base.bdp),
+        };
+        self.flows.estimate(seen, self.base.bdp / self.w_ls, self.variant);
+        self.extra = 0.0;
+        self.set_step();
+        let wait = self.wait(sample.delay);
+        self.phase = Phase::Waiting { probe_at: sample.now + wait };
+    }
+
+    /// Sends again, with a window of `bytes`; `next` is the first byte not yet sent.
+    fn resume(&mut self, bytes: f64, next: u64) {
+        self.inner.set_cwnd(bytes);
+        self.rounds = Rounds::from(next);
+        self.extra = 0.0;
+        self.exceeded = 0;
+        self.phase = Phase::Sending;
+        self.set_step();
+    }
+
+    /// A round trip without queueing: the share of linear start, by the flows that seem to be.
+    fn linear_share(&mut self) -> f64 {
+        let share = self.w_ls / self.flows.n();
+        self.flows.quiet();
+        share
+    }
+
+    /// A round trip ended with a delay of at most D_target; whether that was all for this ACK.
+    fn increase(&mut self, sample: &Sample, growth: Growth) -> bool {
+        self.exceeded = 0;
+        if self.is_base(sample.delay) {
+            let grown = self.inner.cwnd() + self.linear_share();
+            if growth != Growth::Recovering {
+                self.inner.set_cwnd(grown);
+            }
+            self.set_step();
+            return self.variant == Variant::Released;
+        }
+        if self.rounds.half == Half::Adaptive {
+            let window = self.inner.cwnd();
+            let over = if self.variant == Variant::Paper { sample.delay } else { sample.rtt };
+            self.extra = ((self.target - sample.delay) / over * window).min(window / 2.0);
+            self.set_step();
+        }
+        false
+    }
+
+    /// What the released code does after each ACK: a ceiling, and no windows that are next to nothing.
+    fn bound(&mut self, sample: &Sample) {
+        let most = self.base.carries(self.target - self.base.delay) + self.base.bdp;
+        if self.inner.cwnd() > most {
+            self.inner.set_cwnd(most);
+        }
+        if self.inner.cwnd() <= TOO_SMALL * self.mss as f64 {
+            self.stop(sample);
+        }
+    }
+
+    fn take(&mut self, sample: &Sample, ack: &AckSeen) {
+        self.last_ack = ack.now;
+        let passed = self.rounds.pass(ack);
+        if passed && self.rounds.half == Half::Plain && self.extra != 0.0 {
+            self.extra = 0.0;
+            self.set_step();
+        }
+        let sending = matches!(self.phase, Phase::Sending);
+        if !sending && self.variant == Variant::Paper {
+            return;
+        }
+        if sample.delay >= self.limit {
+            self.exceeded += 1;
+            if self.exceeded >= self.exceed_limit {
+                self.stop(sample);
+                return;
+            }
+        } else if self.variant == Variant::Released {
+            self.exceeded = 0;
+        }
+        if !sending {
+            if passed && self.is_base(sample.delay) {
+                let share = self.linear_share();
+                self.resume(share, ack.next);
+            }
+            return;
+        }
+        let done = passed && sample.delay <= self.target && self.increase(sample, ack.growth);
+        if !done {
+            self.inner.on_ack(ack);
+        }
+        if self.variant == Variant::Released {
+            self.bound(sample);
+        }
+    }
+}
+
+impl<C: DelayBased> CongestionControl for PrioPlus<C> {
+    type Config = Config<C::Config>;
+
+    const ECN: bool = C::ECN;
+
+    const GATED: bool = true;
+
+    fn new(config: &Self::Config, mss: u64) -> Self {
+        Self {
+            inner: C::new(&config.inner, mss),
+            variant: config.variant,
+            lanes: config.lanes.clone(),
+            exceed_limit: config.exceed_limit,
+            tolerance: (config.base_tolerance.0 as f64).max(CLOCK_PS),
+            mss,
+            base: Base::new(C::signal(&config.inner), Path::NOMINAL),
+            target: 0.0,
+            limit: f64::INFINITY,
+            w_ls: mss as f64,
+            phase: Phase::Sending,
+            flows: Cardinality::ONE,
+            rounds: Rounds::from(0),
+            step: 0.0,
+            extra: 0.0,
+            exceeded: 0,
+            last_ack: Time::ZERO,
+            jitter: Jitter::default(),
+        }
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        self.inner.open(opening);
+        self.base = Base::new(self.base.signal, (opening.path)());
+        self.step = self.inner.step();
+        self.last_ack = opening.now;
+        let Some(lane) = self.lane(opening.flow.class) else { return };
+        self.jitter = Jitter::seeded(opening.rng.bits());
+        match lane.start {
+            Start::LineRate => self.inner.set_cwnd(self.base.bdp),
+            Start::Linear => self.inner.set_cwnd(self.w_ls),
+            Start::Probe => {
+                let wait = match self.variant {
+                    Variant::Paper => Span::ZERO,
+                    Variant::Released => self.wait(self.base.delay),
+                };
+                self.phase = Phase::Waiting { probe_at: opening.now + wait };
+            }
+        }
+    }
+
+    fn set_class(&mut self, class: Class) {
+        self.lane(class);
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        match self.phase {
+            Phase::Sending => self.inner.window(),
+            Phase::Waiting { .. } | Phase::Probing { .. } => 0,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        if self.lanes.is_none() {
+            self.inner.on_ack(ack);
+            return;
+        }
+        let Some(delay) = self.base.signal.of(ack) else { return };
+        let rtt = ack.rtt.map_or(delay, |rtt| rtt.0 as f64);
+        self.take(&Sample { now: ack.now, delay, rtt }, ack);
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen) {
+        self.inner.on_loss(loss);
+    }
+
+    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+        self.inner.on_timeout(loss, repeat);
+    }
+
+    fn on_sent(&mut self, now: Time) {
+        self.inner.on_sent(now);
+    }
+
+    fn gate(&self) -> Gate {
+        match self.phase {
+            Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => Gate::Probe(at),
+            Phase::Sending if self.lanes.is_some() && self.variant == Variant::Released => {
+                let packets = self.inner.cwnd() / self.mss as f64;
+                if packets >= 1.0 {
+                    return Gate::Open;
+                }
+                let gap = self.base.path.data.round_trip.0 as f64 * (1.0 / packets - 1.0);
+                Gate::NotBefore(Time(self.last_ack.0.saturating_add(gap as u64)))
+            }
+            Phase::Sending => self.inner.gate(),
+        }
+    }
+
+    fn on_probe_sent(&mut self, now: Time, timeout: Span) {
+        self.phase = Phase::Probing { again_at: now + timeout };
+    }
+
+    fn on_probe_answer(&mut self, answer: &ProbeSeen) {
+        if !matches!(self.phase, Phase::Probing { .. }) {
+            return;
+        }
+        let delay = self.base.signal.of_probe(answer) + self.base.probe_lacks;
+        self.last_ack = answer.now;
+        if delay >= self.limit {
+            let wait = self.wait(delay);
+            self.phase = Phase::Waiting { probe_at: answer.now + wait };
+        } else if self.is_base(delay) {
+            let share = self.linear_share();
+            self.resume(share, answer.next);
+        } else {
+            let packets = if self.variant == Variant::Paper { 1.0 } else { 0.5 };
+            self.resume(packets * self.mss as f64, answer.next);
+        }
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.inspect(see);
+        see("flows_estimate", self.flows.n());
+        see("yielding", f64::from(u8::from(self.is_yielding())));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Where a flow stands between sending and yielding, and the randomness that keeps probes apart.
+
+use crate::units::{Span, Time};
+
+/// What a flow does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// It sends as its window says.
+    Sending,
+    /// It has stopped; a probe goes out at `probe_at`.
+    Waiting {
+        /// When.
+        probe_at: Time,
+    },
+    /// A probe is out; it is taken for lost, and another goes out, at `again_at`.
+    Probing {
+        /// When.
+        again_at: Time,
+    },
+}
+
+/// A random stream of one flow, seeded from its host's (SplitMix64, Steele et al., OOPSLA 2014).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Jitter(u64);
+
+impl Jitter {
+    pub(super) fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A uniform span below `end`.
+    pub(super) fn below(&mut self, end: Span) -> Span {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^= x >> 31;
+        Span((u128::from(x) * u128::from(end.0) >> 64) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_is_even() {
+        let mut jitter = Jitter::seeded(5);
+        let end = Span::from_us(12);
+        let draws: Vec<f64> = (0..10_000).map(|_| jitter.below(end).0 as f64 / end.0 as f64).collect();
+        let mean = draws.iter().sum::<f64>() / 1e4;
+        let square = draws.iter().map(|u| u * u).sum::<f64>() / 1e4;
+        // Means 1/2 and 1/3 with sigmas of sqrt(1/12)/100 and sqrt(4/45)/100; four of them.
+        assert!((mean - 0.5).abs() < 0.0116 && (square - 1.0 / 3.0).abs() < 0.012, "{mean} {square}");
+        assert!(draws.iter().all(|u| (0.0..1.0).contains(u)));
+    }
+}

@@ -1,0 +1,38 @@
+//! Round trips by sequence numbers, and which of two they are.
+
+use crate::transport::window::AckSeen;
+
+/// Which of two round trips: adaptive increase acts in one and shows in the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Half {
+    /// The window grows by the controller's step.
+    Plain,
+    /// And by adaptive increase.
+    Adaptive,
+}
+
+/// The round trips of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounds {
+    /// The current one ends when more than this is acknowledged.
+    end: u64,
+    pub(super) half: Half,
+}
+
+impl Rounds {
+    /// From now on, with `next` the first byte not yet sent.
+    pub(super) fn from(next: u64) -> Self {
+        Self { end: next, half: Half::Plain }
+    }
+
+    /// Whether `ack` ends a round trip.
+    #[inline]
+    pub(super) fn pass(&mut self, ack: &AckSeen) -> bool {
+        if ack.una <= self.end {
+            return false;
+        }
+        self.end = ack.next;
+        self.half = if self.half == Half::Plain { Half::Adaptive } else { Half::Plain };
+        true
+    }
+}

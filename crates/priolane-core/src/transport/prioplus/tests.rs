@@ -1,0 +1,338 @@
+use super::super::delay::Size;
+use super::super::swift::{self, Swift, Target, Whole};
+use super::*;
+use crate::endpoint::{BaseDelay, FlowSpec, Weights};
+use crate::ids::{FlowId, HostId};
+use crate::rng::{Purpose, Stream};
+use crate::units::Rate;
+
+const MSS: u64 = 1_000;
+
+/// 100 Gbps, 12 us there and back: 150,000 B; probes take 1 us less.
+const PATH: Path = Path {
+    hops: 2,
+    rate: Rate::from_gbps(100),
+    data: BaseDelay { one_way: Span::from_us(7), round_trip: Span::from_us(12) },
+    control: BaseDelay { one_way: Span::from_us(6), round_trip: Span::from_us(11) },
+};
+
+/// The paper's channels for two classes: 8 and 4 us above the empty path, limits 2.4 us above that.
+fn lanes(start: Start) -> Lanes {
+    let lane = |us: u64| Lane {
+        target: Span::from_us(us),
+        limit: Some(Span::from_ns(us * 1_000 + 2_400)),
+        start,
+        linear_start: 0.25,
+    };
+    Lanes::new(&[lane(8), lane(4)]).unwrap()
+}
+
+fn config(variant: Variant, start: Start) -> Config<swift::Config> {
+    let inner = swift::Config {
+        signal: Signal::Rtt,
+        init_window: Size::Bdp(1.0),
+        ai: Size::Packets(0.18),
+        target: Target::AboveBase(Span::from_us(25)),
+        hop: Span::ZERO,
+        flow_scaling: None,
+        beta: 0.8,
+        max_mdf: 0.5,
+        min_window: Size::Packets(0.001),
+        max_window: Size::Packets(1_000.0),
+        whole: Whole::Fractions,
+        endpoint_target: None,
+        retx_reset: 5,
+    };
+    Config { inner, variant, lanes: Some(lanes(start)), exceed_limit: 2, base_tolerance: Span::from_us(1) }
+}
+
+/// A flow of class 1: D_target 16 us, D_limit 18.4 us, W_LS 37,500 B.
+struct Driven {
+    flow: PrioPlus<Swift>,
+    una: u64,
+    next: u64,
+}
+
+impl Driven {
+    fn new(config: &Config<swift::Config>) -> Self {
+        let spec = FlowSpec {
+            id: FlowId(0),
+            src: HostId(0),
+            dst: HostId(1),
+            size: None,
+            start: Time::ZERO,
+            class: 1,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+            weights: Weights::BEST_EFFORT,
+        };
+        let mut flow = PrioPlus::new(config, MSS);
+        let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
+        flow.open(&mut Opening { flow: &spec, now: Time::ZERO, path: &|| PATH, rng });
+        flow.set_class(1);
+        Self { flow, una: 0, next: 0 }
+    }
+
+    fn sending(variant: Variant) -> Self {
+        Self::new(&config(variant, Start::Linear))
+    }
+
+    /// An ACK of a segment within a round trip, at so many us, with a delay in us.
+    fn ack(&mut self, at: u64, delay: f64) {
+        self.una += MSS;
+        self.next = self.next.max(self.una + 50 * MSS);
+        let rtt = Some(Span((delay * 1e6) as u64));
+        self.flow.on_ack(&AckSeen {
+            now: Time(at * 1_000_000),
+            acked: MSS,
+            una: self.una,
+            next: self.next,
+            marked: false,
+            growth: Growth::Allowed,
+            rtt,
+            srtt: Span::ZERO,
+            one_way_ps: 0,
+            host_delay: Span::ZERO,
+        });
+    }
+
+    /// The same, as the first ACK of a new round trip.
+    fn round(&mut self, at: u64, delay: f64) {
+        self.una = self.flow_end();
+        self.ack(at, delay);
+    }
+
+    fn flow_end(&self) -> u64 {
+        self.next
+    }
+
+    fn answer(&mut self, at: u64, delay: f64) {
+        let now = Time(at * 1_000_000);
+        // A probe takes 1 us less than a data packet.
+        let rtt = Span((delay * 1e6) as u64 - 1_000_000);
+        self.flow.on_probe_answer(&ProbeSeen { now, next: self.next, rtt, one_way_ps: 0 });
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.flow.inner().cwnd()
+    }
+
+    /// When the next probe is due, in us after `at`.
+    fn probe_in(&self, at: u64) -> f64 {
+        match self.flow.gate() {
+            Gate::Probe(due) => due.0 as f64 / 1e6 - at as f64,
+            gate => panic!("{gate:?}"),
+        }
+    }
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-6 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+#[test]
+fn linear_start_adds_its_share_each_round_trip_of_an_empty_path() {
+    let mut driven = Driven::sending(Variant::Paper);
+    close(driven.cwnd(), 37_500.0);
+    driven.round(12, 12.5);
+    // 37,500 more, then the controller's own 180 x 1,000 / 75,000.
+    close(driven.cwnd(), 75_002.4);
+    driven.ack(13, 12.5);
+    close(driven.cwnd(), 75_002.4 + 180e3 / 75_002.4);
+    let mut released = Driven::sending(Variant::Released);
+    released.round(12, 12.5);
+    // There the controller does not run at that ACK.
+    close(released.cwnd(), 75_000.0);
+}
+
+#[test]
+fn a_flow_alone_is_at_line_rate_after_as_many_round_trips_as_shares_of_the_path() {
+    for variant in [Variant::Paper, Variant::Released] {
+        let mut driven = Driven::sending(variant);
+        for round in 1..=3 {
+            assert!(driven.cwnd() < 150_000.0, "{variant:?} {round}");
+            driven.round(12 * round, 12.0);
+        }
+        assert!(driven.cwnd() >= 150_000.0, "{variant:?}: {}", driven.cwnd());
+    }
+}
+
+#[test]
+fn adaptive_increase_fills_the_channel_in_every_second_round_trip() {
+    let mut driven = Driven::sending(Variant::Paper);
+    // Between the empty path and D_target = 16 us: (16 - 14) / 14 x 37,500 = 5,357.14 more per round trip.
+    driven.round(14, 14.0);
+    close(driven.flow.inner().step(), 180.0 + 2.0 / 14.0 * 37_500.0);
+    driven.ack(15, 14.0);
+    close(driven.flow.inner().step(), 180.0 + 2.0 / 14.0 * 37_500.0);
+    // The next one is plain: the increase shows before it acts again.
+    driven.round(28, 15.0);
+    close(driven.flow.inner().step(), 180.0);
+    driven.round(42, 15.0);
+    assert!(driven.flow.inner().step() > 180.0);
+}
+
+#[test]
+fn adaptive_increase_is_at_most_half_the_window() {
+    let mut driven = Driven::sending(Variant::Paper);
+    driven.flow.target = 60e6;
+    driven.round(14, 20.0);
+    // (60 - 20) / 20 is twice the window.
+    close(driven.flow.inner().step(), 180.0 + 37_500.0 / 2.0);
+}
+
+#[test]
+fn one_sample_above_the_limit_is_noise_and_two_make_it_yield() {
+    let mut driven = Driven::sending(Variant::Paper);
+    driven.ack(20, 18.5);
+    // The first is the controller's: 1 - 0.8 (18.5 - 16) / 18.5.
+    close(driven.cwnd(), 37_500.0 * (1.0 - 0.8 * 2.5 / 18.5));
+    assert!(!driven.flow.is_yielding());
+    driven.ack(21, 18.5);
+    assert!(driven.flow.is_yielding());
+    assert_eq!(driven.flow.window(), 0);
+    // 18.5 - 16 = 2.5 us and up to a round trip of 12 us.
+    let wait = driven.probe_in(21);
+    assert!((2.5..14.5).contains(&wait), "{wait}");
+}
+
+#[test]
+fn the_variants_differ_in_what_resets_the_filter() {
+    // A sample between target and limit: the released code starts to count anew, the paper does not.
+    for (variant, yields) in [(Variant::Paper, true), (Variant::Released, false)] {
+        let mut driven = Driven::sending(variant);
+        driven.ack(20, 18.5);
+        driven.ack(21, 17.0);
+        driven.ack(22, 18.5);
+        assert_eq!(driven.flow.is_yielding(), yields, "{variant:?}");
+    }
+}
+
+#[test]
+fn a_yield_counts_flows_and_scales_the_step() {
+    let mut driven = Driven::sending(Variant::Paper);
+    driven.ack(20, 18.5);
+    let window = driven.cwnd();
+    driven.ack(21, 20.0);
+    // 20 us of 100 Gbps are 250,000 B.
+    close(driven.flow.flows(), 250_000.0 / window);
+    close(driven.flow.inner().step(), 180.0 * window / 250_000.0);
+    let mut released = Driven::sending(Variant::Released);
+    released.ack(20, 18.5);
+    let window = released.cwnd();
+    released.ack(21, 20.0);
+    // 20 us over 16 us of its window over the path's, in whole flows, of which four do not scale.
+    close(released.flow.flows(), (20.0 / 16.0 * 150_000.0 / window).floor());
+    close(released.flow.inner().step(), 180.0);
+}
+
+#[test]
+fn probes_go_on_until_the_delay_is_below_the_limit() {
+    let mut driven = Driven::new(&config(Variant::Paper, Start::Probe));
+    assert!(driven.flow.is_yielding());
+    close(driven.probe_in(0), 0.0);
+    driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
+    close(driven.probe_in(0), 500.0);
+    driven.answer(30, 30.0);
+    // 30 - 16 and up to 12 us.
+    let wait = driven.probe_in(30);
+    assert!((14.0..26.0).contains(&wait), "{wait}");
+    driven.flow.on_probe_sent(Time(50_000_000), Span::from_us(500));
+    driven.answer(70, 18.0);
+    // Below the limit, not empty: a packet.
+    assert_eq!((driven.flow.is_yielding(), driven.cwnd()), (false, 1_000.0));
+}
+
+#[test]
+fn an_empty_path_resumes_with_the_share_of_linear_start() {
+    let mut driven = Driven::new(&config(Variant::Paper, Start::Probe));
+    driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
+    driven.answer(12, 12.0);
+    close(driven.cwnd(), 37_500.0);
+    // An answer to a probe of before, late or twice, changes nothing.
+    driven.answer(13, 40.0);
+    assert!(!driven.flow.is_yielding());
+}
+
+#[test]
+fn a_lost_probe_is_sent_again() {
+    let mut driven = Driven::new(&config(Variant::Released, Start::Probe));
+    for at in [0u64, 500, 1_500] {
+        driven.flow.on_probe_sent(Time(at * 1_000_000), Span::from_us(700));
+        close(driven.probe_in(at), 700.0);
+        assert_eq!(driven.flow.window(), 0);
+    }
+    driven.answer(1_600, 12.0);
+    assert!(!driven.flow.is_yielding());
+}
+
+#[test]
+fn acks_of_what_was_in_flight_do_not_wake_a_yielding_flow_of_the_paper() {
+    for (variant, wakes) in [(Variant::Paper, false), (Variant::Released, true)] {
+        let mut driven = Driven::sending(variant);
+        driven.ack(20, 18.5);
+        driven.ack(21, 18.5);
+        assert!(driven.flow.is_yielding());
+        driven.round(30, 12.0);
+        assert_eq!(driven.flow.is_yielding(), !wakes, "{variant:?}");
+    }
+}
+
+#[test]
+fn the_best_class_starts_at_line_rate_and_never_yields() {
+    let top = Lane { target: Span::from_us(4), limit: None, start: Start::LineRate, linear_start: 1.0 };
+    let lanes = Some(Lanes::new(&[top]).unwrap());
+    let mut driven = Driven::new(&Config { lanes, ..config(Variant::Paper, Start::Probe) });
+    close(driven.cwnd(), 150_000.0);
+    for at in 0..100 {
+        driven.ack(100 * at, 900.0);
+    }
+    assert!(!driven.flow.is_yielding());
+}
+
+#[test]
+fn a_demoted_flow_moves_to_its_new_channel() {
+    let mut driven = Driven::sending(Variant::Paper);
+    driven.flow.set_class(0);
+    close(driven.flow.inner().target_ps(), 20e6);
+    driven.ack(20, 19.0);
+    driven.ack(21, 19.0);
+    assert!(!driven.flow.is_yielding());
+    driven.flow.set_class(1);
+    driven.ack(22, 19.0);
+    driven.ack(23, 19.0);
+    assert!(driven.flow.is_yielding());
+}
+
+#[test]
+fn the_released_code_stops_rather_than_trickle_and_paces_by_its_own_rule() {
+    let mut driven = Driven::new(&config(Variant::Released, Start::Probe));
+    driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
+    driven.answer(20, 17.0);
+    // Half a packet: the first one a round trip of 12 us after the answer.
+    assert_eq!(driven.flow.gate(), Gate::NotBefore(Time(32_000_000)));
+    driven.flow.inner.set_cwnd(110.0);
+    driven.ack(60, 17.5);
+    // 1 - 0.8 x 1.5 / 17.5 leaves 102.5 B: above 100. The next decrease does not.
+    assert!(!driven.flow.is_yielding(), "{}", driven.cwnd());
+    driven.ack(90, 17.5);
+    assert!(driven.flow.is_yielding(), "{}", driven.cwnd());
+}
+
+#[test]
+fn channels_that_overlap_are_refused() {
+    let lane = |target: u64, limit: Option<u64>| Lane {
+        target: Span::from_us(target),
+        limit: limit.map(Span::from_us),
+        start: Start::Probe,
+        linear_start: 0.125,
+    };
+    assert!(Lanes::new(&[lane(12, None), lane(8, Some(10)), lane(4, Some(6))]).is_ok());
+    let refused = |lanes: &[Lane]| Lanes::new(lanes).unwrap_err();
+    assert_eq!(refused(&[]), LaneError::Count(0));
+    assert_eq!(refused(&[lane(8, Some(10)), lane(4, Some(8))]), LaneError::Overlap(1));
+    assert_eq!(refused(&[lane(4, Some(6)), lane(8, None)]), LaneError::Overlap(1));
+    assert_eq!(refused(&[lane(8, Some(8))]), LaneError::Inverted(0));
+    assert_eq!(refused(&[Lane { linear_start: 0.0, ..lane(8, None) }]), LaneError::LinearStart(0));
+}

@@ -1,0 +1,385 @@
+//! Swift: delay about a target (SIGCOMM 2020, Algorithm 1 and §3).
+//!
+//! ```text
+//! target    base + h hops + clamp(fa / sqrt(W) + fb, 0, fs_range)                                  (§3.5)
+//!           fa = fs_range / (1/sqrt(fs_min) - 1/sqrt(fs_max)),  fb = -fa / sqrt(fs_max)
+//! ACK       delay < target:  W += ai acked / W, of a window below a packet ai acked / MSS
+//!           else, a round trip after the last decrease:
+//!                            W *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
+//! loss      W *= 1 - max_mdf, at most once a round trip
+//! timeout   the same; after `retx_reset` of them in a row W = min_window
+//! W < MSS   one packet every RTT MSS / W                                                           (§3.4)
+//! ```
+//!
+//! `delay` is that of the fabric, of this very ACK: the round-trip time without what the two hosts take. With an
+//! endpoint target a second window follows the (smoothed) delay of the hosts, and the smaller one counts (§3.2). What the
+//! paper leaves open: docs/assumptions.md#swift-values, #swift-decrease-timer, #swift-endpoint.
+
+use super::delay::{Aim, DelayBased, Pacer, Signal, Size};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use crate::endpoint::Path;
+use crate::units::{Span, Time};
+
+/// Weight of a new sample of the hosts' delay, as in RFC 6298's smoothing.
+const ENDPOINT_GAIN: f64 = 0.125;
+
+/// Parameters of Swift.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Which delay it goes by. Default the round-trip time.
+    pub signal: Signal,
+    /// Window of a new flow.
+    pub init_window: Size,
+    /// What a round trip below the target adds.
+    pub ai: Size,
+    /// The target of an endless window on a path without links.
+    pub target: Target,
+    /// What each link of the path adds to the target.
+    pub hop: Span,
+    /// How much more a small window tolerates; `None` for nothing.
+    pub flow_scaling: Option<FlowScaling>,
+    /// Share of the excess delay that a decrease takes off, in (0, 1].
+    pub beta: f64,
+    /// The most that a decrease takes, in (0, 1).
+    pub max_mdf: f64,
+    /// Floor of the window, above zero.
+    pub min_window: Size,
+    /// Ceiling of the window.
+    pub max_window: Size,
+    /// Whether windows are kept in whole packets, at least one.
+    pub whole: Whole,
+    /// The target of the delay in hosts; `None` where only the fabric counts.
+    pub endpoint_target: Option<Span>,
+    /// Timeouts in a row after which the window is the floor, at least 1.
+    pub retx_reset: u32,
+}
+
+/// What a target starts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// This delay.
+    Total(Span),
+    /// This much above the delay of the empty path.
+    AboveBase(Span),
+}
+
+/// How the target grows with the number of flows, for which a small window stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowScaling {
+    /// The most that it adds.
+    pub range: Span,
+    /// The window at which it adds that much.
+    pub min: Size,
+    /// The window from which on it adds nothing, above `min`.
+    pub max: Size,
+}
+
+/// Whether windows are kept in whole packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Whole {
+    /// No.
+    #[default]
+    Fractions,
+    /// They are rounded down, as in the simulator of Aequitas.
+    Packets,
+}
+
+/// What of the parameters holds for one flow on its path; bytes and picoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    mss: f64,
+    ai: f64,
+    target: f64,
+    fa: f64,
+    fb: f64,
+    range: f64,
+    beta: f64,
+    max_mdf: f64,
+    min: f64,
+    max: f64,
+    whole: Whole,
+    /// The least time between two decreases; zero for the round-trip time.
+    decrease_every: Span,
+}
+
+/// A window and when it was last cut.
+#[derive(Clone, Copy, Debug)]
+struct Cwnd {
+    bytes: f64,
+    cut: Option<Time>,
+}
+
+/// The second window, for the delay in hosts.
+#[derive(Clone, Copy, Debug)]
+struct EndpointWindow {
+    cwnd: Cwnd,
+    target: f64,
+    /// Smoothed delay; zero before the first sample.
+    delay: f64,
+}
+
+/// The window of one Swift flow.
+#[derive(Clone, Debug)]
+pub struct Swift {
+    law: Law,
+    signal: Signal,
+    cwnd: Cwnd,
+    endpoint: Option<EndpointWindow>,
+    pacer: Pacer,
+    /// The round-trip time of the last ACK, at first that of the empty path.
+    rtt: Span,
+    timeouts: u32,
+    retx_reset: u32,
+    config: Config,
+    mss: u64,
+}
+
+impl Law {
+    fn new(config: &Config, mss: u64, path: &Path) -> Self {
+        let bytes = |size: Size| size.bytes(mss, path);
+        let hops = config.hop.0 as f64 * f64::from(path.hops);
+        let base = match config.target {
+            Target::Total(span) => span.0 as f64,
+            Target::AboveBase(span) => span.0 as f64 + config.signal.base(&path.data),
+        };
+        let (range, fa, fb) = config.flow_scaling.map_or((0.0, 0.0, 0.0), |scaling| {
+            let range = scaling.range.0 as f64;
+            let (small, large) = (1.0 / bytes(scaling.min).sqrt(), 1.0 / bytes(scaling.max).sqrt());
+            let fa = range / (small - large);
+            (range, fa, -fa * large)
+        });
+        let min = if config.whole == Whole::Packets { mss as f64 } else { bytes(config.min_window) };
+        Self {
+            mss: mss as f64,
+            ai: bytes(config.ai),
+            target: base + hops,
+            fa,
+            fb,
+            range,
+            beta: config.beta,
+            max_mdf: config.max_mdf,
+            min,
+            max: bytes(config.max_window).max(min),
+            whole: config.whole,
+            decrease_every: Span::ZERO,
+        }
+    }
+
+    /// The target of a window of `cwnd` bytes.
+    #[inline]
+    fn target(&self, cwnd: f64) -> f64 {
+        if self.range == 0.0 {
+            return self.target;
+        }
+        self.target + (self.fa / cwnd.sqrt() + self.fb).clamp(0.0, self.range)
+    }
+
+    #[inline]
+    fn limited(&self, bytes: f64) -> f64 {
+        let whole = match self.whole {
+            Whole::Fractions => bytes,
+            Whole::Packets => (bytes / self.mss).floor() * self.mss,
+        };
+        whole.clamp(self.min, self.max)
+    }
+}
+
+/// An ACK, as one of the two windows takes it.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    now: Time,
+    delay: f64,
+    target: f64,
+    rtt: Span,
+    acked: u64,
+}
+
+impl Cwnd {
+    #[inline]
+    fn take(&mut self, sample: &Sample, law: &Law) {
+        if sample.delay >= sample.target {
+            let factor = 1.0 - law.beta * (sample.delay - sample.target) / sample.delay;
+            self.decrease(factor.max(1.0 - law.max_mdf), (sample.now, sample.rtt), law);
+        } else if sample.acked > 0 {
+            let per = if self.bytes >= law.mss { self.bytes } else { law.mss };
+            self.bytes = (self.bytes + law.ai * sample.acked as f64 / per).clamp(law.min, law.max);
+        }
+    }
+
+    /// Cuts the window if the last cut is a round trip ago; the timer starts where it fell or could not fall.
+    fn decrease(&mut self, factor: f64, (now, rtt): (Time, Span), law: &Law) {
+        let apart = if law.decrease_every > Span::ZERO { law.decrease_every } else { rtt };
+        if self.cut.is_some_and(|cut| now.since(cut) < apart) {
+            return;
+        }
+        let before = self.bytes;
+        self.bytes = (before * factor).clamp(law.min, law.max);
+        if self.bytes < before || self.bytes <= law.min {
+            self.cut = Some(now);
+        }
+    }
+}
+
+impl Swift {
+    /// The target that the window now has, in picoseconds.
+    pub fn target_ps(&self) -> f64 {
+        self.law.target(self.cwnd.bytes)
+    }
+
+    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+        let law = Law::new(config, mss, path);
+        let cwnd = Cwnd { bytes: config.init_window.bytes(mss, path).clamp(law.min, law.max), cut: None };
+        let endpoint =
+            config.endpoint_target.map(|target| EndpointWindow { cwnd, target: target.0 as f64, delay: 0.0 });
+        Self {
+            law,
+            signal: config.signal,
+            cwnd,
+            endpoint,
+            pacer: Pacer::NEW,
+            rtt: path.data.round_trip,
+            timeouts: 0,
+            retx_reset: config.retx_reset,
+            config: *config,
+            mss,
+        }
+    }
+
+    /// The smaller of the two windows.
+    #[inline]
+    fn bytes(&self) -> f64 {
+        self.endpoint.map_or(self.cwnd.bytes, |endpoint| endpoint.cwnd.bytes.min(self.cwnd.bytes))
+    }
+
+    /// Takes the delay of hosts; what is left of `delay` for the fabric.
+    fn split(&mut self, sample: &Sample, ack: &AckSeen) -> f64 {
+        let Some(endpoint) = &mut self.endpoint else { return sample.delay };
+        let hosts = 2.0 * ack.host_delay.0 as f64;
+        endpoint.delay = if endpoint.delay == 0.0 {
+            hosts
+        } else {
+            endpoint.delay + ENDPOINT_GAIN * (hosts - endpoint.delay)
+        };
+        endpoint.cwnd.take(&Sample { delay: endpoint.delay, target: endpoint.target, ..*sample }, &self.law);
+        match self.signal {
+            Signal::Rtt => sample.delay - hosts,
+            Signal::OneWay => sample.delay,
+        }
+    }
+
+    fn cut(&mut self, now: Time) {
+        let (law, at) = (&self.law, (now, self.rtt));
+        self.cwnd.decrease(1.0 - law.max_mdf, at, law);
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.cwnd.decrease(1.0 - law.max_mdf, at, law);
+        }
+    }
+}
+
+impl CongestionControl for Swift {
+    type Config = Config;
+
+    const ECN: bool = false;
+
+    const GATED: bool = true;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self::on_path(config, mss, &Path::NOMINAL)
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+    }
+
+    /// At least a segment: smaller windows are kept by pacing.
+    #[inline]
+    fn window(&self) -> u64 {
+        let bytes = self.law.limited(self.bytes()) as u64;
+        bytes.max(self.mss)
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        let Some(delay) = self.signal.of(ack) else { return };
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+        }
+        if ack.acked > 0 {
+            self.timeouts = 0;
+        }
+        let acked = if ack.growth == Growth::Allowed { ack.acked } else { 0 };
+        let sample = Sample { now: ack.now, delay, target: 0.0, rtt: self.rtt, acked };
+        let fabric = self.split(&sample, ack);
+        let target = self.law.target(self.cwnd.bytes);
+        self.cwnd.take(&Sample { delay: fabric, target, ..sample }, &self.law);
+    }
+
+    fn on_loss(&mut self, loss: &LossSeen) {
+        self.timeouts = 0;
+        self.cut(loss.now);
+    }
+
+    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+        self.timeouts += 1;
+        if self.timeouts < self.retx_reset {
+            self.cut(loss.now);
+            return;
+        }
+        let floor = Cwnd { bytes: self.law.min, cut: Some(loss.now) };
+        self.cwnd = floor;
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.cwnd = floor;
+        }
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        self.pacer.gate(self.bytes(), self.mss, self.rtt)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time) {
+        self.pacer.sent(now);
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("swift_window_bytes", self.bytes());
+        see("target_ps", self.target_ps());
+    }
+}
+
+impl DelayBased for Swift {
+    fn signal(config: &Config) -> Signal {
+        config.signal
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.bytes()
+    }
+
+    fn set_cwnd(&mut self, bytes: f64) {
+        self.cwnd.bytes = bytes.clamp(self.law.min, self.law.max);
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.cwnd.bytes = endpoint.cwnd.bytes.max(self.cwnd.bytes);
+        }
+    }
+
+    fn set_aim(&mut self, aim: Aim) {
+        self.law.target = aim.target;
+        self.law.range = 0.0;
+        self.law.decrease_every = aim.decrease_every.unwrap_or(Span::ZERO);
+    }
+
+    #[inline]
+    fn step(&self) -> f64 {
+        self.law.ai
+    }
+
+    #[inline]
+    fn set_step(&mut self, bytes: f64) {
+        self.law.ai = bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests;

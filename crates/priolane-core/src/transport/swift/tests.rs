@@ -1,0 +1,223 @@
+use super::*;
+use crate::endpoint::{BaseDelay, FlowSpec, Weights};
+use crate::ids::{FlowId, HostId};
+use crate::rng::{Purpose, Stream};
+use crate::units::Rate;
+
+const MSS: u64 = 1_000;
+
+/// Two links, 100 Gbps, 12 us there and back: 150,000 B fill it.
+const PATH: Path = {
+    let delay = BaseDelay { one_way: Span::from_us(6), round_trip: Span::from_us(12) };
+    Path { hops: 2, rate: Rate::from_gbps(100), data: delay, control: delay }
+};
+
+/// A target of 40 us without scaling.
+const PLAIN: Config = Config {
+    signal: Signal::Rtt,
+    init_window: Size::Packets(10.0),
+    ai: Size::Packets(1.0),
+    target: Target::Total(Span::from_us(40)),
+    hop: Span::ZERO,
+    flow_scaling: None,
+    beta: 0.8,
+    max_mdf: 0.5,
+    min_window: Size::Packets(0.001),
+    max_window: Size::Packets(1_000.0),
+    whole: Whole::Fractions,
+    endpoint_target: None,
+    retx_reset: 5,
+};
+
+fn swift(config: &Config) -> Swift {
+    let flow = FlowSpec {
+        id: FlowId(0),
+        src: HostId(0),
+        dst: HostId(1),
+        size: None,
+        start: Time::ZERO,
+        class: 0,
+        deadline: None,
+        group: 0,
+        entropy: 0,
+        weights: Weights::BEST_EFFORT,
+    };
+    let mut swift = Swift::new(config, MSS);
+    let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
+    swift.open(&mut Opening { flow: &flow, now: Time::ZERO, path: &|| PATH, rng });
+    swift
+}
+
+/// An ACK of a segment, so many microseconds after the start, with this delay in microseconds.
+fn ack(at: u64, delay: u64) -> AckSeen {
+    AckSeen {
+        now: Time(at * 1_000_000),
+        acked: MSS,
+        una: 0,
+        next: 0,
+        marked: false,
+        growth: Growth::Allowed,
+        rtt: Some(Span::from_us(delay)),
+        srtt: Span::from_us(delay),
+        one_way_ps: 0,
+        host_delay: Span::ZERO,
+    }
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-6 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+#[test]
+fn a_round_trip_below_the_target_adds_ai_by_shares() {
+    let mut flow = swift(&PLAIN);
+    flow.on_ack(&ack(20, 39));
+    // 10,000 + 1,000 x 1,000 / 10,000.
+    close(flow.cwnd(), 10_100.0);
+    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(21, 39) });
+    flow.on_ack(&AckSeen { acked: 0, ..ack(21, 39) });
+    close(flow.cwnd(), 10_100.0);
+}
+
+#[test]
+fn a_window_below_a_packet_gains_ai_per_packet_and_is_paced() {
+    let mut flow = swift(&Config { init_window: Size::Packets(0.25), ..PLAIN });
+    assert_eq!((flow.window(), flow.gate()), (MSS, Gate::Open));
+    flow.on_sent(Time(5_000_000));
+    // A round trip of 12 us over a quarter: 48 us later.
+    assert_eq!(flow.gate(), Gate::NotBefore(Time(53_000_000)));
+    flow.on_ack(&ack(20, 20));
+    // 250 + 1,000 x 1,000 / 1,000: no longer paced.
+    close(flow.cwnd(), 1_250.0);
+    assert_eq!((flow.window(), flow.gate()), (1_250, Gate::Open));
+}
+
+#[test]
+fn a_decrease_is_in_proportion_to_the_excess_and_once_a_round_trip() {
+    let mut flow = swift(&PLAIN);
+    flow.on_ack(&ack(100, 50));
+    // 1 - 0.8 (50 - 40) / 50 = 0.84.
+    close(flow.cwnd(), 8_400.0);
+    flow.on_ack(&ack(149, 50));
+    close(flow.cwnd(), 8_400.0);
+    flow.on_ack(&ack(150, 50));
+    close(flow.cwnd(), 8_400.0 * 0.84);
+    // 1 - 0.8 (400 - 40) / 400 = 0.28 is less than max_mdf leaves.
+    flow.on_ack(&ack(1_000, 400));
+    close(flow.cwnd(), 8_400.0 * 0.84 * 0.5);
+}
+
+#[test]
+fn at_the_target_a_window_falls_by_nothing_and_the_next_decrease_need_not_wait() {
+    let mut flow = swift(&PLAIN);
+    flow.on_ack(&ack(100, 40));
+    close(flow.cwnd(), 10_000.0);
+    flow.on_ack(&ack(101, 50));
+    close(flow.cwnd(), 8_400.0);
+}
+
+#[test]
+fn the_floor_holds_and_starts_the_timer() {
+    let mut flow = swift(&Config { init_window: Size::Packets(0.0015), ..PLAIN });
+    flow.on_ack(&ack(100, 400));
+    close(flow.cwnd(), 1.0);
+    flow.on_ack(&ack(600, 400));
+    close(flow.cwnd(), 1.0);
+    // Still at the floor, whose timer began at 600: nothing happens before 1,000.
+    assert_eq!(flow.cwnd.cut, Some(Time(600_000_000)));
+}
+
+#[test]
+fn the_target_grows_with_hops_and_as_the_window_falls() {
+    let scaling =
+        FlowScaling { range: Span::from_us(100), min: Size::Packets(0.1), max: Size::Packets(100.0) };
+    let config = Config {
+        target: Target::Total(Span::from_us(25)),
+        hop: Span::from_us(1),
+        flow_scaling: Some(scaling),
+        ..PLAIN
+    };
+    let at = |packets| swift(&Config { init_window: Size::Packets(packets), ..config }).target_ps();
+    // fa = 100 / (1/sqrt(0.1) - 1/sqrt(100)) = 100 / (3.162278 - 0.1) = 32.655421 us, fb = -3.265542 us.
+    close(at(1.0), 25e6 + 2e6 + 32_655_421.0 - 3_265_542.0);
+    close(at(25.0), 25e6 + 2e6 + 32_655_421.0 / 5.0 - 3_265_542.0);
+    close(at(100.0), 27e6);
+    close(at(400.0), 27e6);
+    close(at(0.1), 127e6);
+    close(at(0.01), 127e6);
+}
+
+#[test]
+fn sizes_in_paths_and_targets_above_the_empty_path() {
+    let scaling = FlowScaling { range: Span::from_us(100), min: Size::Bdp(0.1), max: Size::Bdp(1.0) };
+    let flow = swift(&Config {
+        init_window: Size::Bdp(1.0),
+        ai: Size::Bdp(0.0012),
+        target: Target::AboveBase(Span::from_us(25)),
+        flow_scaling: Some(scaling),
+        ..PLAIN
+    });
+    // 100 Gbps x 12 us = 150,000 B; 0.0012 of it 180 B; 12 + 25 us. g = 1 / (1/sqrt(0.1) - 1) = 0.46248.
+    close(flow.cwnd(), 150_000.0);
+    close(flow.step(), 180.0);
+    close(flow.target_ps(), 37e6);
+    close(flow.law.target(0.25 * 150_000.0), 37e6 + 100e6 * 0.462_475_3 * (2.0 - 1.0));
+}
+
+#[test]
+fn losses_cut_once_a_round_trip_and_timeouts_in_a_row_reset() {
+    let mut flow = swift(&Config { retx_reset: 3, ..PLAIN });
+    flow.on_ack(&ack(20, 30));
+    let loss = |at: u64| LossSeen { now: Time(at * 1_000_000), in_flight: 0, next: 0 };
+    flow.on_loss(&loss(100));
+    close(flow.cwnd(), 5_050.0);
+    // The round-trip time is 30 us.
+    flow.on_loss(&loss(129));
+    close(flow.cwnd(), 5_050.0);
+    flow.on_timeout(&loss(200), Repeat::First);
+    flow.on_timeout(&loss(300), Repeat::Again);
+    close(flow.cwnd(), 5_050.0 / 4.0);
+    flow.on_timeout(&loss(400), Repeat::Again);
+    close(flow.cwnd(), 1.0);
+    // An ACK of new data begins a new row.
+    flow.on_ack(&ack(500, 30));
+    flow.on_timeout(&loss(600), Repeat::First);
+    close(flow.cwnd(), 1_001.0 / 2.0);
+}
+
+#[test]
+fn whole_packets_round_down_and_never_below_one() {
+    let mut flow = swift(&Config { whole: Whole::Packets, init_window: Size::Packets(2.0), ..PLAIN });
+    flow.on_ack(&ack(20, 30));
+    assert_eq!((flow.window(), flow.cwnd()), (2_000, 2_500.0));
+    for at in 1..10 {
+        flow.on_ack(&ack(at * 1_000, 900));
+    }
+    assert_eq!((flow.window(), flow.gate()), (1_000, Gate::Open));
+}
+
+#[test]
+fn a_slow_host_is_no_congestion_of_the_fabric() {
+    let config = Config { endpoint_target: Some(Span::from_us(100)), ..PLAIN };
+    let slow = |delay| AckSeen { host_delay: Span::from_us(20), ..ack(100, delay) };
+    let mut flow = swift(&config);
+    // 79 us less twice 20 is 39, below the target of 40; the hosts' 40 us are below theirs of 100.
+    flow.on_ack(&slow(79));
+    close(flow.cwnd(), 10_100.0);
+    let mut tight = swift(&Config { endpoint_target: Some(Span::from_us(32)), ..PLAIN });
+    // The hosts take 40 us of 32: 1 - 0.8 x 8 / 40 = 0.84 of their window, which counts.
+    tight.on_ack(&slow(79));
+    close(tight.cwnd(), 8_400.0);
+}
+
+#[test]
+fn one_way_delay_is_measured_against_one_way_targets() {
+    let config = Config { signal: Signal::OneWay, target: Target::AboveBase(Span::from_us(4)), ..PLAIN };
+    let mut flow = swift(&config);
+    // The target is 6 + 4 us.
+    flow.on_ack(&AckSeen { one_way_ps: 9_000_000, ..ack(20, 80) });
+    close(flow.cwnd(), 10_100.0);
+    flow.on_ack(&AckSeen { one_way_ps: 12_500_000, ..ack(21, 10) });
+    // 1 - 0.8 x 2.5 / 12.5 = 0.84.
+    close(flow.cwnd(), 10_100.0 * 0.84);
+}
