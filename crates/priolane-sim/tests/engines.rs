@@ -7,16 +7,21 @@ use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
+use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
-use priolane_core::transport::Transport;
+use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake, Reliability};
+use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::{Adaptation, Engine, Machine, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
-use support::{Draw, SHUFFLED, dctcp, drive, fifo, flow, link, new_reno, paccp, physics, quiet, scenario};
+use support::{
+    Draw, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, physics, prioplus,
+    quiet, scenario,
+};
 
 const EXPERIMENTS: u64 = 400;
 
@@ -30,6 +35,7 @@ fn random(seed: u64) -> Scenario {
         scenario.ports.iter_mut().for_each(|p| *p = draw.port());
     }
     let controller = match seed % 5 {
+        _ if seed % 3 == 2 => delay_based(seed / 3),
         0 | 1 => dctcp(),
         2 | 3 => new_reno(),
         _ => paccp(),
@@ -42,6 +48,12 @@ fn random(seed: u64) -> Scenario {
     scenario.nic = draw.nic();
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
+    if seed % 3 == 2 {
+        scenario.measuring = measuring(&mut draw);
+        for flow in scenario.flows.iter_mut().filter(|f| f.id.0.is_multiple_of(2)) {
+            flow.deadline = Some(flow.start + Span::from_us(400));
+        }
+    }
     scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
     let not_before = draw.pick(&[Time::ZERO, Time(30_000_000_000)]);
     scenario.stop = draw.pick(&[
@@ -75,6 +87,27 @@ fn random(seed: u64) -> Scenario {
         scenario.outages = draw.outages(&scenario.topology);
     }
     scenario
+}
+
+/// A controller that goes by delay, or by deadlines.
+fn delay_based(seed: u64) -> Controller {
+    let variant = if seed.is_multiple_of(2) { Variant::Paper } else { Variant::Released };
+    match seed % 7 {
+        0 => Controller::Swift(SWIFT),
+        1 => Controller::Ledbat(LEDBAT),
+        2 => d2tcp(),
+        3 | 4 => Controller::PrioPlusLedbat(prioplus(LEDBAT, variant, 3)),
+        _ => Controller::PrioPlusSwift(prioplus(SWIFT, variant, 3)),
+    }
+}
+
+/// What hosts get wrong of delays.
+fn measuring(draw: &mut Draw) -> Measuring {
+    let noise = DelayNoise::new(&[(0.0, 0.1), (300e-9, 0.9), (4e-6, 1.0)], 1.0).unwrap();
+    Measuring {
+        noise: draw.pick(&[false, false, true]).then_some(noise),
+        clock_error: draw.pick(&[Span::ZERO, Span::from_ns(800)]),
+    }
 }
 
 /// Flows of two groups: one pays flow by flow, one by machine; and their rates are reported.

@@ -10,8 +10,10 @@ use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::delay::{Signal, Size};
+use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, Transport, dctcp, new_reno, paccp};
+use priolane_core::transport::{Controller, Transport, d2tcp, dctcp, ledbat, new_reno, paccp, swift};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
@@ -56,15 +58,78 @@ pub fn paccp() -> Controller {
     })
 }
 
+const DCTCP: dctcp::Config = dctcp::Config {
+    reno: new_reno::Config { init_window: None },
+    g: 1.0 / 16.0,
+    alpha_0: 0.0,
+    min_window: 2,
+    reduction: dctcp::Reduction::AtOnce,
+};
+
 pub fn dctcp() -> Controller {
-    let reno = new_reno::Config { init_window: None };
-    Controller::Dctcp(dctcp::Config {
-        reno,
-        g: 1.0 / 16.0,
-        alpha_0: 0.0,
-        min_window: 2,
-        reduction: dctcp::Reduction::AtOnce,
-    })
+    Controller::Dctcp(DCTCP)
+}
+
+pub fn d2tcp() -> Controller {
+    Controller::D2tcp(d2tcp::Config { dctcp: DCTCP, late: 0.5 })
+}
+
+/// Swift as the baseline of PrioPlus's paper: 25 us above the empty path, more for small windows.
+pub const SWIFT: swift::Config = swift::Config {
+    signal: Signal::Rtt,
+    init_window: Size::Bdp(1.0),
+    ai: Size::Bdp(0.0012),
+    target: swift::Target::AboveBase(Span::from_us(25)),
+    hop: Span::ZERO,
+    flow_scaling: Some(swift::FlowScaling {
+        range: Span::from_us(100),
+        min: Size::Bdp(0.1),
+        max: Size::Bdp(1.0),
+    }),
+    beta: 0.8,
+    max_mdf: 0.5,
+    min_window: Size::Bdp(1e-4),
+    max_window: Size::Bdp(1e3),
+    whole: swift::Whole::Fractions,
+    endpoint_target: None,
+    retx_reset: 5,
+};
+
+pub const LEDBAT: ledbat::Config = ledbat::Config {
+    signal: Signal::OneWay,
+    target: Span::from_us(25),
+    gain: 1.0,
+    decrease_gain: 1.0,
+    allowed_increase: 1.0,
+    init_window: None,
+    min_window: 2.0,
+    base: ledbat::Base::Measured(Span::from_ms(1)),
+};
+
+/// PrioPlus with the paper's channels for `n` classes, 4 us apart, and its starts: the best class never yields.
+pub fn prioplus<C>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
+    let lane = |class: u64| {
+        let above = Span::from_us(4 * (n - class));
+        let start = match class {
+            0 => Start::LineRate,
+            _ if class < n.div_ceil(4) => Start::Linear,
+            _ => Start::Probe,
+        };
+        Lane {
+            target: above,
+            limit: (class > 0).then_some(above + Span::from_ns(2_400)),
+            start,
+            linear_start: if class * 4 < n { 1.0 } else { 0.25 },
+        }
+    };
+    let lanes: Vec<Lane> = (0..n).map(lane).collect();
+    prioplus::Config {
+        inner,
+        variant,
+        lanes: Some(Lanes::new(&lanes).expect("the paper's channels do not overlap")),
+        exceed_limit: 2,
+        base_tolerance: Span::from_us(1),
+    }
 }
 
 pub fn window(controller: Controller, config: window::Config) -> Transport {
