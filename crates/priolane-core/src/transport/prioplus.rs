@@ -116,6 +116,7 @@ pub struct PrioPlus<C: DelayBased> {
     extra: f64,
     exceeded: u32,
     last_ack: Time,
+    last_sent: Option<Time>,
     jitter: Jitter,
 }
 
@@ -238,6 +239,19 @@ impl<C: DelayBased> PrioPlus<C> {
         }
     }
 
+    /// The released code's pacing: the window spread over the round-trip time of the empty path, one of less than a
+    /// packet by the last ACK.
+    fn pace(&self) -> Gate {
+        let base = self.base.path.data.round_trip.0 as f64;
+        let packets = self.inner.cwnd() / self.mss as f64;
+        let (last, gap) = match self.last_sent {
+            None if packets >= 1.0 => return Gate::Open,
+            Some(last) if packets >= 1.0 => (last, base / packets),
+            _ => (self.last_ack, base * (1.0 / packets - 1.0)),
+        };
+        Gate::NotBefore(Time(last.0.saturating_add(gap as u64)))
+    }
+
     fn take(&mut self, sample: &Sample, ack: &AckSeen) {
         self.last_ack = ack.now;
         let passed = self.rounds.pass(ack);
@@ -301,6 +315,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             extra: 0.0,
             exceeded: 0,
             last_ack: Time::ZERO,
+            last_sent: None,
             jitter: Jitter::default(),
         }
     }
@@ -356,20 +371,14 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_sent(&mut self, now: Time) {
+        self.last_sent = Some(now);
         self.inner.on_sent(now);
     }
 
     fn gate(&self) -> Gate {
         match self.phase {
             Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => Gate::Probe(at),
-            Phase::Sending if self.lanes.is_some() && self.variant == Variant::Released => {
-                let packets = self.inner.cwnd() / self.mss as f64;
-                if packets >= 1.0 {
-                    return Gate::Open;
-                }
-                let gap = self.base.path.data.round_trip.0 as f64 * (1.0 / packets - 1.0);
-                Gate::NotBefore(Time(self.last_ack.0.saturating_add(gap as u64)))
-            }
+            Phase::Sending if self.lanes.is_some() && self.variant == Variant::Released => self.pace(),
             Phase::Sending => self.inner.gate(),
         }
     }

@@ -88,7 +88,7 @@ pub const SWIFT: swift::Config = swift::Config {
     }),
     beta: 0.8,
     max_mdf: 0.5,
-    min_window: Size::Bdp(1e-4),
+    min_window: Size::Packets(0.01),
     max_window: Size::Bdp(1e3),
     whole: swift::Whole::Fractions,
     endpoint_target: None,
@@ -119,7 +119,11 @@ pub fn prioplus<C>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
             target: above,
             limit: (class > 0).then_some(above + Span::from_ns(2_400)),
             start,
-            linear_start: if class * 4 < n { 1.0 } else { 0.25 },
+            linear_start: match class * 8 {
+                part if part < 2 * n => 1.0,
+                part if part < 5 * n => 0.25,
+                _ => 0.125,
+            },
         }
     };
     let lanes: Vec<Lane> = (0..n).map(lane).collect();

@@ -5,7 +5,7 @@ use super::Variant;
 /// Flows up to which the released code does not scale the step.
 const UNSCALED: f64 = 5.0;
 
-/// The most flows that the released code takes there to be.
+/// The most flows that there are taken to be; the paper has no bound (docs/assumptions.md#prioplus-flows).
 const MOST: f64 = 2_000.0;
 
 /// Round trips that the released code waits longer before it forgets.
@@ -31,9 +31,9 @@ impl Cardinality {
     pub(super) fn estimate(&mut self, seen: f64, rounds: f64, variant: Variant) {
         let (seen, countdown) = match variant {
             Variant::Paper => (seen, rounds),
-            Variant::Released => (seen.floor().min(MOST), rounds + LATER),
+            Variant::Released => (seen.floor(), rounds + LATER),
         };
-        self.n = self.n.max(seen);
+        self.n = self.n.max(seen.min(MOST));
         self.countdown = countdown;
     }
 
