@@ -8,6 +8,7 @@ mod evaluation;
 mod events;
 mod group;
 mod network;
+pub mod noise;
 pub mod overlay;
 mod schemes;
 mod service;
@@ -31,6 +32,7 @@ pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slo
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
+pub use noise::Noise;
 pub use schemes::{Named, name_of};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
@@ -74,6 +76,12 @@ pub struct Experiment {
     /// Time between a packet's arrival at a host and its transport seeing it.
     #[serde(serialize_with = "as_text::span")]
     pub host_delay: Span,
+    /// What hosts add by mistake to the delays that they measure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_noise: Option<Noise>,
+    /// How far the clock of a host may be off, to both sides.
+    #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_zero")]
+    pub clock_error: Span,
     /// The groups of hosts.
     #[serde(rename = "group")]
     pub groups: Vec<Group>,
@@ -119,6 +127,10 @@ pub struct Read {
     pub schemes: Vec<Named>,
 }
 
+fn is_zero(span: &Span) -> bool {
+    *span == Span::ZERO
+}
+
 /// Most seeds of an experiment.
 const MAX_SEEDS: u64 = 1_000_000;
 
@@ -160,6 +172,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
         topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
         host_delay: keys.take("host_delay").map_or(Ok(Span::ZERO), |f| f.span())?,
+        delay_noise: keys.take("delay_noise").map(|f| noise::read(&f, &mut sources)).transpose()?,
+        clock_error: keys.take("clock_error").map_or(Ok(Span::ZERO), |f| f.span())?,
         groups,
         events,
         controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,

@@ -2,6 +2,7 @@
 
 mod adaptation;
 mod build;
+mod delay_based;
 mod failures;
 mod fit;
 mod global;

@@ -2,7 +2,9 @@
 
 mod check;
 mod controller;
+mod delay_based;
 mod parts;
+mod prioplus;
 mod read;
 mod shipped;
 mod thresholds;
@@ -12,7 +14,9 @@ use serde::Serialize;
 
 pub use check::{Fabric, Fault, check};
 pub use controller::Controller;
+pub use delay_based::{FirstWindow, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
+pub use prioplus::PrioPlus;
 pub use read::read;
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};

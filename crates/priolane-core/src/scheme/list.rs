@@ -77,8 +77,14 @@ const ECN_CONTROL: Parameter = parameter(
     ["", "false", "RFC 3168 §6.1.4; true as ns-3's DCTCP mode"],
 );
 
+const CONTROL_CLASS: Parameter = parameter(
+    "control_class",
+    "class of ACKs, handshake packets and answers to probes, 0 to 15",
+    ["", "0", "docs/assumptions.md#classes"],
+);
+
 /// What every transport on the window machine takes.
-const WINDOW: [Parameter; 12] = [
+const WINDOW: [Parameter; 13] = [
     INIT_WINDOW,
     HANDSHAKE,
     RECOVERY,
@@ -91,6 +97,7 @@ const WINDOW: [Parameter; 12] = [
     MAX_RTO,
     MAX_WINDOW,
     ECN_CONTROL,
+    CONTROL_CLASS,
 ];
 
 /// A transport's own parameters, then those of the window machine.
@@ -107,7 +114,8 @@ const fn on_window<const N: usize, const ALL: usize>(own: [Parameter; N]) -> [Pa
 
 const NEWRENO: &[Parameter] = &WINDOW;
 
-const DCTCP: &[Parameter] = &on_window::<4, 16>([
+/// DCTCP's own parameters.
+const DCTCP_OWN: [Parameter; 4] = [
     parameter(
         "g",
         "weight of a new estimate of the marked fraction, in (0, 1]",
@@ -128,9 +136,211 @@ const DCTCP: &[Parameter] = &on_window::<4, 16>([
         "how a cut takes effect: at_once | proportional | ns3",
         ["", "at_once", "RFC 8257 §3.3, RFC 6937 §3; docs/assumptions.md#ns3-reduction"],
     ),
+];
+
+const DCTCP: &[Parameter] = &on_window::<4, 17>(DCTCP_OWN);
+
+const D2TCP: &[Parameter] = &on_window::<5, 18>([
+    DCTCP_OWN[0],
+    DCTCP_OWN[1],
+    DCTCP_OWN[2],
+    DCTCP_OWN[3],
+    parameter(
+        "late",
+        "the urgency d of a flow whose deadline has passed, 0.5 to 2",
+        ["", "0.5", "docs/assumptions.md#d2tcp-late"],
+    ),
 ]);
 
-const PACCP: &[Parameter] = &on_window::<3, 15>([
+/// Swift's own parameters.
+const SWIFT_OWN: [Parameter; 17] = [
+    parameter(
+        "preset",
+        "where what is not stated comes from: paper | prioplus_baseline | lite",
+        ["", "paper; prioplus_baseline inside PrioPlus", "docs/assumptions.md#swift-values"],
+    ),
+    parameter("delay", "the delay it goes by: rtt | one_way", ["", "rtt", "Swift (SIGCOMM 2020) §3.2"]),
+    parameter(
+        "start",
+        "the window of a new flow: init_window | line_rate (what fills its path)",
+        ["", "by preset", "docs/assumptions.md#swift-values"],
+    ),
+    parameter(
+        "ai",
+        "what a round trip below the target adds",
+        ["pkt or bdp", "by preset", "Swift (SIGCOMM 2020) Alg. 1"],
+    ),
+    parameter(
+        "target",
+        "the target of large windows, without links",
+        ["time", "by preset", "Swift (SIGCOMM 2020) §3.5"],
+    ),
+    parameter(
+        "target_from",
+        "what the target is counted from: total | base (the delay of the empty path)",
+        ["", "by preset", "docs/assumptions.md#swift-values"],
+    ),
+    parameter(
+        "hop",
+        "what each link of the path adds to the target",
+        ["time", "by preset", "Swift (SIGCOMM 2020) §3.5"],
+    ),
+    parameter(
+        "fs_range",
+        "the most that small windows add to the target; 0ps for no scaling",
+        ["time", "by preset", "Swift (SIGCOMM 2020) §3.5, Fig. 5"],
+    ),
+    parameter(
+        "fs_min",
+        "the window that adds fs_range",
+        ["pkt or bdp", "by preset", "Swift (SIGCOMM 2020) Fig. 5"],
+    ),
+    parameter(
+        "fs_max",
+        "the window from which on nothing is added, above fs_min",
+        ["pkt or bdp", "by preset", "Swift (SIGCOMM 2020) Fig. 5"],
+    ),
+    parameter(
+        "beta",
+        "share of the excess delay that a decrease takes off, in (0, 1]",
+        ["", "0.8", "docs/assumptions.md#swift-values"],
+    ),
+    parameter(
+        "max_mdf",
+        "the most that a decrease takes, in (0, 1]",
+        ["", "0.5", "docs/assumptions.md#swift-values"],
+    ),
+    parameter("min_cwnd", "floor of the window", ["pkt or bdp", "by preset", "Swift (SIGCOMM 2020) §3.4"]),
+    parameter(
+        "max_cwnd",
+        "ceiling of the window",
+        ["pkt or bdp", "by preset", "docs/assumptions.md#swift-values"],
+    ),
+    parameter(
+        "whole_packets",
+        "whether windows are rounded down to packets, at least one",
+        ["", "false; true in lite", "docs/assumptions.md#swift-values"],
+    ),
+    parameter(
+        "endpoint_target",
+        "the target of the delay in hosts; 0ps for none",
+        ["time", "0ps", "Swift (SIGCOMM 2020) §3.2; docs/assumptions.md#swift-endpoint"],
+    ),
+    parameter(
+        "retx_reset",
+        "timeouts in a row after which the window is the floor",
+        ["", "5", "docs/assumptions.md#swift-values"],
+    ),
+];
+
+const SWIFT: &[Parameter] = &on_window::<17, 30>(SWIFT_OWN);
+
+/// LEDBAT's own parameters.
+const LEDBAT_OWN: [Parameter; 7] = [
+    parameter("delay", "the delay it goes by: one_way | rtt", ["", "one_way", "RFC 6817 §2.1"]),
+    parameter(
+        "target",
+        "the queueing delay that it aims at",
+        ["time", "25us", "RFC 6817 §2.5; docs/assumptions.md#ledbat-scale"],
+    ),
+    parameter(
+        "gain",
+        "segments that a round trip without queueing adds, in (0, 1]",
+        ["", "1", "RFC 6817 §2.5"],
+    ),
+    parameter("decrease_gain", "the same of decreases, above 0", ["", "gain", "RFC 6817 §2.4.2"]),
+    parameter(
+        "allowed_increase",
+        "segments by which the window may exceed what is in flight, above 0",
+        ["", "1", "RFC 6817 §2.5"],
+    ),
+    parameter("min_window", "floor of the window, in segments, above 0", ["", "2", "RFC 6817 §2.5"]),
+    parameter(
+        "base_interval",
+        "length of each of ten intervals of the base history; 0ps for the delay of the empty path instead",
+        ["time", "1ms", "RFC 6817 §3.4.1; docs/assumptions.md#ledbat-scale"],
+    ),
+];
+
+const LEDBAT: &[Parameter] = &on_window::<7, 20>(LEDBAT_OWN);
+
+/// PrioPlus's own parameters.
+const PRIOPLUS_OWN: [Parameter; 12] = [
+    parameter(
+        "variant",
+        "whose PrioPlus: paper | released (the authors' code)",
+        ["", "paper", "docs/assumptions.md#prioplus-variants"],
+    ),
+    parameter(
+        "channels",
+        "false: no channels; what is left is the controller",
+        ["", "true", "PrioPlus §4.3"],
+    ),
+    parameter(
+        "priorities",
+        "number of channels, 1 to 16; class 0 has the highest",
+        ["", "8", "PrioPlus §4.3.2"],
+    ),
+    parameter(
+        "fluctuation",
+        "A: what the controller makes the delay vary by, above 0",
+        ["time", "3.2us", "PrioPlus §4.3.2, App. D"],
+    ),
+    parameter("noise", "B: what hosts get wrong of the delay", ["time", "0.8us", "PrioPlus §4.3.2"]),
+    parameter(
+        "delay_budget",
+        "the most that channels together may add to the delay; 0ps for no bound",
+        ["time", "0ps", "PrioPlus §4.3.2"],
+    ),
+    parameter(
+        "never_yield",
+        "the best classes, which start at line rate and never yield",
+        ["", "an eighth of priorities, at least 1", "released code; docs/assumptions.md#prioplus-starts"],
+    ),
+    parameter(
+        "w_ls_high",
+        "what linear start adds per round trip, of the best quarter of classes",
+        ["bdp", "1", "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"],
+    ),
+    parameter(
+        "w_ls_medium",
+        "the same of classes up to five eighths",
+        ["bdp", "0.25", "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"],
+    ),
+    parameter(
+        "w_ls_low",
+        "the same of the other classes",
+        ["bdp", "0.125", "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"],
+    ),
+    parameter(
+        "exceed_limit",
+        "samples at or above D_limit that make a flow yield",
+        ["", "2", "PrioPlus §4.3.2; docs/assumptions.md#prioplus-filter"],
+    ),
+    parameter(
+        "base_tolerance",
+        "how far above the empty path a delay still counts as that",
+        ["time", "1us", "released code; docs/assumptions.md#prioplus-base"],
+    ),
+];
+
+/// PrioPlus's parameters, then those of the controller inside.
+const fn inside_prioplus<const N: usize, const ALL: usize>(inner: [Parameter; N]) -> [Parameter; ALL] {
+    assert!(ALL == N + PRIOPLUS_OWN.len());
+    let mut all = [PRIOPLUS_OWN[0]; ALL];
+    let mut i = 0;
+    while i < ALL {
+        all[i] = if i < PRIOPLUS_OWN.len() { PRIOPLUS_OWN[i] } else { inner[i - PRIOPLUS_OWN.len()] };
+        i += 1;
+    }
+    all
+}
+
+const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<29, 42>(inside_prioplus::<17, 29>(SWIFT_OWN));
+
+const PRIOPLUS_LEDBAT: &[Parameter] = &on_window::<19, 32>(inside_prioplus::<7, 19>(LEDBAT_OWN));
+
+const PACCP: &[Parameter] = &on_window::<3, 16>([
     parameter(
         "r_cos",
         "how much faster a window grows below that of its minimum rate, above 1 and at most 100",
@@ -227,6 +437,51 @@ pub static ENTRIES: &[Entry] = &[
         parameters: PACCP,
         requires: &[],
         provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "d2tcp",
+        summary: "DCTCP that yields by its deadline",
+        source: "D2TCP (SIGCOMM 2012)",
+        parameters: D2TCP,
+        requires: &[Capability::CongestionMarks],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "swift",
+        summary: "Swift: delay about a target, windows below a packet paced",
+        source: "Swift (SIGCOMM 2020)",
+        parameters: SWIFT,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "ledbat",
+        summary: "LEDBAT: queueing delay about a target, less than best effort",
+        source: "RFC 6817",
+        parameters: LEDBAT,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "prioplus_swift",
+        summary: "PrioPlus around Swift: strict priorities inside one queue, a channel of delay each",
+        source: "PrioPlus (EuroSys 2025) §4",
+        parameters: PRIOPLUS_SWIFT,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "prioplus_ledbat",
+        summary: "PrioPlus around LEDBAT",
+        source: "PrioPlus (EuroSys 2025) §4",
+        parameters: PRIOPLUS_LEDBAT,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
     },
     Entry {
         row: Row::Assign,

@@ -3,7 +3,7 @@
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 
 use super::{Run, adaptation, failures, ports, traffic};
 use crate::experiment::{Change, ControlText, Event, Experiment, Pair, Timing};
@@ -73,6 +73,10 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         nic: ports::nic(scheme, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
+        measuring: Measuring {
+            noise: experiment.delay_noise.as_ref().map(|noise| noise.law.clone()),
+            clock_error: experiment.clock_error,
+        },
         controls,
         adaptation: adaptation::adaptation(scheme),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),

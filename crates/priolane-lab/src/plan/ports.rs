@@ -10,17 +10,21 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{self, Limit, SortBy};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
-use priolane_core::transport::{self as core_transport, Controller, dctcp, new_reno, paccp};
+use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
+use super::delay_based;
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
     Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
     Thresholds, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
+
+/// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
+const NOISE_PART: f64 = 0.9985;
 
 /// The network of `experiment`; `root` is the tree that it was read from, for messages.
 pub(super) fn network(experiment: &Experiment, root: &Table) -> Result<Topology, InputError> {
@@ -43,6 +47,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         top_class: experiment.top_class(),
         asks: asks(experiment),
         lookahead: topology.lookahead(&experiment.frame),
+        noise: experiment.delay_noise.as_ref().map(|noise| noise.law.quantile(NOISE_PART)),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
     }
 }
@@ -174,6 +179,7 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
             Nic::Queue { per_flow_limit, .. } => bytes(per_flow_limit),
             Nic::Pull => None,
         },
+        control_class: text.control_class,
         control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
         class: class_ladder(scheme),
         host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),
@@ -187,11 +193,11 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         Host::Las => SchedulerKind::Las,
     };
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    core_transport::Transport::Window { window, controller: controller(text.kind, reno), scheduler }
+    core_transport::Transport::Window { window, controller: controller(&text.kind, reno, mss), scheduler }
 }
 
-fn controller(kind: TransportKind, reno: new_reno::Config) -> Controller {
-    match kind {
+fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Controller {
+    match *kind {
         TransportKind::NewReno => Controller::NewReno(reno),
         TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
             Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
@@ -199,6 +205,18 @@ fn controller(kind: TransportKind, reno: new_reno::Config) -> Controller {
         TransportKind::Paccp { r_cos, exact_cap, rtt } => {
             let avoidance = if exact_cap { paccp::Avoidance::Exact } else { paccp::Avoidance::Approximate };
             Controller::Paccp(paccp::Config { reno, r_cos, avoidance, rtt })
+        }
+        TransportKind::D2tcp { g, alpha_0, min_window, reduction, late } => {
+            let dctcp = dctcp::Config { reno, g, alpha_0, min_window, reduction };
+            Controller::D2tcp(d2tcp::Config { dctcp, late })
+        }
+        TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
+        TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
+        TransportKind::PrioPlusSwift(ref keys) => {
+            Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))
+        }
+        TransportKind::PrioPlusLedbat(ref keys) => {
+            Controller::PrioPlusLedbat(delay_based::prioplus(keys, delay_based::ledbat(&keys.inner, reno)))
         }
     }
 }

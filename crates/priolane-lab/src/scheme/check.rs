@@ -6,8 +6,8 @@ use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet
 use priolane_core::units::{Rate, Span};
 
 use super::parts::{Host, Map, Nic, PortKind};
-use super::{Assign, Scheme};
-use crate::quantity::{show_limit, show_rate, show_span};
+use super::{Assign, PrioPlus, Scheme, TransportKind};
+use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 /// What a scheme runs on.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Fabric {
     pub lookahead: Span,
     /// What its groups pay for, that transports must honour.
     pub asks: Vec<Capability>,
+    /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
+    pub noise: Option<Span>,
     /// Whether packets of one flow take several paths.
     pub sprays: bool,
 }
@@ -52,6 +54,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     room(scheme, fabric)?;
     marking(scheme, fabric)?;
     queues(scheme, fabric)?;
+    lanes(scheme, fabric)?;
     messages(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
@@ -176,10 +179,85 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
+/// How many classes flows ask for and are demoted to.
+fn classes(scheme: &Scheme, fabric: &Fabric) -> u32 {
+    u32::from(fabric.top_class) + u32::from(scheme.levels())
+}
+
+/// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
+fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let Some(channels) = Channels::of(scheme) else { return Ok(()) };
+    let wanted = classes(scheme, fabric);
+    if wanted > u32::from(channels.priorities) {
+        let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
+        return Err(Fault::new("transport.priorities", what, format!("priorities = {wanted}")));
+    }
+    let full = u64::from(fabric.frame.max_wire());
+    let room = |rate: &Rate| match scheme.port.buffer.limit_at(*rate) {
+        Limit::Unlimited => None,
+        Limit::Packets(n) => Some((*rate, u64::from(n) * full)),
+        Limit::Bytes(n) => Some((*rate, n)),
+    };
+    let short = |&(rate, bytes): &(Rate, u64)| rate.serialize(bytes) < channels.limit;
+    if let Some((rate, bytes)) = fabric.switch_rates.iter().filter_map(room).find(short) {
+        let what = format!(
+            "the highest D_limit is {} above the empty path, but a buffer of {} is full after {} at {}",
+            show_span(channels.limit),
+            show_bytes(bytes),
+            show_span(rate.serialize(bytes)),
+            show_rate(rate)
+        );
+        let fix = format!(
+            "a buffer of {} at least, or fewer or narrower channels",
+            show_bytes(rate.bytes_in(channels.limit) + 1)
+        );
+        return Err(Fault::new("port.buffer", what, fix));
+    }
+    Ok(())
+}
+
+/// What checks ask of PrioPlus.
+struct Channels {
+    priorities: u8,
+    /// The highest D_limit of a class that yields, above the empty path.
+    limit: Span,
+    noise: Span,
+    fluctuation: Span,
+}
+
+impl Channels {
+    fn of(scheme: &Scheme) -> Option<Self> {
+        fn of<C>(keys: &PrioPlus<C>) -> Option<Channels> {
+            let yields = keys.priorities - keys.never_yield.min(keys.priorities);
+            let limit = keys.width().times(u64::from(yields)) + keys.head();
+            let PrioPlus { priorities, noise, fluctuation, .. } = *keys;
+            keys.channels.then_some(Channels { priorities, limit, noise, fluctuation })
+        }
+        match &scheme.transport.kind {
+            TransportKind::PrioPlusSwift(keys) => of(keys),
+            TransportKind::PrioPlusLedbat(keys) => of(keys),
+            _ => None,
+        }
+    }
+
+    /// Whether hosts get more wrong than channels have room for.
+    fn warning(&self, fabric: &Fabric) -> Option<String> {
+        let noise = fabric.noise.filter(|&noise| noise > self.noise)?;
+        Some(format!(
+            "measured delays are late by up to {} (99.85 % of them), and channels have room for {}: flows yield to \
+             noise; transport.noise = \"{}\" makes channels {} wide",
+            show_span(noise),
+            show_span(self.noise),
+            show_span(noise),
+            show_span(noise + self.fluctuation)
+        ))
+    }
+}
+
 /// Classes must have queues, and the map must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let queues = scheme.port.kind.queues();
-    let classes = (u32::from(fabric.top_class) + u32::from(scheme.levels())).min(16) as u8;
+    let classes = classes(scheme, fabric).max(u32::from(scheme.transport.control_class) + 1).min(16) as u8;
     if let Map::List(list) = &scheme.map {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
             let what = format!("there is no queue {queue}: the port has {queues}");
@@ -220,6 +298,7 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
             "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),
         );
     }
+    all.extend(Channels::of(scheme).and_then(|channels| channels.warning(fabric)));
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());
     }

@@ -12,7 +12,23 @@ macro_rules! shipped {
     };
 }
 
-shipped!("newreno", "dctcp", "nos2", "pias", "es8", "ps", "srpt", "ideal_srpt", "ns3_dctcp", "paccp");
+shipped!(
+    "newreno",
+    "dctcp",
+    "nos2",
+    "pias",
+    "es8",
+    "ps",
+    "srpt",
+    "ideal_srpt",
+    "ns3_dctcp",
+    "paccp",
+    "swift",
+    "ledbat",
+    "d2tcp",
+    "prioplus_swift",
+    "prioplus_ledbat"
+);
 
 /// The text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {

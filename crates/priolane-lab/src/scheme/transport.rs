@@ -1,11 +1,14 @@
 //! The transport row: which transport, and its parameters.
 
+use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
 use serde::Serialize;
 
+use super::delay_based::{Ledbat, Preset, Swift};
+use super::prioplus::PrioPlus;
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
@@ -46,6 +49,9 @@ pub struct Transport {
     pub max_window: Limit,
     /// Whether control packets are ECN-capable.
     pub ecn_control: bool,
+    /// The class of ACKs and other control packets.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub control_class: u8,
 }
 
 /// The transports, each with the parameters only it has.
@@ -74,10 +80,37 @@ pub enum TransportKind {
         /// The round-trip time of a minimum window.
         rtt: RttOf,
     },
+    /// Deadline-aware Data Center TCP.
+    D2tcp {
+        /// Weight of a new estimate of the marked fraction.
+        g: f64,
+        /// The estimate before the first window.
+        alpha_0: f64,
+        /// Floor of the window after a cut, in packets.
+        min_window: u32,
+        /// How a cut takes effect.
+        reduction: Reduction,
+        /// The urgency of flows whose deadline has passed.
+        late: f64,
+    },
+    /// Swift.
+    Swift(Swift),
+    /// LEDBAT.
+    Ledbat(Ledbat),
+    /// PrioPlus around Swift.
+    #[serde(rename = "prioplus_swift")]
+    PrioPlusSwift(PrioPlus<Swift>),
+    /// PrioPlus around LEDBAT.
+    #[serde(rename = "prioplus_ledbat")]
+    PrioPlusLedbat(PrioPlus<Ledbat>),
 }
 
 fn is_true(flag: &bool) -> bool {
     *flag
+}
+
+fn is_zero(class: &u8) -> bool {
+    *class == 0
 }
 
 /// What happens before a flow's first payload packet.
@@ -113,11 +146,17 @@ impl TransportKind {
             Self::NewReno => "newreno",
             Self::Dctcp { .. } => "dctcp",
             Self::Paccp { .. } => "paccp",
+            Self::D2tcp { .. } => "d2tcp",
+            Self::Swift(_) => "swift",
+            Self::Ledbat(_) => "ledbat",
+            Self::PrioPlusSwift(_) => "prioplus_swift",
+            Self::PrioPlusLedbat(_) => "prioplus_ledbat",
         }
     }
 }
 
-const KINDS: [&str; 3] = ["newreno", "dctcp", "paccp"];
+const KINDS: [&str; 8] =
+    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "prioplus_ledbat"];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -129,7 +168,15 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     let kind = match keys.need("kind", "kind = \"dctcp\"")?.choice(&KINDS)? {
         0 => TransportKind::NewReno,
         1 => dctcp(&mut keys)?,
-        _ => paccp(&mut keys)?,
+        2 => paccp(&mut keys)?,
+        3 => d2tcp(&mut keys)?,
+        4 => TransportKind::Swift(Swift::read(&mut keys, Preset::Paper)?),
+        5 => TransportKind::Ledbat(Ledbat::read(&mut keys)?),
+        6 => {
+            let swift = |keys: &mut Reader<'_>| Swift::read(keys, Preset::PrioplusBaseline);
+            TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
+        }
+        _ => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
     };
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
@@ -147,6 +194,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         max_rto: span(&mut keys, "max_rto", Span::from_ms(4_000))?,
         max_window: keys.take("max_window").map_or(Ok(Limit::Unlimited), |f| max_window(&f))?,
         ecn_control: keys.take("ecn_control").map_or(Ok(false), |f| f.truth())?,
+        control_class: keys.take("control_class").map_or(Ok(0), |f| f.integer(0, CLASSES as u64 - 1))? as u8,
     };
     let shortest = transport.min_rto.max(transport.initial_rto);
     if transport.max_rto < shortest {
@@ -180,6 +228,16 @@ fn paccp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
         exact_cap: keys.take("exact_cap").map_or(Ok(false), |f| f.truth())?,
         rtt: word(keys.take("rtt"), &RTTS, RttOf::Smoothed)?,
     })
+}
+
+fn d2tcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
+    let late = keys.take("late").map_or(Ok(0.5), |f| f.number(0.5, 2.0))?;
+    match dctcp(keys)? {
+        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
+            Ok(TransportKind::D2tcp { g, alpha_0, min_window, reduction, late })
+        }
+        other => Ok(other),
+    }
 }
 
 fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {

@@ -1,0 +1,80 @@
+//! `delay_noise = { trace = "host", scale = 1 }`: what hosts add by mistake to the delays that they measure.
+
+use priolane_core::noise::{DelayNoise, NoiseError};
+use serde::Serialize;
+
+use super::Sources;
+use crate::source::{Field, InputError};
+use crate::workload::table::{Columns, Header, Lines, shown};
+
+/// The largest trace, in bytes.
+const MAX_TRACE: u64 = 1024 * 1024;
+
+/// The shipped trace.
+const SHIPPED: (&str, &str) = ("host", include_str!("../../../../workloads/delay_noise_host.csv"));
+
+const COLUMNS: Columns = Columns { names: &["ns", "cdf"], required: 2 };
+
+/// A distribution of errors, and where it is from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Noise {
+    /// The name of the shipped trace, or a path.
+    pub trace: String,
+    /// What its delays are multiplied by.
+    pub scale: f64,
+    /// The distribution.
+    #[serde(skip)]
+    pub law: DelayNoise,
+}
+
+pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Noise, InputError> {
+    let mut keys = field.table()?;
+    let named = keys.need("trace", "trace = \"host\", or the path of a CSV file with ns,cdf")?;
+    let trace = named.text()?.to_owned();
+    let scale = keys.take("scale").map_or(Ok(1.0), |f| f.number(0.0, 1e6))?;
+    keys.finish()?;
+    let text = if trace == SHIPPED.0 {
+        sources.note("delay_noise:host", SHIPPED.1);
+        SHIPPED.1.into()
+    } else {
+        sources.read(&named, &trace, MAX_TRACE)?
+    };
+    let law = parse(&trace, &text, scale)?;
+    Ok(Noise { trace, scale, law })
+}
+
+/// The distribution of the shipped trace `host`, or of the file at that path.
+///
+/// # Errors
+/// If it cannot be read or is no distribution.
+pub fn load(name_or_path: &str, scale: f64) -> Result<DelayNoise, InputError> {
+    if name_or_path == SHIPPED.0 {
+        return parse(name_or_path, SHIPPED.1, scale);
+    }
+    let text = crate::source::read_text(name_or_path.as_ref(), name_or_path, MAX_TRACE)?;
+    parse(name_or_path, &text, scale)
+}
+
+fn parse(file: &str, text: &str, scale: f64) -> Result<DelayNoise, InputError> {
+    let mut lines = Lines::new(text.as_bytes(), file);
+    let header = Header::read(&mut lines, COLUMNS, &|_| None)?;
+    let (mut points, mut numbers, mut line) = (Vec::new(), Vec::new(), String::new());
+    while lines.next(&mut line)? {
+        let row = header.row(&lines, &line)?;
+        let number = |column: usize| {
+            row[column].parse::<f64>().map_err(|_| {
+                let what = format!("{} is not a number", shown(row[column]));
+                lines.error(COLUMNS.names[column], what, "write a plain number such as 194 or 0.5")
+            })
+        };
+        points.push((number(0)? * 1e-9, number(1)?));
+        numbers.push(lines.number());
+    }
+    DelayNoise::new(&points, scale).map_err(|error| {
+        let line = match error {
+            NoiseError::Falls(at) => numbers.get(at).copied(),
+            _ => None,
+        };
+        InputError::new(file, line, "", error.to_string(), "rows of growing ns and cdf, the last with cdf 1")
+    })
+}
