@@ -15,5 +15,6 @@ mod ring;
 pub mod rng;
 pub mod scheme;
 pub mod sizes;
+pub mod telemetry;
 pub mod transport;
 pub mod units;

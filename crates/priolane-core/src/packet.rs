@@ -1,6 +1,7 @@
 //! The packet: a 32-byte header every part understands, and a body only its transport reads.
 
 use crate::ids::{Class, FlowId, HostId};
+use crate::telemetry::HopReading;
 
 /// Marks a packet collects on its way; a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -120,10 +121,19 @@ pub struct Header {
 
 /// What a transport writes in its packets, at most 24 bytes (more only where a port writes too, as INT).
 pub trait Body: Copy + Default + std::fmt::Debug + Send + 'static {
+    /// Whether switch ports stamp packets as they leave. Default: no, and none of it is compiled.
+    const STAMPED: bool = false;
+
     /// Of an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it; (0, 0) is none. For
     /// traces, never for the simulation. Default: none.
     fn blocks(&self) -> [(u32, u32); 2] {
         [(0, 0); 2]
+    }
+
+    /// A switch port starts to send this packet. Only called where [`Self::STAMPED`] is set; which packets take the
+    /// reading is the body's own choice. Default: none.
+    fn stamp(&mut self, header: &Header, reading: HopReading) {
+        let _ = (header, reading);
     }
 }
 

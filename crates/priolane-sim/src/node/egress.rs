@@ -132,11 +132,16 @@ impl<D> Egress<D> {
     ) -> Started {
         wire.observe(|| Seen::Admitted(admission));
         match admission {
+            Admission::Queued if B::STAMPED => self.send_stamped(now, *packet, 0, wire),
             Admission::Queued => self.line.transmit(now, packet, &mut self.counts, wire),
             Admission::Marked => {
                 let mut marked = *packet;
                 admission.mark(&mut marked);
                 self.counts.marked(packet.header.class);
+                if B::STAMPED {
+                    self.send_stamped(now, marked, 0, wire);
+                    return Started::Yes;
+                }
                 self.line.transmit(now, &marked, &mut self.counts, wire);
             }
             Admission::Dropped => {
@@ -156,8 +161,27 @@ impl<D> Egress<D> {
         let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
         let Some(packet) = self.queue.start(start) else { return Started::No };
         self.counts.dequeued(start, packet.header.class);
+        if B::STAMPED {
+            let packet = *packet;
+            let left_behind = self.queue.bytes();
+            self.send_stamped(start, packet, left_behind, wire);
+            return Started::Yes;
+        }
         self.line.transmit(start, packet, &mut self.counts, wire);
         Started::Yes
+    }
+
+    /// Puts a packet on the line with a reading of this port, in which it leaves `queued_bytes` behind.
+    fn send_stamped<B: Body, W: Wire<B>>(
+        &mut self,
+        t: Time,
+        mut packet: Packet<B>,
+        queued_bytes: u64,
+        wire: &mut W,
+    ) {
+        let reading = self.line.reading(t, queued_bytes, &self.counts);
+        packet.body.stamp(&packet.header, reading);
+        self.line.transmit(t, &packet, &mut self.counts, wire);
     }
 
     /// Starts every service due by `limit`.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::telemetry::HopReading;
 use priolane_core::units::{Rate, Span, Time};
 
 use crate::outage::{Down, Outages};
@@ -275,6 +276,11 @@ impl Line {
             free_at: Time::ZERO,
             impairment: Impairment::of(link, spec, &scenario.outages, scenario.seed),
         }
+    }
+
+    /// What a packet is told whose service starts at `t`; it leaves `queued_bytes` behind.
+    pub(crate) fn reading(&self, t: Time, queued_bytes: u64, counts: &Counts) -> HopReading {
+        HopReading { at: t, queued_bytes, sent_bytes: counts.served_bytes(), rate: self.rate }
     }
 
     #[inline]
