@@ -79,6 +79,10 @@ class Results:
         """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
         return self._table("series.parquet", self.select(scheme, point))
 
+    def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
+        """What machines and flows owe, where the experiment has prices, chosen and told apart as in `flows`."""
+        return self._table("bills.parquet", self.select(scheme, point))
+
     def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:
         """The runs of one scheme, of a sweep point (a part of its keys is enough), or of both."""
         wanted = dict(point or {})

@@ -10,11 +10,12 @@ use priolane_sim::outcome::{Outcome, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
 
 use crate::metrics;
+use crate::optimum;
 use crate::plan::{self, Built, Run};
 use crate::results::compare::{Difference, first_difference};
 use crate::results::digest;
 use crate::results::record::{self, Counters, LoadRecord, RunRecord};
-use crate::results::rows::{Rows, Source, Table, canonical};
+use crate::results::rows::{Rows, Source, canonical};
 use crate::results::store::{Published, RunId, Store, StoreError};
 use crate::source::InputError;
 use crate::verdict::spec::Spec;
@@ -151,7 +152,7 @@ impl Job<'_> {
         } else {
             self.simulated(settings.engine, simulate, progress)?
         };
-        let rows = Rows::new(source(&ran.built), &ran.outcome);
+        let rows = rows(&ran);
         let record = self.record(&rows, &ran);
         let done = match stored {
             Some(stored) if stored.digest != record.digest => {
@@ -184,7 +185,7 @@ impl Job<'_> {
     fn agreed(&self, simulate: &mut Simulate, progress: &mut OnProgress) -> Result<Ran<'_>, Failure> {
         let window = self.simulated(Engine::Window, simulate, progress)?;
         let wheel = self.simulated(Engine::Wheel, simulate, progress)?;
-        let rows = [&window, &wheel].map(|ran| Rows::new(source(&ran.built), &ran.outcome));
+        let rows = [&window, &wheel].map(rows);
         let totals = || differing_totals(&window.outcome, &wheel.outcome);
         match first_difference(&rows[0], &rows[1]).or_else(totals) {
             Some(difference) => Err(Failure::Engines(difference)),
@@ -194,7 +195,7 @@ impl Job<'_> {
 
     fn publish(&self, rows: &Rows, mut record: RunRecord) -> Result<Done, Failure> {
         let mut draft = self.store.begin(self.id)?;
-        for table in Table::ALL {
+        for table in rows.tables() {
             draft.write(table, rows)?;
         }
         Ok(match draft.publish(&mut record)? {
@@ -206,6 +207,11 @@ impl Job<'_> {
     fn record(&self, rows: &Rows, Ran { built, outcome }: &Ran) -> RunRecord {
         let Run { id, scheme, point, seed, experiment, merged } = self.run;
         let spec = Spec::of(experiment);
+        let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
+        let warnings = optimum.iter().filter_map(optimum::Optimum::warning);
+        let warnings = built.warnings.iter().cloned().chain(warnings).collect();
+        let ran = (&source(built), outcome);
+        let window = experiment.time.window();
         RunRecord {
             run: id.clone(),
             version: crate::VERSION.to_owned(),
@@ -218,10 +224,11 @@ impl Job<'_> {
             stopped_at_ps: outcome.stopped_at.0,
             counters: Counters::of(&built.scenario, outcome),
             load: LoadRecord::from(&built.load),
-            warnings: built.warnings.clone(),
+            warnings,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
-            summary: metrics::summarize(&source(built), outcome, &spec.classes),
+            summary: metrics::summarize(ran.0, outcome, &spec.classes),
+            rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),
         }
     }
@@ -231,6 +238,10 @@ impl Job<'_> {
 struct Ran<'a> {
     built: Cow<'a, Built>,
     outcome: Outcome,
+}
+
+fn rows<'a>(ran: &'a Ran<'_>) -> Rows<'a> {
+    Rows::new(source(&ran.built), &ran.outcome).with_bills(ran.built.pricing.as_ref())
 }
 
 /// What the rows of a run are made of.

@@ -10,6 +10,7 @@ mod group;
 mod network;
 pub mod noise;
 pub mod overlay;
+mod pricing;
 mod schemes;
 mod service;
 mod sizes;
@@ -19,6 +20,7 @@ mod timing;
 use std::collections::BTreeMap;
 
 use priolane_core::packet::Frame;
+use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -30,9 +32,10 @@ pub use app::{
 };
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
-pub use group::{Active, Group, HostSet, Target};
+pub use group::{Active, Deadline, Group, HostSet, Split, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use noise::Noise;
+pub use pricing::Price;
 pub use schemes::{Named, name_of};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
@@ -97,6 +100,9 @@ pub struct Experiment {
     /// How often senders report what of their flows is acknowledged; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub rates_every: Option<Span>,
+    /// What machines and flows pay; `None` where nothing is billed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// Permutes the order of simultaneous events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie_shuffle: Option<u64>,
@@ -179,6 +185,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
         sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
         rates_every: keys.take("rates_every").map(|f| f.positive_span()).transpose()?,
+        price: keys.take("price").map(|f| pricing::price(&f)).transpose()?,
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
         sweep: Vec::new(),
         panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,
@@ -190,6 +197,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     };
     keys.finish()?;
     targets(&experiment, root)?;
+    metered(&experiment, root)?;
     Ok(Read { experiment, schemes: named })
 }
 
@@ -266,9 +274,6 @@ impl Group {
 
 /// Refuses by name what is part of the format but not of this version.
 fn unsupported(keys: &mut Reader<'_>) -> Result<(), InputError> {
-    if let Some(field) = keys.take("price") {
-        return Err(field.error("`price` is not supported in this version", "leave it out"));
-    }
     match keys.take("flows") {
         Some(field) => Err(field.error("a number of flows belongs into `time`", "time = { flows = 1000 }")),
         None => Ok(()),
@@ -313,6 +318,17 @@ fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
         }
     }
     Ok(())
+}
+
+/// What is sent is known from reports of senders.
+fn metered(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
+    let sent = experiment.price.is_some_and(|price| price.charge == Charge::Sent);
+    if !sent || experiment.rates_every.is_some() {
+        return Ok(());
+    }
+    let origin = overlay::locate(root, "price.charge").unwrap_or(Origin { file: "".into(), line: None });
+    let what = "what flows sent so far is known from their senders' reports, and there are none";
+    Err(origin.error("price.charge", what, "rates_every = \"1ms\", or charge = \"reserved\""))
 }
 
 fn axes<S: Serializer>(sweep: &[(String, Vec<Json>)], s: S) -> Result<S::Ok, S::Error> {

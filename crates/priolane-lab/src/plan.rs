@@ -2,6 +2,7 @@
 
 mod adaptation;
 mod build;
+mod deadlines;
 mod delay_based;
 mod failures;
 mod fit;
@@ -121,6 +122,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
         for (axis, value) in axes.iter().zip(&point) {
             overlay::set(&mut at_point, &axis.key, value)?;
         }
+        overlay::follow(&mut at_point)?;
         let read = experiment::read(name, &at_point, sources.fresh())?;
         sources.learn(&read.experiment.sources);
         let read = only(read, chosen.as_deref());

@@ -91,6 +91,14 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&check)
 }
 
+/// What flows without end are promised, point by point, without running anything; refuses files that price nothing.
+#[pyfunction]
+fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
+    let options = request::<OptionsRequest>(options)?.into_options();
+    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options)).map_err(input_error)?;
+    response(&promised)
+}
+
 /// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
 /// below `out_dir`.
 ///
@@ -225,6 +233,6 @@ mod _core {
     #[pymodule_export]
     use super::{
         InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, catalogue,
-        check, import_flows, plan, run_one, thresholds, trace, verdicts, version,
+        check, import_flows, plan, promised, run_one, thresholds, trace, verdicts, version,
     };
 }

@@ -137,6 +137,11 @@ impl Usage {
         self.weight as f64 / 1e3 / PS_PER_S as f64
     }
 
+    /// Bits sent with a minimum rate.
+    pub fn sent_bits(&self) -> f64 {
+        self.sent_bits as f64
+    }
+
     /// Bits that minimum rates stood for.
     pub fn reserved_bits(&self) -> f64 {
         self.theta as f64 / PS_PER_S as f64

@@ -32,6 +32,8 @@ impl Bench {
             window: crate::plan::Measured::All,
             load: Load::default(),
             warnings: Vec::new(),
+            pricing: None,
+            deadlines: Vec::new(),
         };
         let store = Store::open(self.dir.path()).unwrap();
         let id = RunId::new(&self.run.id).unwrap();

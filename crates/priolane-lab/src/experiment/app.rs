@@ -245,6 +245,8 @@ pub enum RuleKind {
     AllPairs,
     /// Each to each of another rack.
     OtherRacks,
+    /// The i-th of its rack to the i-th of the rack 1 + (i mod (racks - 1)) further on.
+    OneOtherRack,
     /// The i-th to the (i + by)-th.
     Shift {
         /// By how many.
@@ -471,12 +473,14 @@ fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
     let rule = match keys.need("rule", "rule = \"all_pairs\"")?.choice(&[
         "all_pairs",
         "other_racks",
+        "one_other_rack",
         "shift",
         "to_one",
     ])? {
         0 => RuleKind::AllPairs,
         1 => RuleKind::OtherRacks,
-        2 => RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 },
+        2 => RuleKind::OneOtherRack,
+        3 => RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 },
         _ => RuleKind::ToOne { host: host(keys.need("host", "host = 0")?)? },
     };
     let count = count(&mut keys)?;

@@ -1,13 +1,14 @@
 //! `[metrics]`, `[[panel]]` and `[[claim]]`: what is drawn from the runs. None of it changes a run but the
 //! size classes, by which its summary is broken down.
 
+use priolane_core::price::Cos;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::Group;
+use super::{Group, service};
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
-use crate::verdict::path::{self, Quantity};
+use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -31,7 +32,7 @@ pub enum Slowdown {
     Bare,
 }
 
-/// A range of flow sizes, of one group or all; at least a bound or the group is there.
+/// A range of flow sizes, of one group or class of service or all; at least a bound or one of these is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
     /// size < below
@@ -49,6 +50,16 @@ pub struct SizeClass {
     /// The group whose flows count; all if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The class of service whose flows count; all if `None`.
+    #[serde(serialize_with = "cos_text", skip_serializing_if = "Option::is_none")]
+    pub cos: Option<Cos>,
+    /// The class that ratios of this one are relative to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+}
+
+fn cos_text<S: serde::Serializer>(cos: &Option<Cos>, s: S) -> Result<S::Ok, S::Error> {
+    cos.map(Cos::name).serialize(s)
 }
 
 impl SizeClass {
@@ -208,11 +219,19 @@ pub(super) fn metrics(
         field.choice(&["bare"])?;
     }
     let mut classes = Vec::new();
-    for (name, field) in keys.take("classes").map_or(Ok(Vec::new()), |f| f.entries())? {
+    let classes_field = keys.take("classes");
+    let all = classes_field.map_or(Ok(Vec::new()), |f| f.entries())?;
+    for &(name, ref field) in &all {
         if name == "all" || name.contains('.') || name.starts_with("flow") {
             return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
         }
-        classes.push((name.to_owned(), size_class(&field, groups)?));
+        classes.push((name.to_owned(), size_class(field, groups)?));
+        let over = field.table().ok().and_then(|mut keys| keys.take("over"));
+        over.iter().try_for_each(|field| match field.text()? {
+            "all" => Ok(()),
+            of if of != name && all.iter().any(|(other, _)| *other == of) => Ok(()),
+            of => Err(field.error(format!("there is no other class {of:?}"), "a class of [metrics], or all")),
+        })?;
     }
     keys.finish()?;
     Ok(Metrics { baseline, slowdown: Slowdown::Bare, classes })
@@ -224,10 +243,14 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
     let (below, above) = (bound("below")?, bound("above")?);
     let (from, to) = (bound("from")?, bound("to")?);
     let group = keys.take("group").map(|f| group(&f, groups)).transpose()?;
-    let class = SizeClass { below, above, from, to, group };
+    let cos = keys.take("cos").map(|f| service::cos(&f)).transpose()?;
+    let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
+    let class = SizeClass { below, above, from, to, group, cos, over };
     keys.finish()?;
-    if class == SizeClass::default() {
-        return Err(field.error("no bound is stated", "one or two of below, above, from, to, or a group"));
+    if class == (SizeClass { over: class.over.clone(), ..SizeClass::default() }) {
+        return Err(
+            field.error("no bound is stated", "one or two of below, above, from, to, or a group or cos")
+        );
     }
     Ok(class)
 }
@@ -427,9 +450,20 @@ impl Names<'_> {
         if quantity == "gain" && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
-        let flow = class
-            .strip_prefix("flow")
-            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+        let of_flows = !matches!(known, Quantity::Rates(_) | Quantity::FctRatio);
+        if known == Quantity::Rates(Rated::Utility) && class != "all" {
+            return Err(field.error("the optimum is that of all flows together", "utility.all"));
+        }
+        let relative = matches!(known, Quantity::FctRatio | Quantity::Rates(Rated::Ratio));
+        let own = self.metrics.classes.iter().find(|(name, _)| name == class);
+        if relative && own.is_some_and(|(_, own)| own.over.is_none()) {
+            let fix = format!("over = \"all\", or another class, in the class {class}");
+            return Err(field.error(format!("{quantity} of {class:?} is relative to no class"), fix));
+        }
+        let flow = of_flows
+            && class
+                .strip_prefix("flow")
+                .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
         let mut classes: Vec<&str> = vec!["all"];
         classes.extend(self.metrics.classes.iter().map(|(name, _)| name.as_str()));
         if flow || classes.contains(&class) { Ok(()) } else { Err(field.no_such(class, &classes)) }

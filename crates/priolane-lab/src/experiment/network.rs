@@ -119,6 +119,8 @@ pub enum Paths {
     Pinned,
     /// Path `splitmix64(flow) mod choices`, with the flow's place in the list.
     Splitmix64,
+    /// Path `(d - s - 1) mod racks mod choices` from rack s to rack d.
+    Racks,
     /// Each packet by itself, at every switch with a choice at random.
     Spray,
 }
@@ -169,7 +171,7 @@ impl Network {
         };
         topology.path_choice = match self.paths {
             Paths::Hashed => PathChoice::Hashed,
-            Paths::Pinned | Paths::Splitmix64 => PathChoice::Pinned,
+            Paths::Pinned | Paths::Splitmix64 | Paths::Racks => PathChoice::Pinned,
             Paths::Spray => PathChoice::Sprayed,
         };
         Ok(topology)
@@ -243,10 +245,11 @@ fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<
 }
 
 fn paths(field: &Field<'_>) -> Result<Paths, InputError> {
-    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "spray"])? {
+    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "racks", "spray"])? {
         0 => Paths::Hashed,
         1 => Paths::Pinned,
         2 => Paths::Splitmix64,
+        3 => Paths::Racks,
         _ => Paths::Spray,
     })
 }

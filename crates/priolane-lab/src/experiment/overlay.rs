@@ -45,7 +45,14 @@ pub fn set(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
         table = match &mut here.value {
             Value::Table(inner) => inner,
             Value::List(items) => {
-                let name = parents.next();
+                let Some(name) = parents.next() else {
+                    // The key ends with an item's name: `group.all`.
+                    let item = items.iter_mut().find(|item| is_named(item, last));
+                    return item
+                        .map(|item| item.merge(node))
+                        .ok_or_else(|| no_item(node, key, segment, Some(last)));
+                };
+                let name = Some(name);
                 let item = name.and_then(|name| items.iter_mut().find(|item| is_named(item, name)));
                 match item.map(|item| &mut item.value) {
                     Some(Value::Table(inner)) => inner,
@@ -76,6 +83,68 @@ fn no_item(node: &Node, key: &str, list: &str, name: Option<&String>) -> InputEr
 fn is_named(item: &Node, name: &str) -> bool {
     let Value::Table(table) = &item.value else { return false };
     matches!(table.get("name").map(|n| &n.value), Some(Value::Text(text)) if text == name)
+}
+
+/// Replaces each `KEY = { like = "NAME", ... }` of a group by the KEY of the group NAME with what else is stated laid
+/// over it, and multiplies the `value` of each load with its `part`, its share of what all such groups offer.
+pub fn follow(root: &mut Table) -> Result<(), InputError> {
+    let Some(Node { value: Value::List(groups), .. }) = root.get_mut("group") else { return Ok(()) };
+    let before = groups.clone();
+    for group in groups {
+        let Value::Table(group) = &mut group.value else { continue };
+        let keys: Vec<String> = group.entries().iter().map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            let node = group.get_mut(&key).expect("invariant: one of its keys");
+            liken(&key, node, &before)?;
+            part(&key, node)?;
+        }
+    }
+    Ok(())
+}
+
+fn liken(key: &str, node: &mut Node, groups: &[Node]) -> Result<(), InputError> {
+    let Value::Table(own) = &mut node.value else { return Ok(()) };
+    let Some(like) = own.remove("like") else { return Ok(()) };
+    let named = match &like.value {
+        Value::Text(name) => groups.iter().find(|group| is_named(group, name)),
+        _ => None,
+    };
+    let theirs = named.and_then(|group| match &group.value {
+        Value::Table(table) => table.get(key),
+        _ => None,
+    });
+    let follows = |theirs: &&Node| matches!(&theirs.value, Value::Table(t) if t.get("like").is_some());
+    let Some(theirs) = theirs.filter(|theirs| !follows(theirs)) else {
+        let what = format!("no group of that name states a `{key}` of its own");
+        return Err(like.origin.error(&format!("group.{key}.like"), what, "the name of a group that does"));
+    };
+    let mut merged = theirs.clone();
+    if !own.entries().is_empty() {
+        merged.merge(node);
+    }
+    *node = merged;
+    Ok(())
+}
+
+fn part(key: &str, node: &mut Node) -> Result<(), InputError> {
+    let (Value::Table(load), "load") = (&mut node.value, key) else { return Ok(()) };
+    let Some(part) = load.remove("part") else { return Ok(()) };
+    let number = |value: &Value| match value {
+        Value::Integer(n) => Some(*n as f64),
+        Value::Float(x) => Some(*x),
+        _ => None,
+    };
+    let share = number(&part.value).filter(|share| *share > 0.0 && *share <= 1.0);
+    let Some(share) = share else {
+        let fix = "a share above 0 and at most 1, such as 0.5";
+        return Err(part.origin.error("group.load.part", "this is no part of a load", fix));
+    };
+    if let Some(value) = load.get_mut("value")
+        && let Some(whole) = number(&value.value)
+    {
+        value.value = Value::Float(whole * share);
+    }
+    Ok(())
 }
 
 /// Where the value of the dotted `key` stands, or the innermost table around it.

@@ -42,6 +42,14 @@ pub enum Payer {
 }
 
 impl Payer {
+    /// Its name: fbp or vbp.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fbp => "fbp",
+            Self::Vbp => "vbp",
+        }
+    }
+
     fn is_flow(&self) -> bool {
         *self == Self::Fbp
     }
@@ -156,8 +164,7 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
     let w_milli = keys.take("w").map_or(Ok(1_000), |f| w(&f))?;
     let pair = Weights { theta, w_milli };
     if let Some(field) = cos {
-        let stated = [Cos::BestEffort, Cos::Differentiated, Cos::MinimumRate];
-        let cos = stated[field.choice(&["BE", "DS", "MRG"])?];
+        let cos = self::cos(&field)?;
         let fault = match cos {
             _ if cos == Cos::of(pair) => return Ok(Pair(pair)),
             Cos::BestEffort => ("BE is without theta, its w at most 1", "cos = \"DS\" or \"MRG\""),
@@ -167,6 +174,12 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
         return Err(field.error(fault.0, fault.1));
     }
     Ok(Pair(pair))
+}
+
+/// A class of service.
+pub(super) fn cos(field: &Field<'_>) -> Result<Cos, InputError> {
+    let stated = [Cos::BestEffort, Cos::Differentiated, Cos::MinimumRate];
+    Ok(stated[field.choice(&["BE", "DS", "MRG"])?])
 }
 
 /// A weight, to the thousandth.

@@ -1,7 +1,7 @@
 //! `time` and `[[control]]`: when things happen.
 
 use priolane_core::ids::Class;
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use serde::Serialize;
 
 use super::service::{self, Pair};
@@ -35,6 +35,18 @@ pub enum Timing {
         #[serde(serialize_with = "as_text::span")]
         limit: Span,
     },
+}
+
+impl Timing {
+    /// The measured window: the whole run where a number of flows is counted.
+    pub fn window(&self) -> (Time, Time) {
+        match *self {
+            Self::Window { warmup, measure, .. } => {
+                (Time(warmup.0), Time(warmup.0.saturating_add(measure.0)))
+            }
+            Self::Count { limit, .. } => (Time::ZERO, Time(limit.0)),
+        }
+    }
 }
 
 /// `[[control]]`: a change of one flow in mid-life.

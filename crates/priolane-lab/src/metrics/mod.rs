@@ -5,11 +5,13 @@
 //! are. Unfinished flows enter no mean and no percentile; they are counted.
 
 pub mod interval;
+pub mod rates;
 mod summary;
 
 use std::ops::{Bound, RangeBounds};
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::FlowRecord;
 
@@ -18,7 +20,7 @@ pub use self::summary::{Summary, summarize, summarize_flow};
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";
 
-/// A named range of flow sizes, in payload bytes, perhaps of one group only.
+/// A named range of flow sizes, in payload bytes, perhaps of one group or class of service only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeClass {
     /// Its name in metric paths.
@@ -29,17 +31,51 @@ pub struct SizeClass {
     pub upper: Bound<u64>,
     /// The group whose flows count, by its place in the experiment; all groups' if `None`.
     pub group: Option<u16>,
+    /// The class of service whose flows count, by what they (or their machines) pay for; all if `None`.
+    pub cos: Option<Cos>,
+    /// The class that ratios of this one are relative to.
+    pub over: Option<String>,
 }
 
 impl SizeClass {
     /// The class `all`.
     pub fn all() -> Self {
-        Self { name: ALL.to_owned(), lower: Bound::Unbounded, upper: Bound::Unbounded, group: None }
+        Self {
+            name: ALL.to_owned(),
+            lower: Bound::Unbounded,
+            upper: Bound::Unbounded,
+            group: None,
+            cos: None,
+            over: None,
+        }
     }
 
-    /// Whether a flow of `bytes` payload bytes of a group belongs to the class.
-    pub fn contains(&self, bytes: u64, group: u16) -> bool {
-        (self.lower, self.upper).contains(&bytes) && self.group.is_none_or(|own| own == group)
+    /// Whether a flow of `bytes` payload bytes belongs to the class; one without end (`None`) does where sizes have
+    /// no upper bound.
+    pub fn contains(&self, bytes: Option<u64>, payer: Payer) -> bool {
+        let sized = match bytes {
+            Some(bytes) => (self.lower, self.upper).contains(&bytes),
+            None => self.upper == Bound::Unbounded,
+        };
+        sized
+            && self.group.is_none_or(|own| own == payer.group)
+            && self.cos.is_none_or(|own| own == payer.cos)
+    }
+}
+
+/// Whose flow it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payer {
+    /// The place of its group in the experiment.
+    pub group: u16,
+    /// What it, or its machine, pays for.
+    pub cos: Cos,
+}
+
+impl Payer {
+    /// Whose flow `spec` is.
+    pub fn of(spec: &FlowSpec) -> Self {
+        Self { group: spec.group, cos: Cos::of(spec.weights) }
     }
 }
 

@@ -6,7 +6,7 @@ use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
-use super::{PerMille, SizeClass, met, percentile, slowdown};
+use super::{Payer, PerMille, SizeClass, met, percentile, slowdown};
 use crate::results::rows::Source;
 
 /// What the measured flows of one size class add up to. Values are null where no flow has one.
@@ -82,7 +82,7 @@ impl Tally {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         for (((spec, &measured), &bare), record) in specs.zip(&outcome.flows) {
-            if !measured || !spec.size.is_some_and(|bytes| class.contains(bytes, spec.group)) {
+            if !measured || spec.size.is_none() || !class.contains(spec.size, Payer::of(spec)) {
                 continue;
             }
             tally.flows += 1;

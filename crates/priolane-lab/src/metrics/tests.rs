@@ -14,16 +14,18 @@ fn percentile_is_the_ceil_pn_over_100_th_smallest() {
     assert_eq!(percentile::<u64>(&[], PerMille(500)), None);
 }
 
+const ANY: Payer = Payer { group: 0, cos: Cos::BestEffort };
+
 #[test]
 fn size_classes_include_exactly_the_ends_they_name() {
-    let class = |lower, upper| SizeClass { name: "c".into(), lower, upper, group: None };
+    let class = |lower, upper| SizeClass { lower, upper, ..SizeClass::all() };
     let below = class(Bound::Unbounded, Bound::Excluded(100_000));
-    assert!(below.contains(99_999, 0) && !below.contains(100_000, 0));
+    assert!(below.contains(Some(99_999), ANY) && !below.contains(Some(100_000), ANY));
     let above = class(Bound::Excluded(10_000_000), Bound::Unbounded);
-    assert!(above.contains(10_000_001, 0) && !above.contains(10_000_000, 0));
+    assert!(above.contains(Some(10_000_001), ANY) && !above.contains(Some(10_000_000), ANY));
     let between = class(Bound::Included(100_000), Bound::Included(10_000_000));
-    assert!(between.contains(100_000, 0) && between.contains(10_000_000, 0));
-    assert!(!between.contains(99_999, 0) && !between.contains(10_000_001, 0));
+    assert!(between.contains(Some(100_000), ANY) && between.contains(Some(10_000_000), ANY));
+    assert!(!between.contains(Some(99_999), ANY) && !between.contains(Some(10_000_001), ANY));
 }
 
 #[test]
@@ -36,12 +38,7 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
         fixture.scenario.flows[flow].size = Some(1000);
     }
     fixture.measured[4] = false;
-    let small = SizeClass {
-        name: "small".into(),
-        lower: Bound::Unbounded,
-        upper: Bound::Excluded(1000),
-        group: None,
-    };
+    let small = SizeClass { name: "small".into(), upper: Bound::Excluded(1000), ..SizeClass::all() };
     let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
     let all = &summaries[ALL];
     assert_eq!((all.flows, all.unfinished), (4, 1));

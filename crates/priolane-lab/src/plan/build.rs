@@ -4,9 +4,11 @@ use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
+use priolane_sim::topology::Topology;
 
 use super::{Run, adaptation, failures, ports, traffic};
-use crate::experiment::{Change, ControlText, Event, Experiment, Pair, Timing};
+use crate::experiment::{Change, ControlText, Deadline, Event, Experiment, Group, Pair, Timing};
+use crate::results::bills::{PayingGroup, Pricing};
 use crate::source::{InputError, Table};
 use crate::workload::{self, Traffic, offered};
 
@@ -30,6 +32,10 @@ pub struct Built {
     pub load: Load,
     /// What to check before trusting it.
     pub warnings: Vec<String>,
+    /// Who pays for what; `None` where nothing is priced.
+    pub pricing: Option<Pricing>,
+    /// By group: the rule of its deadlines.
+    pub deadlines: Vec<Option<Deadline>>,
 }
 
 /// Load as a fraction of capacity.
@@ -58,6 +64,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let Traffic { flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
+    let pricing = pricing(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
     let bare =
@@ -101,7 +108,19 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         window,
         warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
         load,
+        pricing,
+        deadlines: experiment.groups.iter().map(|g| g.deadline).collect(),
     })
+}
+
+fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricing>, InputError> {
+    let Some(price) = experiment.price else { return Ok(None) };
+    let group = |group: &Group| {
+        let hosts = traffic::hosts(experiment, topology, group)?.iter().map(|host| host.0).collect();
+        Ok(PayingGroup { payer: group.service.plan, pair: group.service.pair.0, hosts })
+    };
+    let groups = experiment.groups.iter().map(group).collect::<Result<_, _>>()?;
+    Ok(Some(Pricing { price, groups }))
 }
 
 fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<ScheduledControl>, InputError> {

@@ -8,6 +8,7 @@ use super::{failures, traffic};
 use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Test, overlay};
 use crate::quantity::show_rate;
 use crate::source::{InputError, Node, Origin, Table, Value, nearest};
+use crate::verdict::panels::TIME;
 use crate::workload::{Counts, LoadOf, Reach};
 
 /// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry.
@@ -181,7 +182,7 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
         Err(origin.error(&format!("{list}[{index}].{field}"), format!("the key {key:?} is not swept"), fix))
     };
     for (i, panel) in experiment.panels.iter().enumerate() {
-        panel.x.iter().try_for_each(|x| check("panel", i, "x", x))?;
+        panel.x.iter().filter(|x| *x != TIME).try_for_each(|x| check("panel", i, "x", x))?;
         panel.at.keys().try_for_each(|key| check("panel", i, "at", key))?;
     }
     for (i, claim) in experiment.claims.iter().enumerate() {

@@ -7,11 +7,24 @@ use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::Scenario;
 
 use super::build::{Built, Measured};
+use super::deadlines;
 
 impl Built {
     /// This run as it came about: flows that waited start when they did, flows that were never issued are gone, from
     /// `outcome` too, and what is measured and offered is reckoned from that. Ids stay. Where nothing waits, itself.
+    ///
+    /// Deadlines that hang on what was active are those that came about.
     pub fn realized(&self, outcome: &mut Outcome) -> Cow<'_, Self> {
+        let built = self.started(outcome);
+        if self.deadlines.iter().all(Option::is_none) {
+            return built;
+        }
+        let mut built = built.into_owned();
+        deadlines::set(&mut built.scenario.flows, &outcome.flows, &self.deadlines);
+        Cow::Owned(built)
+    }
+
+    fn started(&self, outcome: &mut Outcome) -> Cow<'_, Self> {
         if self.scenario.waits.is_empty() {
             return Cow::Borrowed(self);
         }

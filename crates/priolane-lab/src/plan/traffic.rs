@@ -31,7 +31,17 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     if experiment.topology.paths == Paths::Splitmix64 {
         flows.iter_mut().for_each(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
     }
+    if experiment.topology.paths == Paths::Racks {
+        flows.iter_mut().for_each(|flow| flow.entropy = between_racks(topology, flow));
+    }
     Ok(Traffic { flows, waits })
+}
+
+/// The path that flows from one rack to another share: with n racks and n - 1 paths, no two pairs of racks share a
+/// link of either.
+fn between_racks(topology: &Topology, flow: &FlowSpec) -> u16 {
+    let [from, to] = [flow.src, flow.dst].map(|host| topology.rack[host.index()]);
+    ((to + topology.racks - from + topology.racks - 1) % topology.racks) as u16
 }
 
 /// Which flows of a group are drawn.
@@ -263,6 +273,7 @@ fn pairs(text: &PairsText) -> Pairs {
             rule: match *rule {
                 RuleKind::AllPairs => Rule::AllPairs,
                 RuleKind::OtherRacks => Rule::OtherRacks,
+                RuleKind::OneOtherRack => Rule::OneOtherRack,
                 RuleKind::Shift { by } => Rule::Shift(by),
                 RuleKind::ToOne { host } => Rule::ToOne(HostId(host)),
             },

@@ -42,6 +42,7 @@ pub fn of(table: Table) -> &'static [Column] {
         Table::Flows => &FLOWS,
         Table::Ports => &PORTS,
         Table::Series => &SERIES,
+        Table::Bills => &BILLS,
     }
 }
 
@@ -176,4 +177,49 @@ static SERIES: [Column; 4] = [
          start",
     ),
     known("value", DataType::Float64, "see metric", "the reading"),
+];
+
+static BILLS: [Column; 17] = [
+    known("group", DataType::Utf8, "", "the experiment's group"),
+    known("host", DataType::UInt32, "1", "the host that the machine is"),
+    maybe("flow", DataType::UInt32, "1", "the flow that pays for itself; null for a machine"),
+    known(
+        "plan",
+        DataType::Utf8,
+        "",
+        "who pays for the group's flows: vbp, their machine; fbp, they themselves",
+    ),
+    known("cos", DataType::Utf8, "", "class of service that the pair below buys: BE, DS or MRG"),
+    known(
+        "theta_bps",
+        DataType::UInt64,
+        "bit/s",
+        "minimum rate paid for, of a flow that at its start; 0 for none",
+    ),
+    known("w", DataType::Float64, "1", "weight paid for, of a flow that at its start"),
+    known(
+        "seconds",
+        DataType::Float64,
+        "s",
+        "time charged: the run, or of a flow the time in which it was more than BE",
+    ),
+    known("weight_seconds", DataType::Float64, "s", "integral of w - 1, where above 0, over that time"),
+    known("reserved_bits", DataType::Float64, "bit", "integral of the minimum rate over that time"),
+    known("sent_bits", DataType::Float64, "bit", "payload sent with a minimum rate"),
+    known("base", DataType::Float64, "currency", "P0's part of what is owed (of a flow P0s')"),
+    known("weight", DataType::Float64, "currency", "P1's part"),
+    known("rate", DataType::Float64, "currency", "P2's part"),
+    known("total", DataType::Float64, "currency", "all that is owed"),
+    known(
+        "delivered_bytes",
+        DataType::UInt64,
+        "B",
+        "payload delivered, of a machine that of all its flows, paid apart or not",
+    ),
+    maybe(
+        "rate_bps",
+        DataType::Float64,
+        "bit/s",
+        "delivered_bytes over the run; null for a run of no length",
+    ),
 ];

@@ -36,7 +36,7 @@ impl fmt::Display for Difference {
 
 /// The first cell in which the tables of two runs in memory differ, in the order of the digest.
 pub fn first_difference(a: &Rows, b: &Rows) -> Option<Difference> {
-    Table::ALL.into_iter().find_map(|table| {
+    a.tables().find_map(|table| {
         let pairs = a.batches(table).zip(b.batches(table));
         let mut from = 0;
         let cell = pairs.into_iter().find_map(|(a, b)| {

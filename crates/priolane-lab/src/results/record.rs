@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::metrics::Summary;
+use crate::metrics::rates::RateRecord;
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";
@@ -48,6 +49,9 @@ pub struct RunRecord {
     pub ledger: Vec<LedgerRow>,
     /// What the measured flows add up to, by size class; `all` always exists.
     pub summary: BTreeMap<String, Summary>,
+    /// Rates of flows without end, where senders report them (`rates_every`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RateRecord>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
 }

@@ -22,6 +22,7 @@ use priolane_sim::outcome::{Began, Outcome, Sample};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
+use super::bills::{self, BillRow, Pricing};
 use super::columns;
 
 /// Rows per Arrow batch where a whole table is read or written.
@@ -36,10 +37,12 @@ pub enum Table {
     Ports,
     /// One row per instant, entity and metric.
     Series,
+    /// One row per machine, and per flow that pays for itself, where the experiment has prices.
+    Bills,
 }
 
 impl Table {
-    /// All tables of a run, in the order of the digest.
+    /// The tables that every run has, in the order of the digest.
     pub const ALL: [Self; 3] = [Self::Flows, Self::Ports, Self::Series];
 
     /// The table's name, without ending.
@@ -48,6 +51,7 @@ impl Table {
             Self::Flows => "flows",
             Self::Ports => "ports",
             Self::Series => "series",
+            Self::Bills => "bills",
         }
     }
 
@@ -86,6 +90,8 @@ pub struct Rows<'a> {
     told: Vec<Told>,
     /// Names of the flows that were reported.
     reported: BTreeMap<FlowId, String>,
+    /// Bills; `None` where nothing is priced.
+    bills: Option<Vec<BillRow>>,
 }
 
 /// One threshold that the controller told the hosts.
@@ -106,7 +112,20 @@ impl<'a> Rows<'a> {
             ports: port_names(&source.scenario.topology),
             told: told(outcome),
             reported: reported.map(|flow| (flow, format!("flow{}", flow.0))).collect(),
+            bills: None,
         }
+    }
+
+    /// These rows with those of bills.
+    pub fn with_bills(self, pricing: Option<&Pricing>) -> Self {
+        let bills = pricing.map(|pricing| bills::bills(pricing, self.source.scenario, self.outcome));
+        Self { bills, ..self }
+    }
+
+    /// The tables that the run has, in the order of the digest.
+    pub fn tables(&self) -> impl Iterator<Item = Table> + use<> {
+        let bills = self.bills.is_some().then_some(Table::Bills);
+        Table::ALL.into_iter().chain(bills)
     }
 
     /// Number of rows of a table.
@@ -114,6 +133,7 @@ impl<'a> Rows<'a> {
         match table {
             Table::Flows => self.source.scenario.flows.len(),
             Table::Ports => self.outcome.ports.len(),
+            Table::Bills => self.bills.as_ref().map_or(0, Vec::len),
             Table::Series => {
                 self.outcome.samples.len() * SAMPLED.len() + self.told.len() + self.outcome.reports.len()
             }
@@ -131,6 +151,7 @@ impl<'a> Rows<'a> {
             Table::Flows => self.flows(range),
             Table::Ports => self.port_rows(range),
             Table::Series => self.series(range),
+            Table::Bills => self.bill_rows(range),
         };
         RecordBatch::try_new(table.schema(), arrays)
             .expect("invariant: columns::of and the arrays here agree")
@@ -193,6 +214,32 @@ impl<'a> Rows<'a> {
             u64s(rows.iter().map(|r| Some(r.inversions))),
             f64s(rows.iter().map(|r| mean(r.waited, r.packets))),
             u64s(rows.iter().map(|r| Some(r.trimmed))),
+        ]
+    }
+
+    fn bill_rows(&self, range: Range<usize>) -> Vec<ArrayRef> {
+        let rows = || self.bills.iter().flat_map(|bills| &bills[range.clone()]);
+        let reals = |value: fn(&BillRow) -> f64| f64s(rows().map(|row| Some(value(row))));
+        let run = self.outcome.stopped_at.as_secs_f64();
+        let rate = |row: &BillRow| (run > 0.0).then(|| row.delivered as f64 * 8.0 / run);
+        vec![
+            texts(rows().map(|r| self.source.groups.get(usize::from(r.group)).map(String::as_str))),
+            u32s(rows().map(|r| Some(u32::from(r.host)))),
+            u32s(rows().map(|r| r.owed.flow.map(|flow| flow.0))),
+            texts(rows().map(|r| Some(r.payer.name()))),
+            texts(rows().map(|r| Some(Cos::of(r.pair).name()))),
+            u64s(rows().map(|r| Some(r.pair.theta_bps()))),
+            reals(|r| r.pair.w()),
+            reals(|r| r.owed.usage.seconds()),
+            reals(|r| r.owed.usage.weight_seconds()),
+            reals(|r| r.owed.usage.reserved_bits()),
+            reals(|r| r.owed.usage.sent_bits()),
+            reals(|r| r.owed.bill.base),
+            reals(|r| r.owed.bill.weight),
+            reals(|r| r.owed.bill.rate),
+            reals(|r| r.owed.bill.total()),
+            u64s(rows().map(|r| Some(r.delivered))),
+            f64s(rows().map(rate)),
         ]
     }
 

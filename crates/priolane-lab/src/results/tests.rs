@@ -34,6 +34,7 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         warnings: Vec::new(),
         priorities: record::priorities(&fixture.outcome),
         ledger: record::ledger(&fixture.outcome.ledger),
+        rates: None,
         summary: crate::metrics::summarize(&fixture.source(), &fixture.outcome, &[]),
         files: Vec::new(),
     }

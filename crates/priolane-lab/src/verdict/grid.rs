@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
@@ -10,7 +11,8 @@ use super::path::{Measure, MetricPath, Of, Quantity, single_flow, threshold_numb
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
-use crate::metrics::{Summary, summarize_flow};
+use crate::metrics::rates::RateRecord;
+use crate::metrics::{Payer, Summary, summarize_flow};
 use crate::plan::{Plan, Run};
 use crate::results::record::RunRecord;
 use crate::results::rows::{Cell, Table, View};
@@ -98,8 +100,18 @@ impl<'a> Grid<'a> {
         if let Quantity::Thresholds(of) = *quantity {
             return self.threshold(of, path, point, seed);
         }
-        let own = self.summary(self.record(point, &path.scheme, seed)?, class)?;
+        let record = self.record(point, &path.scheme, seed)?;
+        if let Quantity::Rates(of) = *quantity {
+            let rates = rates(record).map_err(|what| Gap::Value(format!("{path}: {what}")))?;
+            let none = || Gap::Value(format!("{path}: no value, seed {seed}"));
+            return of.of(rates, class, self.over(class)).ok_or_else(none);
+        }
+        let own = self.summary(record, class)?;
         let baseline = match (quantity, &self.spec.baseline) {
+            (Quantity::FctRatio, _) => match self.over(class) {
+                Some(over) => Some(self.summary(record, over)?),
+                None => return Err(Gap::Value(format!("{path}: class `{class}` is not `over` another"))),
+            },
             (Quantity::Gain, Some(scheme)) => Some(self.summary(self.record(point, scheme, seed)?, class)?),
             (Quantity::Gain, None) => {
                 return Err(Gap::Value(format!("{path}: the experiment has no baseline")));
@@ -109,6 +121,33 @@ impl<'a> Grid<'a> {
         let none =
             || Gap::Value(format!("{path}: no finished flow, seed {seed}, {}", show(&self.points[point])));
         quantity.of(&own, baseline.as_ref()).ok_or_else(none)
+    }
+
+    /// The class that ratios of `class` are relative to.
+    fn over(&self, class: &str) -> Option<&str> {
+        self.spec.classes.iter().find(|c| c.name == class)?.over.as_deref()
+    }
+
+    /// A quantity over time, by bin, of each seed that is there; and the length of a bin in seconds.
+    pub(super) fn over_time(
+        &self,
+        path: &MetricPath,
+        point: usize,
+    ) -> Result<(f64, Vec<Vec<Option<f64>>>), Gap> {
+        let Measure { quantity, class } = &path.measure;
+        let mut seeds = Vec::new();
+        let mut every = 0.0;
+        for &seed in &self.seeds {
+            let Ok(record) = self.record(point, &path.scheme, seed) else { continue };
+            let rates = rates(record).map_err(|what| Gap::Value(format!("{path}: {what}")))?;
+            let values = match quantity {
+                Quantity::Rates(of) => of.over_time(rates, class),
+                _ => None,
+            };
+            every = rates.every_s;
+            seeds.push(values.ok_or_else(|| Gap::Value(format!("{path} is not known over time")))?);
+        }
+        Ok((every, seeds))
     }
 
     fn threshold(&self, of: Of, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
@@ -160,7 +199,7 @@ impl<'a> Grid<'a> {
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
         let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
         // In the order of the table.
-        let names = ["group", "bytes", "fct_ps", "bare_fct_ps", "measured"];
+        let names = ["group", "bytes", "fct_ps", "bare_fct_ps", "cos", "measured"];
         let mut flows = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
             let batch = batch?;
@@ -174,8 +213,8 @@ impl<'a> Grid<'a> {
                 bytes: whole(1, row),
                 fct: whole(2, row).map(Span),
                 bare: whole(3, row).map(Span),
-                measured: columns[4].cell(row) == Cell::Bool(true),
-                group: self.group(columns[0].cell(row)),
+                measured: columns[5].cell(row) == Cell::Bool(true),
+                payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[4].cell(row)) },
             }));
         }
         Ok(flows)
@@ -193,6 +232,10 @@ impl<'a> Grid<'a> {
     }
 }
 
+fn rates(record: &RunRecord) -> Result<&RateRecord, String> {
+    record.rates.as_ref().ok_or_else(|| "no flow is without end, or `rates_every` is not stated".to_owned())
+}
+
 /// What a stored table says of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StoredFlow {
@@ -204,8 +247,13 @@ pub(super) struct StoredFlow {
     pub bare: Option<Span>,
     /// Whether it started inside the measured window.
     pub measured: bool,
-    /// The place of its group in the experiment.
-    pub group: u16,
+    /// Whose it is.
+    pub payer: Payer,
+}
+
+fn cos(cell: Cell<'_>) -> Cos {
+    let named = |cos: &Cos| cell == Cell::Text(cos.name());
+    [Cos::Differentiated, Cos::MinimumRate].into_iter().find(named).unwrap_or(Cos::BestEffort)
 }
 
 /// The value of a sweep key at a point.

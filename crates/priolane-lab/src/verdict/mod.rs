@@ -3,7 +3,7 @@
 mod checks;
 mod claims;
 mod grid;
-mod panels;
+pub(crate) mod panels;
 pub mod path;
 pub mod rules;
 pub mod spec;

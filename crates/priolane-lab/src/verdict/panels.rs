@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::claims::{Line, as_map, lines};
-use super::grid::{Grid, StoredFlow, value_of};
+use super::grid::{Gap, Grid, StoredFlow, value_of};
 use super::path::{Measure, MetricPath, Quantity};
 use super::rules;
 use super::spec::{self, Panel, PanelKind};
@@ -94,12 +94,45 @@ fn fill(grid: &Grid, panel: &Panel, report: &mut PanelReport) -> Result<(), Stri
     let schemes = if panel.schemes.is_empty() { &grid.schemes } else { &panel.schemes };
     match (panel.kind, &panel.x) {
         (PanelKind::Cdf, _) => distributions(grid, (&measures, schemes), &points, report),
+        (_, Some(x)) if x == TIME => over_time(grid, (&measures, schemes), &points, report),
         (_, Some(x)) => along(grid, (&measures, schemes), &lines(grid, &points, x), report),
         (_, None) => {
             by_metric(grid, (&measures, schemes), &points, report);
             Ok(())
         }
     }
+}
+
+/// What stands in place of a swept key where x is simulated time.
+pub(crate) const TIME: &str = "time";
+
+fn over_time(
+    grid: &Grid,
+    (measures, schemes): Marks,
+    points: &[usize],
+    report: &mut PanelReport,
+) -> Result<(), String> {
+    for (measure, &point) in measures.iter().flat_map(|m| points.iter().map(move |p| (m, p))) {
+        for scheme in schemes {
+            let path = MetricPath { measure: measure.clone(), scheme: scheme.clone() };
+            let (every, seeds) = grid.over_time(&path, point).map_err(|gap| match gap {
+                Gap::Run(what) | Gap::Value(what) => what,
+            })?;
+            let bins = seeds.iter().map(Vec::len).max().unwrap_or(0);
+            let mark = |bin: usize| {
+                let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.get(bin)?).collect();
+                // Milliseconds, at the end of the bin.
+                Mark { x: Value::from((bin + 1) as f64 * every * 1e3), y: Interval::of(&values) }
+            };
+            report.series.push(Series {
+                scheme: scheme.clone(),
+                class: measure.class.clone(),
+                at: as_map(&grid.points[point]),
+                points: (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What is drawn: measures, and schemes.
@@ -175,9 +208,8 @@ fn distributions(
         for &point in points {
             for scheme in schemes {
                 let seeds = finished(grid, (point, scheme), |flow| {
-                    value(flow).filter(|_| {
-                        flow.measured && flow.bytes.is_some_and(|b| class.contains(b, flow.group))
-                    })
+                    let counts = flow.measured && flow.bytes.is_some();
+                    value(flow).filter(|_| counts && class.contains(flow.bytes, flow.payer))
                 })?;
                 report.series.push(Series {
                     scheme: scheme.clone(),

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::metrics::Summary;
+use crate::metrics::rates::RateRecord;
+use crate::metrics::{ALL, Summary};
 
 /// What is measured of a class of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +24,59 @@ pub enum Quantity {
     DeadlineMissRate,
     /// Met deadlines over all that were met or missed.
     DeadlineMeetRatio,
+    /// Mean completion time over that of the class that the class is `over`.
+    FctRatio,
     /// Of a ladder of thresholds, not of flows.
     Thresholds(Of),
+    /// Of flows without end, over time.
+    Rates(Rated),
+}
+
+/// What is asked of flows without end (see `metrics::rates`). Rates are payload in Gbit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rated {
+    /// Mean rate of a flow.
+    Rate,
+    /// The same over that of the class that the class is `over`.
+    Ratio,
+    /// Mean over hosts of the sum of a host's flows.
+    Host,
+    /// Jain's index of flows.
+    Jain,
+    /// Fraction of (flow, bin) below the flow's minimum rate.
+    BelowTheta,
+    /// Mean of what the optimum promises.
+    Promised,
+    /// Mean rate over what the optimum promises.
+    OfPromised,
+    /// Sum of weighted utilities over the optimum's; of all flows.
+    Utility,
+}
+
+impl Rated {
+    /// Its value for `class`; `over` is the class that it is relative to.
+    pub fn of(self, record: &RateRecord, class: &str, over: Option<&str>) -> Option<f64> {
+        let own = record.classes.get(class)?;
+        match self {
+            Self::Rate => gbps(own.mean),
+            Self::Ratio => Some(own.mean? / record.classes.get(over?)?.mean.filter(|&mean| mean > 0.0)?),
+            Self::Host => gbps(own.host_mean),
+            Self::Jain => own.jain,
+            Self::BelowTheta => own.below_theta,
+            Self::Promised => gbps(own.promised),
+            Self::OfPromised => Some(own.mean? / own.promised?),
+            Self::Utility => record.mean_utility().filter(|_| class == ALL),
+        }
+    }
+
+    /// Its values by bin, where it has any.
+    pub fn over_time(self, record: &RateRecord, class: &str) -> Option<Vec<Option<f64>>> {
+        match self {
+            Self::Rate => Some(record.classes.get(class)?.rates.iter().map(|&rate| gbps(rate)).collect()),
+            Self::Utility if class == ALL => Some(record.utility.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// What is asked of a threshold; its number, from 1, stands where other quantities have a class.
@@ -40,6 +92,10 @@ pub enum Of {
     Settling,
 }
 
+fn gbps(bps: Option<f64>) -> Option<f64> {
+    bps.map(|bps| bps / 1e9)
+}
+
 /// A percentile that summaries hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
@@ -53,7 +109,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 17] = [
+const QUANTITIES: [(&str, Quantity); 26] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -71,6 +127,15 @@ const QUANTITIES: [(&str, Quantity); 17] = [
     ("class_threshold", Quantity::Thresholds(Of::Class)),
     ("host_threshold", Quantity::Thresholds(Of::Host)),
     ("class_threshold_settling", Quantity::Thresholds(Of::Settling)),
+    ("fct_ratio", Quantity::FctRatio),
+    ("rate", Quantity::Rates(Rated::Rate)),
+    ("rate_ratio", Quantity::Rates(Rated::Ratio)),
+    ("host_rate", Quantity::Rates(Rated::Host)),
+    ("jain", Quantity::Rates(Rated::Jain)),
+    ("below_theta", Quantity::Rates(Rated::BelowTheta)),
+    ("promised_rate", Quantity::Rates(Rated::Promised)),
+    ("rate_of_promised", Quantity::Rates(Rated::OfPromised)),
+    ("utility", Quantity::Rates(Rated::Utility)),
 ];
 
 impl Quantity {
@@ -89,13 +154,17 @@ impl Quantity {
         QUANTITIES.iter().find(|&&(_, q)| q == self).map_or("", |&(name, _)| name)
     }
 
-    /// Its value in a scheme's summary, which has none of thresholds; `baseline` is the baseline's for the same point, seed and class,
-    /// which only `Gain` needs.
+    /// Its value in a scheme's summary, which has none of thresholds and rates; `baseline` is the baseline's for the
+    /// same point, seed and class, which `Gain` needs, or that of the class it is `over`, which `FctRatio` needs.
     pub fn of(self, summary: &Summary, baseline: Option<&Summary>) -> Option<f64> {
         match self {
             Self::Gain => {
                 let own = summary.mean_fct_s.filter(|&fct| fct > 0.0)?;
                 Some(baseline?.mean_fct_s? / own)
+            }
+            Self::FctRatio => {
+                let other = baseline?.mean_fct_s.filter(|&fct| fct > 0.0)?;
+                Some(summary.mean_fct_s? / other)
             }
             Self::Fct => summary.mean_fct_s,
             Self::FctPercentile(Tail::P50) => summary.p50_fct_s,
@@ -110,7 +179,7 @@ impl Quantity {
             Self::SlowdownPercentile(Tail::P999) => summary.p999_slowdown,
             Self::DeadlineMissRate => summary.deadline_miss_rate,
             Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
-            Self::Thresholds(_) => None,
+            Self::Thresholds(_) | Self::Rates(_) => None,
         }
     }
 }

@@ -239,6 +239,8 @@ fn size_class((name, class): &(String, experiment::SizeClass), experiment: &Expe
         lower: lower.map_or(Bound::Unbounded, Bound::Included),
         upper: upper.into_iter().flatten().min_by_key(end).unwrap_or(Bound::Unbounded),
         group: class.group.as_ref().map(|name| place(name, experiment)),
+        cos: class.cos,
+        over: class.over.clone(),
     }
 }
 

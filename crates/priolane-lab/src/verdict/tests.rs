@@ -43,6 +43,8 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
             window: crate::plan::Measured::All,
             load,
             warnings: vec!["of the run".into()],
+            pricing: None,
+            deadlines: Vec::new(),
         };
         let id = RunId::new(&run.id).unwrap();
         let job = Job { run, built: &built, store: &store, id: &id };
@@ -209,6 +211,8 @@ fn runs_without_a_measured_flow_are_told() {
         window: crate::plan::Measured::All,
         load,
         warnings: Vec::new(),
+        pricing: None,
+        deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };
     let mut go_on = |_| ControlFlow::Continue(());

@@ -5,7 +5,6 @@ use std::io;
 use priolane_core::units::{Span, Time};
 
 use super::path::Of;
-use crate::experiment::Timing;
 use crate::plan::Run;
 use crate::scheme::{Assign, Controller, ThresholdSource, Thresholds};
 
@@ -66,7 +65,7 @@ impl<'a> History<'a> {
             start: bytes.map(|&bytes| bytes as f64),
             controller: controller.filter(|_| solved),
             own: local && controller.is_some(),
-            window: window(&run.experiment.time),
+            window: run.experiment.time.window(),
         }
     }
 
@@ -107,13 +106,6 @@ impl<'a> History<'a> {
         };
         let after = near_from.map_or(0, |at| at.0.saturating_sub(self.window.0.0));
         after as f64 / period.0 as f64
-    }
-}
-
-fn window(time: &Timing) -> (Time, Time) {
-    match *time {
-        Timing::Window { warmup, measure, .. } => (Time(warmup.0), Time(warmup.0.saturating_add(measure.0))),
-        Timing::Count { limit, .. } => (Time::ZERO, Time(limit.0)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Long-lived traffic: flows between stated pairs of hosts, without end or of one size.
 
+use std::collections::BTreeMap;
+
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::rng::Purpose;
@@ -27,6 +29,9 @@ pub enum Rule {
     AllPairs,
     /// Each to each host it may send to in another rack.
     OtherRacks,
+    /// The i-th of the group in its rack to the i-th in the rack 1 + (i mod (racks - 1)) further on, around: each
+    /// rack of n hosts sends n / (racks - 1) flows to each other one, and each host receives one.
+    OneOtherRack,
     /// The i-th of the group, as listed, to the (i + n)-th of the group, around.
     Shift(u32),
     /// Each but the receiver itself to this host.
@@ -107,10 +112,31 @@ fn by_rule(site: &Site, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppErr
     match rule {
         Rule::AllPairs => square(&|src, dst| src != dst),
         Rule::OtherRacks => square(&|src, dst| rack(src) != rack(dst)),
+        Rule::OneOtherRack => {
+            one_other_rack(site).map(|all| all.into_iter().map(|(s, d)| pair(s, d)).collect())
+        }
         Rule::Shift(by) => {
             let shifted = hosts.iter().cycle().skip(by as usize % hosts.len());
             Ok(hosts.iter().zip(shifted).map(|(&src, &dst)| pair(src, dst)).collect())
         }
         Rule::ToOne(dst) => Ok(hosts.iter().filter(|&&src| src != dst).map(|&src| pair(src, dst)).collect()),
     }
+}
+
+fn one_other_rack(site: &Site) -> Result<Vec<(HostId, HostId)>, AppError> {
+    let mut racks: BTreeMap<u32, Vec<HostId>> = BTreeMap::new();
+    for &host in site.hosts {
+        racks.entry(site.rack[host.index()]).or_default().push(host);
+    }
+    let racks: Vec<Vec<HostId>> = racks.into_values().collect();
+    if racks.len() < 2 || racks.iter().any(|hosts| hosts.len() != racks[0].len()) {
+        return Err(AppError::UnevenRacks);
+    }
+    let others = racks.len() - 1;
+    let pair = |(rack, i): (usize, usize)| {
+        let to = (rack + 1 + i % others) % racks.len();
+        (racks[rack][i], racks[to][i])
+    };
+    let places = (0..racks.len()).flat_map(|rack| (0..racks[0].len()).map(move |i| (rack, i)));
+    Ok(places.map(pair).collect())
 }

@@ -123,6 +123,9 @@ pub enum AppError {
     /// A flow would go from a host to itself.
     #[error("a flow would go from host {} to itself", .0.0)]
     ToItself(HostId),
+    /// Racks that do not have the same number of hosts of the group, or only one rack.
+    #[error("the group does not have the same number of hosts in each of several racks")]
+    UnevenRacks,
     /// A load that is not above 0 and at most 20.
     #[error("the load is {0}")]
     Load(f64),
@@ -194,6 +197,7 @@ impl AppError {
             Self::FanOut { .. } => "fan_out",
             Self::Period => "period",
             Self::Size(_) => "size",
+            Self::UnevenRacks => "pairs",
             Self::Frame | Self::ToItself(_) | Self::Empty | Self::TooMany | Self::TooLate => "",
         }
     }
@@ -205,6 +209,7 @@ impl AppError {
             Self::UnknownHost(_) => "name hosts of the topology, numbered from 0",
             Self::NoDestination(_) => "send to at least one other host (in another rack, if only those)",
             Self::ToItself(_) => "give two different hosts",
+            Self::UnevenRacks => "name as many hosts in each rack, in at least two racks",
             Self::Load(_) => "give a share above 0 and at most 20, such as 0.8 for 80 %",
             Self::BurstLoad { .. } => {
                 "give at least the mean load and at most 100 times that, such as 1.4 for 140 %"

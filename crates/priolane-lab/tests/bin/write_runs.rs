@@ -56,6 +56,8 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         window: priolane_lab::plan::Measured::All,
         load: Load::default(),
         warnings: Vec::new(),
+        pricing: None,
+        deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &id };
     let settings = Settings::default();

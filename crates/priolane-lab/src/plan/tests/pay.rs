@@ -106,3 +106,64 @@ fn a_transport_that_ignores_weights_is_refused_for_a_change_in_mid_life_too() {
     let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
     assert!(error.what.contains("flows that share by weight"), "{error}");
 }
+
+#[test]
+fn prices_are_read_with_the_papers_p1_and_kept_in_the_merged_file() {
+    let text = FILE.replace("rates_every", "price = { p0 = 2, p2 = 0.5, charge = \"sent\" }\nrates_every");
+    let plan = planned(&text, &Options::default());
+    let price = plan.experiment.price.unwrap();
+    assert_eq!(
+        (price.p0, price.p1, price.p2, price.p0s, price.p1s, price.p2s),
+        (2.0, 1.2, 0.5, 0.0, 1.2, 0.5)
+    );
+    // A price is per gigabit: 5 Gbps for a second cost 2.5.
+    assert!((price.machines().per_second(SHARED) - (2.0 + 1.2 + 2.5)).abs() < 1e-9);
+    let again = planned(&toml::to_string(&plan.experiment.to_json()).unwrap(), &Options::default());
+    assert_eq!(again.runs[0].id, plan.runs[0].id);
+    let built = build(&plan.runs[0]).unwrap();
+    let groups = built.pricing.unwrap().groups;
+    assert_eq!(
+        groups.iter().map(|g| (g.payer.name(), g.hosts.len())).collect::<Vec<_>>(),
+        [("fbp", 4), ("vbp", 4)]
+    );
+}
+
+#[test]
+fn what_cannot_be_priced_is_refused() {
+    let cases = [
+        ("price = { p0 = -1 }", "price.p0", "a price of -1"),
+        ("price = { p0 = 1, p1 = -0.1 }", "price.p1", "a price of -0.1"),
+        ("price = { p0 = 1, p2s = -3 }", "price.p2s", "a price of -3"),
+        ("price = { p1 = 1 }", "price.p0", ""),
+        ("price = { p0 = 1, charge = \"none\" }", "price.charge", "there is no \"none\" here"),
+        ("price = { p0 = 1, P1 = 1 }", "price.P1", ""),
+    ];
+    for (price, key, what) in cases {
+        let text = FILE.replace("rates_every", &format!("{price}\nrates_every"));
+        let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.what.contains(what) && error.line == Some(4), "{error}");
+    }
+    let unmetered = FILE.replace("rates_every = \"1ms\"", "price = { p0 = 1, charge = \"sent\" }");
+    let error = from_text("test.toml", &unmetered, Path::new("."), &Options::default()).unwrap_err();
+    assert!(error.key == "price.charge" && error.fix.contains("rates_every"), "{error}");
+}
+
+#[test]
+fn groups_follow_each_other_and_loads_have_parts() {
+    let text = FILE
+        .replace("sizes = \"web_search\"\nload = { of = \"host\", counts = \"payload\", value = 0.3 }\n[[group]]", "sizes = \"web_search\"\nload = { of = \"host\", counts = \"payload\", value = 0.4, part = 0.5 }\n[[group]]")
+        .replace("sizes = \"web_search\"\nload = { of = \"host\", counts = \"payload\", value = 0.3 }\n[[control]]", "sizes = { like = \"own\" }\nload = { like = \"own\", part = 0.25 }\n[[control]]");
+    let load = |text: &str, sets: &[(&str, &str)]| {
+        let sets = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let plan = planned(text, &Options { sets, ..Options::default() });
+        plan.experiment.groups.iter().map(|g| g.app.open_loop().unwrap().load.value).collect::<Vec<_>>()
+    };
+    assert_eq!(load(&text, &[]), [0.2, 0.1]);
+    assert_eq!(load(&text, &[("group.own.load.value", "0.8")]), [0.4, 0.2]);
+    let error = |text: &str| from_text("t", text, Path::new("."), &Options::default()).unwrap_err();
+    assert!(
+        error(&text.replace("load = { like = \"own\"", "load = { like = \"nobody\"")).key.contains("like")
+    );
+    assert!(error(&text.replace("part = 0.25", "part = 1.5")).key.contains("part"));
+}

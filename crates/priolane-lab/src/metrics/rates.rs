@@ -1,0 +1,203 @@
+//! Rates and utility of the flows without end of a run over time, from what senders report (`rates_every`).
+//!
+//! ```text
+//! rate      of a flow between two of its reports: the payload acknowledged in between over the time between
+//! bin k     reports that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
+//! utility   sum of w_i U(x_i) of a bin in which all have a rate, over that of the optimum
+//! means     over bins inside the measured window
+//! ```
+
+use std::collections::BTreeMap;
+
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::Outcome;
+use serde::{Deserialize, Serialize};
+
+use super::{ALL, Payer, SizeClass};
+use crate::optimum::Optimum;
+use crate::results::rows::Source;
+
+/// Rates of a run. Rates are payload in bits per second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateRecord {
+    /// Length of a bin, in seconds; the first begins with the run.
+    pub every_s: f64,
+    /// The first bin inside the measured window.
+    pub first: usize,
+    /// The bin after the last inside it.
+    pub end: usize,
+    /// By class: `all` and the classes of `[metrics]`.
+    pub classes: BTreeMap<String, ClassRates>,
+    /// By bin: the sum of utilities relative to the optimum; null where a flow has no rate.
+    pub utility: Vec<Option<f64>>,
+    /// What the optimum is, where there is one.
+    pub optimum: Option<OptimumRecord>,
+}
+
+/// The optimum's own numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OptimumRecord {
+    /// V, the largest sum of weighted utilities, of rates in packets per second.
+    pub value: f64,
+    /// How far below the best V may be, by weak duality.
+    pub gap: f64,
+    /// Ports whose minimum rates do not fit.
+    pub overbooked: usize,
+}
+
+/// Rates of a class of flows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassRates {
+    /// Flows without end of the class.
+    pub flows: u64,
+    /// Hosts that send them.
+    pub hosts: u64,
+    /// By bin: mean rate of a flow.
+    pub rates: Vec<Option<f64>>,
+    /// Mean rate of a flow.
+    pub mean: Option<f64>,
+    /// Sum of the rates of a host's flows, averaged over hosts.
+    pub host_mean: Option<f64>,
+    /// Jain's index of the flows' mean rates: (sum x)^2 / (n sum x^2).
+    pub jain: Option<f64>,
+    /// Fraction of (flow, bin) whose rate is below the flow's minimum rate; null where no flow has one.
+    pub below_theta: Option<f64>,
+    /// Mean of what the optimum promises (weighted max-min with minima).
+    pub promised: Option<f64>,
+    /// Mean of the rates that maximize the sum of utilities.
+    pub best: Option<f64>,
+}
+
+/// The rates of a run, if its senders report and a flow is without end; `window` is the measured one.
+pub fn rates(
+    (source, outcome): (&Source, &Outcome),
+    classes: &[SizeClass],
+    optimum: Option<&Optimum>,
+    window: (Time, Time),
+) -> Option<RateRecord> {
+    let every = source.scenario.rates_every?;
+    let endless: Vec<usize> =
+        (0..source.scenario.flows.len()).filter(|&f| source.scenario.flows[f].size.is_none()).collect();
+    if endless.is_empty() {
+        return None;
+    }
+    let bins = (outcome.stopped_at.0 / every.0) as usize;
+    let first = window.0.0.div_ceil(every.0) as usize;
+    // A flow's bin may end up to one length after the bin of the clock.
+    let end = ((window.1.0 / every.0) as usize).saturating_sub(1).clamp(first, bins.max(first));
+    let table = Table { by_flow: by_flow(outcome, every, source.scenario.flows.len()), first, end, bins };
+    let all = SizeClass::all();
+    let record = |class: &SizeClass| {
+        let own = |&&flow: &&usize| {
+            let spec = &source.scenario.flows[flow];
+            class.name == ALL || class.contains(None, Payer::of(spec))
+        };
+        let flows: Vec<usize> = endless.iter().filter(own).copied().collect();
+        (class.name.clone(), table.class(source, &flows, optimum))
+    };
+    Some(RateRecord {
+        every_s: every.as_secs_f64(),
+        first,
+        end,
+        classes: std::iter::once(&all).chain(classes).map(record).collect(),
+        utility: optimum.map_or_else(Vec::new, |optimum| table.utility(optimum)),
+        optimum: optimum.map(|optimum| OptimumRecord {
+            value: optimum.best.value,
+            gap: optimum.best.gap,
+            overbooked: optimum.overbooked.len(),
+        }),
+    })
+}
+
+/// By flow: its rate in each bin that has one.
+fn by_flow(outcome: &Outcome, every: Span, flows: usize) -> Vec<BTreeMap<usize, f64>> {
+    let mut last: Vec<Option<(Time, u64)>> = vec![None; flows];
+    let mut rates = vec![BTreeMap::new(); flows];
+    for report in &outcome.reports {
+        let flow = report.flow.index();
+        if let Some((at, bytes)) = last[flow].replace((report.at, report.acked_bytes))
+            && report.at > at
+        {
+            let bits = 8.0 * report.acked_bytes.saturating_sub(bytes) as f64;
+            rates[flow].insert((at.0 / every.0) as usize, bits / report.at.since(at).as_secs_f64());
+        }
+    }
+    rates
+}
+
+struct Table {
+    by_flow: Vec<BTreeMap<usize, f64>>,
+    first: usize,
+    end: usize,
+    bins: usize,
+}
+
+impl Table {
+    /// The rates of a flow inside the measured window.
+    fn measured(&self, flow: usize) -> impl Iterator<Item = f64> + '_ {
+        self.by_flow[flow].range(self.first..self.end).map(|(_, &rate)| rate)
+    }
+
+    fn class(&self, source: &Source, flows: &[usize], optimum: Option<&Optimum>) -> ClassRates {
+        let specs = &source.scenario.flows;
+        let means: Vec<(usize, f64)> =
+            flows.iter().filter_map(|&flow| Some((flow, mean(self.measured(flow))?))).collect();
+        let mut hosts: BTreeMap<u16, f64> = BTreeMap::new();
+        for &(flow, rate) in &means {
+            *hosts.entry(specs[flow].src.0).or_default() += rate;
+        }
+        let (sum, squares) = means.iter().fold((0.0, 0.0), |(s, q), (_, x)| (s + x, q + x * x));
+        let bin = |bin: usize| mean(flows.iter().filter_map(|&flow| self.by_flow[flow].get(&bin).copied()));
+        let of_optimum = |rates: fn(&Optimum) -> &[f64]| {
+            let optimum = optimum?;
+            let own = optimum.flows.iter().zip(rates(optimum)).filter(|(flow, _)| flows.contains(flow));
+            mean(own.map(|(_, &rate)| rate))
+        };
+        ClassRates {
+            flows: flows.len() as u64,
+            hosts: hosts.len() as u64,
+            rates: (0..self.bins).map(bin).collect(),
+            mean: mean(means.iter().map(|&(_, rate)| rate)),
+            host_mean: mean(hosts.values().copied()),
+            jain: (squares > 0.0).then(|| sum * sum / (means.len() as f64 * squares)),
+            below_theta: self.below_theta(flows, optimum),
+            promised: of_optimum(|o| &o.max_min),
+            best: of_optimum(|o| &o.best.rate),
+        }
+    }
+
+    fn below_theta(&self, flows: &[usize], optimum: Option<&Optimum>) -> Option<f64> {
+        let optimum = optimum?;
+        let promised = optimum.flows.iter().zip(&optimum.pairs);
+        let with = promised.filter(|(flow, pair)| pair.theta.is_some() && flows.contains(flow));
+        mean(with.flat_map(|(&flow, pair)| {
+            let theta = pair.theta_bps() as f64;
+            self.measured(flow).map(move |rate| if rate < theta { 1.0 } else { 0.0 })
+        }))
+    }
+
+    fn utility(&self, optimum: &Optimum) -> Vec<Option<f64>> {
+        let bin = |bin: usize| {
+            let rates: Option<Vec<f64>> =
+                optimum.flows.iter().map(|&flow| self.by_flow[flow].get(&bin).copied()).collect();
+            rates.map(|rates| optimum.relative(&rates))
+        };
+        (0..self.bins).map(bin).collect()
+    }
+}
+
+impl RateRecord {
+    /// Mean utility relative to the optimum over the measured window.
+    pub fn mean_utility(&self) -> Option<f64> {
+        let end = self.end.min(self.utility.len());
+        mean(self.utility.get(self.first..end)?.iter().copied().flatten())
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests;

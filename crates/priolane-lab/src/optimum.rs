@@ -1,0 +1,175 @@
+//! What rates the flows without end of a run should have: PACCP's optimum on the network as it is routed.
+//!
+//! ```text
+//! flows       those without end, all at once; of a machine (VBP) each with its even share of the machine's pair
+//! links       of each flow's path, as the run routes it
+//! capacity    of a link in payload: rate times full payload over its bytes on the wire; ACKs are not taken off
+//! promised    weighted max-min with minima (PACCP §IV-C)       best   max sum of w_i U(x_i) (PACCP §II)
+//! ```
+//!
+//! Both stand on [`priolane_core::price`]. docs/assumptions.md#optimum-capacity, #overbooked.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::packet::Frame;
+use priolane_core::price::utility::Path;
+use priolane_core::price::{Demand, Shares, max_min, num, vbp};
+use priolane_core::units::{Rate, Span};
+use priolane_sim::scenario::Scenario;
+use priolane_sim::topology::{PathChoice, Topology};
+
+use crate::results::rows::port_names;
+
+/// Most flows for which an optimum is found.
+const MAX_FLOWS: usize = 20_000;
+
+/// The optimum of the flows without end of a run.
+#[derive(Clone, Debug)]
+pub struct Optimum {
+    /// The flows, as places in the flow list; all else here is in this order.
+    pub flows: Vec<usize>,
+    /// The pair that each has while all are active.
+    pub pairs: Vec<Weights>,
+    /// Their demands and the links they share, in bits per second of payload.
+    pub shares: Shares,
+    /// Round-trip time of the empty path and payload of a full packet, which make a flow's utility.
+    pub paths: Vec<Path>,
+    /// Weighted max-min rates with minima, in bits per second of payload: what is promised.
+    pub max_min: Vec<f64>,
+    /// The rates of the largest sum of weighted utilities.
+    pub best: num::Optimum,
+    /// Names of the ports whose flows' minimum rates are more than they carry.
+    pub overbooked: Vec<String>,
+}
+
+/// Why there is no optimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoOptimum {
+    /// Nothing lasts.
+    #[error("no flow is without end")]
+    NoFlow,
+    /// Packets of a flow take several paths.
+    #[error("sprayed flows have no one path")]
+    Sprayed,
+    /// More flows than the solver is let loose on.
+    #[error("there are more than {MAX_FLOWS} flows without end")]
+    TooMany,
+    /// A link that carries nothing, or a flow that goes nowhere.
+    #[error("a flow has no path, or a link no capacity")]
+    Network,
+}
+
+/// The optimum of the flows without end of `scenario`.
+///
+/// # Errors
+/// Why there is none.
+pub fn of(scenario: &Scenario) -> Result<Optimum, NoOptimum> {
+    let endless = |(place, flow): (usize, &FlowSpec)| flow.size.is_none().then_some(place);
+    let flows: Vec<usize> = scenario.flows.iter().enumerate().filter_map(endless).collect();
+    match flows.len() {
+        0 => return Err(NoOptimum::NoFlow),
+        n if n > MAX_FLOWS => return Err(NoOptimum::TooMany),
+        _ if scenario.topology.path_choice == PathChoice::Sprayed => return Err(NoOptimum::Sprayed),
+        _ => {}
+    }
+    let pairs = pairs(scenario, &flows);
+    let specs: Vec<&FlowSpec> = flows.iter().map(|&place| &scenario.flows[place]).collect();
+    let (shares, links) = shares(scenario, &specs, &pairs);
+    let paths: Vec<Path> = specs.iter().map(|flow| utility_path(scenario, flow)).collect();
+    let promised = max_min::solve(&shares).map_err(|_| NoOptimum::Network)?;
+    let best = num::solve(&shares, &paths).map_err(|_| NoOptimum::Network)?;
+    let names = port_names(&scenario.topology);
+    let overbooked = shares.promised().overbooked.iter().map(|&link| names[links[link]].clone()).collect();
+    Ok(Optimum { flows, pairs, shares, paths, max_min: promised, best, overbooked })
+}
+
+impl Optimum {
+    /// The warning that minimum rates do not fit, if they do not.
+    pub fn warning(&self) -> Option<String> {
+        let (first, more) = self.overbooked.split_first()?;
+        let others = match more.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        Some(format!(
+            "minimum rates do not fit {first}{others}: promised rates are scaled in proportion, and PACCP keeps its \
+             soft guarantee as far as it can"
+        ))
+    }
+
+    /// The sum of weighted utilities of `rates`, in bits per second of payload, relative to the largest.
+    pub fn relative(&self, rates: &[f64]) -> f64 {
+        num::value(&self.shares, &self.paths, rates) / self.best.value
+    }
+}
+
+/// The payload that a link of `rate` carries in full packets, in bits per second.
+pub fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
+    rate.bps() as f64 * f64::from(frame.mss()) / f64::from(frame.data_wire(frame.mss()))
+}
+
+/// What each flow has while all are active.
+fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
+    let mut of_machine: BTreeMap<(u16, u16), u32> = BTreeMap::new();
+    let key = |place: usize| (scenario.flows[place].src.0, scenario.flows[place].group);
+    for &place in flows {
+        *of_machine.entry(key(place)).or_default() += 1;
+    }
+    let mut before: BTreeMap<(u16, u16), u32> = BTreeMap::new();
+    let pair = |&place: &usize| {
+        let flow = &scenario.flows[place];
+        let Some(&Some(machine)) = scenario.machines.get(usize::from(flow.group)) else {
+            return flow.weights;
+        };
+        let nth = before.entry(key(place)).or_default();
+        let count = NonZeroU32::new(of_machine[&key(place)]).unwrap_or(NonZeroU32::MIN);
+        *nth += 1;
+        vbp::share(machine.pair, count, *nth - 1)
+    };
+    flows.iter().map(pair).collect()
+}
+
+/// Demands over the links that are used, and which links of the topology these are.
+fn shares(scenario: &Scenario, specs: &[&FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
+    let topology = &scenario.topology;
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut links: Vec<usize> = Vec::new();
+    let mut demands = Vec::with_capacity(specs.len());
+    for (flow, pair) in specs.iter().zip(pairs) {
+        let mut place = |link: usize| {
+            *places.entry(link).or_insert_with(|| {
+                links.push(link);
+                links.len() - 1
+            })
+        };
+        let path = topology.path(flow.src, flow.dst, flow.entropy);
+        let own = path.iter().map(|link| place(link.index())).collect();
+        demands.push(Demand { links: own, theta: pair.theta_bps() as f64, w: pair.w() });
+    }
+    let capacity = |&link: &usize| payload_capacity(topology.links[link].rate, &scenario.frame);
+    (Shares { capacity: links.iter().map(capacity).collect(), demands }, links)
+}
+
+fn utility_path(scenario: &Scenario, flow: &FlowSpec) -> Path {
+    let rtt = empty_rtt(&scenario.topology, &scenario.frame, flow) + scenario.host_delay.times(2);
+    Path { rtt, packet: u32::from(scenario.frame.mss()) }
+}
+
+/// The round-trip time of a full packet and its ACK on the empty path.
+fn empty_rtt(topology: &Topology, frame: &Frame, flow: &FlowSpec) -> Span {
+    let one_way = |path: Vec<priolane_core::ids::LinkId>, wire: u64| {
+        let time = |link: &priolane_core::ids::LinkId| {
+            let link = &topology.links[link.index()];
+            link.delay + link.rate.serialize(wire)
+        };
+        path.iter().map(time).fold(Span::ZERO, |sum, span| sum + span)
+    };
+    let there = topology.path(flow.src, flow.dst, flow.entropy);
+    let back = topology.path(flow.dst, flow.src, flow.entropy);
+    one_way(there, u64::from(frame.data_wire(frame.mss()))) + one_way(back, u64::from(frame.min_wire()))
+}
+
+#[cfg(test)]
+mod tests;

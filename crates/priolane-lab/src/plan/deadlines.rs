@@ -1,0 +1,78 @@
+//! Deadlines by a rule of the group: as long as the flow takes at a rate, or at its part of one (PACCP §V-C).
+//!
+//! ```text
+//! deadline = start + max(at_least, size / (rate / n))
+//! n   1, or with split = "active" the flows that the host sends when the flow starts, the flow itself counted
+//! ```
+//!
+//! How many are active hangs on how fast the others were, so such deadlines are known after the run only: of a flow,
+//! whatever becomes of it, what was true when it started. docs/assumptions.md#paccp-deadline.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::units::Time;
+use priolane_sim::outcome::FlowRecord;
+
+use crate::experiment::{Deadline, Split};
+
+/// Sets the deadlines of `flows`, sorted by start, whose groups have a rule.
+pub(super) fn set(flows: &mut [FlowSpec], records: &[FlowRecord], rules: &[Option<Deadline>]) {
+    let mut active: BTreeMap<u16, BinaryHeap<Reverse<Time>>> = BTreeMap::new();
+    for (flow, record) in flows.iter_mut().zip(records) {
+        let sent = active.entry(flow.src.0).or_default();
+        while sent.peek().is_some_and(|&Reverse(end)| end <= flow.start) {
+            sent.pop();
+        }
+        let took = record.fct_acked.or(record.fct);
+        sent.push(Reverse(took.map_or(Time::NEVER, |took| flow.start + took)));
+        let Some(Some(rule)) = rules.get(usize::from(flow.group)) else { continue };
+        let Some(bytes) = flow.size else { continue };
+        let parts = match rule.split {
+            Split::None => 1,
+            Split::Active => sent.len() as u64,
+        };
+        let time = rule.rate.serialize(bytes.saturating_mul(parts)).max(rule.at_least);
+        flow.deadline = Some(flow.start + time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::endpoint::Weights;
+    use priolane_core::ids::{FlowId, HostId};
+    use priolane_core::units::{Rate, Span};
+
+    use super::*;
+
+    fn flow(id: u32, start_us: u64, bytes: u64) -> FlowSpec {
+        FlowSpec {
+            id: FlowId(id),
+            src: HostId(0),
+            dst: HostId(1),
+            size: Some(bytes),
+            start: Time::ZERO + Span::from_us(start_us),
+            class: 0,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+            weights: Weights::BEST_EFFORT,
+        }
+    }
+
+    #[test]
+    fn active_flows_share_the_rate_of_a_deadline() {
+        // 1 MB at 8 Gbps is 1 ms. The second starts while the first is active, the third when it has just ended.
+        let mut flows =
+            [flow(0, 0, 1_000_000), flow(1, 500, 1_000_000), flow(2, 700, 1_000), flow(3, 2_000, 10)];
+        let took = |us| FlowRecord { fct_acked: Some(Span::from_us(us)), ..FlowRecord::default() };
+        let records = [took(700), took(1_300), took(100), took(1)];
+        let rule = Deadline { rate: Rate::from_gbps(8), split: Split::Active, at_least: Span::from_us(3) };
+        set(&mut flows, &records, &[Some(rule)]);
+        let spans = flows.map(|f| f.deadline.unwrap().since(f.start));
+        assert_eq!(spans, [1_000, 2_000, 3, 3].map(Span::from_us));
+        set(&mut flows, &records, &[Some(Deadline { split: Split::None, ..rule })]);
+        assert_eq!(flows[1].deadline.unwrap().since(flows[1].start), Span::from_us(1_000));
+    }
+}

@@ -1,0 +1,130 @@
+"""`priolane price`: what tenants owe, were promised and got; or what a weight is worth (`priolane price calibrate`)."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from priolane import papers, prices
+from priolane.cli import arguments, show
+from priolane.cli.progress import Bar
+from priolane.grid import Settings, run_grid
+from priolane.prices import RunBills
+from priolane.report.model import point_text, short
+from priolane.results import Results
+
+_CALIBRATE = "calibrate"
+_WEIGHT, _LOAD = "group.ds.w", "group.ds.load.value"
+# Rows of machines and of flows that are printed unless all are asked for.
+_FEW = 12
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser(
+        "price", help="bills of machines and flows, promised rates, distance from the optimum"
+    )
+    command.add_argument(
+        "file", metavar="PLAN.toml", help=f"an experiment with [price]; or {_CALIBRATE}: P1 from measured rate ratios"
+    )
+    command.add_argument("--json", action="store_true", help="everything as JSON")
+    command.add_argument("--all", action="store_true", help="every machine and flow, not only those that owe most")
+    arguments.add_grid(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Runs the grid where it is not there yet, and prints its bills."""
+    return _calibrate(chosen) if chosen.file == _CALIBRATE else _bills(chosen)
+
+
+def _bills(chosen: argparse.Namespace) -> int:
+    path = Path(chosen.file)
+    promises = prices.promised(path, arguments.options(chosen))
+    results = _run(path, chosen)
+    runs = list(prices.bills(results, promises))
+    if chosen.json:
+        show.line(json.dumps([run.as_dict() for run in runs], indent=2))
+        return 0
+    for run in runs:
+        _show(run, everything=chosen.all)
+    return 0
+
+
+def _run(path: Path, chosen: argparse.Namespace) -> Results:
+    with Bar() as bar:
+        settings = Settings(jobs=chosen.jobs, verify=chosen.verify)
+        return run_grid(path, chosen.out, arguments.options(chosen), settings, bar)
+
+
+def _show(run: RunBills, *, everything: bool) -> None:
+    where = f", {point_text(run.point)}" if run.point else ""
+    show.line(f"{run.scheme}, seed {run.seed}{where}")
+    columns = ["group", "cos", "machines", "flows that pay", "P0", "P1", "P2", "owed", "got, bit/s", "promised, bit/s"]
+    show.table(columns, [_group(row) for row in prices.by_group(run)])
+    _rows("machine", run.machines, everything=everything)
+    _rows("flow", run.flows, everything=everything)
+    if run.utility is not None:
+        show.line(f"utility: {run.utility:.4f} of the optimum's")
+    if run.reason is not None:
+        show.line(f"no promised rates: {run.reason}")
+    if run.overbooked:
+        show.line(f"warning: minimum rates do not fit {', '.join(run.overbooked)}: promised in proportion")
+
+
+def _group(row: Mapping[str, Any]) -> list[str]:
+    money = [f"{row[part]:.6g}" for part in ("base", "weight", "rate", "total")]
+    return [row["group"], row["cos"], str(row["machines"]), str(row["flows"]), *money, *_rates(row["bps"], row)]
+
+
+def _rates(got: float | None, row: Mapping[str, Any]) -> list[str]:
+    promised = row.get("promised_bps")
+    return ["-" if got is None else short(got), "-" if promised is None else short(promised)]
+
+
+def _rows(what: str, rows: Sequence[Mapping[str, Any]], *, everything: bool) -> None:
+    if not rows:
+        return
+    ranked = rows if everything else sorted(rows, key=lambda row: -row["total"])[:_FEW]
+    name = "host" if what == "machine" else "flow"
+    columns = [what, "group", "cos", "theta, bit/s", "w", "seconds", "owed", "got, bit/s", "promised, bit/s"]
+    cells = [
+        [
+            f"{name}{row[name]}",
+            row["group"],
+            row["cos"],
+            short(float(row["theta_bps"])),
+            f"{row['w']:g}",
+            f"{row['seconds']:.4g}",
+            f"{row['total']:.6g}",
+            *_rates(row["rate_bps"], row),
+        ]
+        for row in ranked
+    ]
+    show.table(columns, cells)
+    if len(ranked) < len(rows):
+        show.line(f"... and {len(rows) - len(ranked)} more {what}s that owe no more; --all prints them")
+
+
+def _calibrate(chosen: argparse.Namespace) -> int:
+    (item,) = papers.find("paccp/calibrate")
+    if item.experiment is None:
+        raise FileNotFoundError("the experiment paccp/calibrate")
+    results = _run(item.experiment, chosen)
+    found = prices.worth(results, _WEIGHT, _LOAD)
+    fits = prices.fitted_p1(found)
+    if chosen.json:
+        rows = [{"w": one.w, "load": one.load, "ratio": one.ratio, "p1_over_p0": one.p1} for one in found]
+        show.line(json.dumps({"paper": prices.PAPER_P1, "measured": rows, "fitted": fits}, indent=2))
+        return 0
+    columns = ["load", "w", "rate over BE's", "P1 / P0", "seeds"]
+    cells = [[f"{one.load:g}", f"{one.w:g}", f"{one.ratio:.3f}", f"{one.p1:.3f}", str(one.seeds)] for one in found]
+    show.table(columns, cells)
+    paper = f"the paper: {prices.PAPER_P1:g} P0, from w = 2 at high load"
+    for load, p1 in fits.items():
+        show.line(f"load {load:g}: P1 = {p1:.3f} P0 fits all weights best ({paper})")
+    spread = sorted(one.p1 for one in found)
+    if spread:
+        show.line(f"left open: P1 / P0 is {spread[0]:.3f} to {spread[-1]:.3f} over weights and loads; P0, P2 are free")
+    return 0
