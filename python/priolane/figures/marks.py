@@ -55,7 +55,7 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
     """A line with marks per series, over numbers or names."""
     names = _categories(panel)
     for order, series in enumerate(panel.series):
-        look = style_of(series.scheme)
+        look = style_of(series.look or series.scheme)
         xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
         for nth, (x, mark) in enumerate(zip(xs, series.marks, strict=True)):
@@ -75,7 +75,7 @@ def paint_bars(panel: Panel, place: PanelAxes) -> None:
     alone = len(names) == 1 and len(panel.series) > 1 and not _numbers(panel)
     width = 0.82 / max(len(panel.series), 1)
     for order, series in enumerate(panel.series):
-        look = style_of(series.scheme)
+        look = style_of(series.look or series.scheme)
         for nth, mark in enumerate(series.marks):
             x = names.index(_bar_name(mark.x)) + (order - (len(panel.series) - 1) / 2) * width
             (bar,) = place.axes.bar(
@@ -104,7 +104,7 @@ def paint_bars(panel: Panel, place: PanelAxes) -> None:
 def paint_curves(panel: Panel, place: PanelAxes) -> None:
     """A cumulative distribution per series, with some marks along it."""
     for order, series in enumerate(panel.series):
-        look = style_of(series.scheme)
+        look = style_of(series.look or series.scheme)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
         every = max(1, len(series.marks) // MARKS_PER_CURVE)
@@ -168,7 +168,7 @@ def _mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark], pan
 
 def dot(series: Series) -> dict[str, Any]:
     """Filled with a white rim; later series of one scheme are hollow."""
-    look = style_of(series.scheme)
+    look = style_of(series.look or series.scheme)
     filled = series.variant == 0
     return {
         "marker": look.marker,

@@ -5,6 +5,7 @@ hatch carry the same distinction in grey.
 """
 
 import hashlib
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,10 @@ _FIXED = {
     # PACCP, Firapam and their baselines
     "paccp": Style(VERMILION, "X", SOLID, "xx"),
     "firapam": Style(VERMILION, "*", SOLID, "||"),
+    # PACCP's classes of service
+    "be": Style(BLACK, "o", DOTTED, ""),
+    "ds": Style(BLUE, "^", DASHED, "\\\\"),
+    "mrg": Style(VERMILION, "X", SOLID, "//"),
     "aequitas": Style(BLUE, "P", DASHED, "O"),
     "newreno": Style(PURPLE, "<", DOTTED, "o"),
     "fifo": Style(BLACK, "o", DOTTED, ""),
@@ -79,13 +84,13 @@ _HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
 def style_of(scheme: str) -> Style:
     """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes.
 
-    A variant, such as `nos2_stale`, has the colour of its base.
+    A variant, such as `nos2_stale` or `DS-small`, has the colour of its base.
     """
     fixed = _FIXED.get(scheme.lower().replace("-", "").replace("_", ""))
     if fixed is not None:
         return fixed
     pick = hashlib.sha256(scheme.encode()).digest()
-    base = _FIXED.get(scheme.lower().partition("_")[0])
+    base = _FIXED.get(re.split("[_-]", scheme.lower())[0])
     hatches = [hatch for hatch in _HATCHES if base is None or hatch != base.hatch]
     return Style(
         colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else base.colour,

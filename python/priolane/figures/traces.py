@@ -12,7 +12,7 @@ _UNSEEN = 0.004
 def paint_traces(panel: Panel, place: PanelAxes) -> None:
     """A line per series; one unseen column per bin carries the values of all series, so that no mark must be hit."""
     for order, series in enumerate(panel.series):
-        look = style_of(series.scheme)
+        look = style_of(series.look or series.scheme)
         xs, ys = _numbers(series), means(series)
         peaks = [mean if mark.peak is None else mark.peak for mark, mean in zip(series.marks, ys, strict=True)]
         place.axes.fill_between(xs, ys, peaks, color=look.colour, alpha=_SHADE, linewidth=0)

@@ -83,6 +83,8 @@ class Series:
     label: str
     variant: int
     marks: tuple[Mark, ...]
+    # Whose looks it has, if not the scheme's.
+    look: str | None = None
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def _key_text(key: str) -> str:
     return ".".join(key.split(".")[-2:])
 
 
+_TIME = "time"
 _WITHOUT_NUMBER = {"order": "this order", "equal": "equal", "bound": "a bound", "trend": "this trend"}
 
 
@@ -210,7 +213,7 @@ def _panel(value: Mapping[str, Any]) -> Panel:
         kind=kind,
         x_label=value["x_label"] or (_key_text(x_key) if x_key else ""),
         y_label=value["y_label"] or ("fraction of flows" if kind == "cdf" else ""),
-        log_x=kind != "bar" and _spans_decades([mark.x for one in series for mark in one.marks]),
+        log_x=kind != "bar" and x_key != _TIME and _spans_decades([mark.x for one in series for mark in one.marks]),
         log_y=value["log_y"],
         reference=value["reference"],
         series=series,
@@ -219,16 +222,18 @@ def _panel(value: Mapping[str, Any]) -> Panel:
 
 def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], prefix: str) -> Series:
     same = [other for other in siblings if other["scheme"] == value["scheme"]]
-    parts = [value["scheme"]]
-    if len({other["class"] for other in same}) > 1:
-        parts.append(value["class"])
+    several = len({other["class"] for other in same}) > 1
+    # Where there is one scheme, classes tell the series apart, in looks too.
+    classed = several and len(same) == len(siblings)
+    parts = [value["class"]] if classed else [value["scheme"], *([value["class"]] if several else [])]
     if len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1:
         parts.append(point_text(value["at"]))
     marks = (Mark(x=_x(point["x"], prefix), estimate=Estimate.read(point)) for point in value["points"])
     return Series(
         scheme=value["scheme"],
         label=", ".join(parts),
-        variant=next(nth for nth, other in enumerate(same) if other is value),
+        variant=0 if classed else next(nth for nth, other in enumerate(same) if other is value),
+        look=value["class"] if classed else None,
         marks=tuple(mark for mark in marks if mark.estimate.mean is not None),
     )
 

@@ -1,7 +1,7 @@
 //! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
-use priolane_core::price::Cos;
+use priolane_core::price::{Cos, vbp};
 use priolane_core::units::Span;
 use priolane_sim::scenario::Machine;
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub struct Service {
     /// Who pays.
     #[serde(skip_serializing_if = "Payer::is_flow")]
     pub plan: Payer,
+    /// A machine's own split of its pair, one for each of its flows in the order of the flow list; even if empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub split: Vec<Pair>,
     /// How long a machine gathers arrivals and departures before it makes shares anew.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub resplit: Option<Span>,
@@ -90,12 +93,14 @@ impl Service {
     /// All pairs that its flows or machines have.
     pub fn pairs(&self) -> impl Iterator<Item = Weights> + '_ {
         let one = self.mix.is_empty().then_some(self.pair.0);
-        one.into_iter().chain(self.mix.iter().map(|portion| portion.pair.0))
+        let split = self.split.iter().map(|pair| pair.0);
+        one.into_iter().chain(self.mix.iter().map(|portion| portion.pair.0)).chain(split)
     }
 
-    /// What each host of the group is as a machine that pays for its flows.
+    /// What each host of the group is as a machine that splits its pair evenly over its flows.
     pub fn machine(&self) -> Option<Machine> {
-        (self.plan == Payer::Vbp).then_some(Machine { pair: self.pair.0, interval: self.resplit })
+        (self.plan == Payer::Vbp && self.split.is_empty())
+            .then_some(Machine { pair: self.pair.0, interval: self.resplit })
     }
 
     /// The pair of a flow, `u` drawn evenly from [0, 1).
@@ -133,7 +138,31 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
         }
         Some(field) => mix(&field)?,
     };
-    Ok(Service { pair, mix, plan, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+    let split = keys.take("split").map_or(Ok(Vec::new()), |f| split(&f, pair.0, plan))?;
+    if let Some(field) = resplit.as_ref().filter(|_| !split.is_empty()) {
+        return Err(field.error("a split of one's own is never made anew", "resplit or split"));
+    }
+    Ok(Service { pair, mix, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+}
+
+/// Pairs of a machine's flows, together no more than the machine pays for.
+fn split(field: &Field<'_>, paid: Weights, plan: Payer) -> Result<Vec<Pair>, InputError> {
+    if plan == Payer::Fbp {
+        return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
+    }
+    let mut all = Vec::new();
+    for item in field.filled_list()? {
+        let mut keys = item.table()?;
+        all.push(pair(&mut keys)?);
+        keys.finish()?;
+    }
+    let pairs: Vec<Weights> = all.iter().map(|pair| pair.0).collect();
+    match vbp::custom(paid, &pairs) {
+        Ok(()) => Ok(all),
+        Err(overdrawn) => {
+            Err(field.error(overdrawn.to_string(), "pairs that sum to no more than the group's theta and w"))
+        }
+    }
 }
 
 fn mix(field: &Field<'_>) -> Result<Vec<Portion>, InputError> {

@@ -1,5 +1,7 @@
 //! From the groups of an experiment to its flow list.
 
+use std::collections::BTreeMap;
+
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
@@ -137,6 +139,17 @@ fn group_flows(
         flows.iter_mut().for_each(|flow| flow.class = class);
     }
     pay(&group.service, &mut flows, draw);
+    split(&group.service, &mut flows).map_err(|host| {
+        let what = format!("host {host} sends more flows than the split has pairs");
+        let file = experiment.sources.experiment();
+        InputError::new(
+            file,
+            None,
+            format!("{key}.split"),
+            what,
+            "a pair for each flow of a host, of an app whose flows are few",
+        )
+    })?;
     if let Some(active) = group.active {
         flows.iter_mut().for_each(|flow| {
             flow.start += active.from;
@@ -162,6 +175,20 @@ fn pay(service: &Service, flows: &mut [FlowSpec], draw: Draw) {
     }
     let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
     flows.iter_mut().for_each(|flow| flow.weights = service.draw(stream.uniform()));
+}
+
+/// Gives the flows of each machine the pairs of its own split; `Err` with the host that has too many.
+fn split(service: &Service, flows: &mut [FlowSpec]) -> Result<(), u16> {
+    if service.split.is_empty() {
+        return Ok(());
+    }
+    let mut next: BTreeMap<u16, usize> = BTreeMap::new();
+    for flow in flows {
+        let place = next.entry(flow.src.0).or_default();
+        flow.weights = service.split.get(*place).ok_or(flow.src.0)?.0;
+        *place += 1;
+    }
+    Ok(())
 }
 
 /// Until when a group starts flows, by a clock that begins when the group becomes active.

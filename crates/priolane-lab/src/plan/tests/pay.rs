@@ -167,3 +167,46 @@ fn groups_follow_each_other_and_loads_have_parts() {
     );
     assert!(error(&text.replace("part = 0.25", "part = 1.5")).key.contains("part"));
 }
+
+const OWN_SPLIT: &str = r#"
+title = "A machine splits as it likes"
+schemes = ["paccp"]
+time = { measure = "1ms" }
+topology = { kind = "dumbbell", left = 2, right = 2, host_link = { rate = "10Gbps", delay = "1us" }, bottleneck = { rate = "10Gbps", delay = "1us" } }
+[[group]]
+name = "all"
+hosts = "0-1"
+theta = "2Gbps"
+w = 3
+plan = "vbp"
+split = [{ theta = "2Gbps", w = 1 }, { w = 2 }]
+app = "long_lived"
+pairs = [{ src = 0, dst = 2, count = 2 }, { src = 1, dst = 3 }]
+size = "endless"
+"#;
+
+#[test]
+fn a_machine_may_split_its_pair_as_it_likes_but_not_overdraw_it() {
+    let scenario = build(&planned(OWN_SPLIT, &Options::default()).runs[0]).unwrap().scenario;
+    let pairs: Vec<(u64, u32)> =
+        scenario.flows.iter().map(|f| (f.weights.theta_bps() / 1_000_000_000, f.weights.w_milli)).collect();
+    assert_eq!(pairs, [(2, 1_000), (0, 2_000), (2, 1_000)]);
+    assert_eq!(scenario.machines, [None]);
+    let cases = [
+        ("{ w = 2 }]", "{ w = 2.5 }]", "weights are 3500 thousandths together"),
+        ("{ w = 2 }]", "{ w = 2, theta = \"1Mbps\" }]", "minimum rates are 2001000000 bit/s together"),
+        ("count = 2", "count = 3", "host 0 sends more flows"),
+        ("plan = \"vbp\"", "plan = \"fbp\"", "nothing is split"),
+    ];
+    for (old, new, what) in cases {
+        let text = OWN_SPLIT.replacen(old, new, 1);
+        let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
+        let told = error.what.contains(what) || build_error(&text).is_some_and(|e| e.what.contains(what));
+        assert!(error.key == "group.all.split" && told, "{error}");
+    }
+}
+
+fn build_error(text: &str) -> Option<crate::source::InputError> {
+    let plan = from_text("test.toml", text, Path::new("."), &Options::default()).ok()?;
+    build(&plan.runs[0]).err()
+}
