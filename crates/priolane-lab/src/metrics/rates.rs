@@ -1,7 +1,8 @@
 //! Rates and utility of the flows without end of a run over time, from what senders report (`rates_every`).
 //!
 //! ```text
-//! rate      of a flow between two of its reports: the payload acknowledged in between over the time between
+//! rate      of a flow between two of its reports, or its start and the first: the payload acknowledged in between over
+//!           the time between; after a loss much is acknowledged at once, so that a bin may exceed the line
 //! bin k     reports that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
 //! utility   sum of w_i U(x_i) of a bin in which all have a rate, over that of the optimum
 //! means     over bins inside the measured window
@@ -9,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use serde::{Deserialize, Serialize};
@@ -85,7 +87,7 @@ pub fn rates(
     let first = window.0.0.div_ceil(every.0) as usize;
     // A flow's bin may end up to one length after the bin of the clock.
     let end = ((window.1.0 / every.0) as usize).saturating_sub(1).clamp(first, bins.max(first));
-    let table = Table { by_flow: by_flow(outcome, every, source.scenario.flows.len()), first, end, bins };
+    let table = Table { by_flow: by_flow(outcome, every, &source.scenario.flows), first, end, bins };
     let all = SizeClass::all();
     let record = |class: &SizeClass| {
         let own = |&&flow: &&usize| {
@@ -110,14 +112,13 @@ pub fn rates(
 }
 
 /// By flow: its rate in each bin that has one.
-fn by_flow(outcome: &Outcome, every: Span, flows: usize) -> Vec<BTreeMap<usize, f64>> {
-    let mut last: Vec<Option<(Time, u64)>> = vec![None; flows];
-    let mut rates = vec![BTreeMap::new(); flows];
+fn by_flow(outcome: &Outcome, every: Span, flows: &[FlowSpec]) -> Vec<BTreeMap<usize, f64>> {
+    let mut last: Vec<(Time, u64)> = flows.iter().map(|flow| (flow.start, 0)).collect();
+    let mut rates = vec![BTreeMap::new(); flows.len()];
     for report in &outcome.reports {
         let flow = report.flow.index();
-        if let Some((at, bytes)) = last[flow].replace((report.at, report.acked_bytes))
-            && report.at > at
-        {
+        let (at, bytes) = std::mem::replace(&mut last[flow], (report.at, report.acked_bytes));
+        if report.at > at {
             let bits = 8.0 * report.acked_bytes.saturating_sub(bytes) as f64;
             rates[flow].insert((at.0 / every.0) as usize, bits / report.at.since(at).as_secs_f64());
         }

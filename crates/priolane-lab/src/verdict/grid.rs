@@ -41,6 +41,15 @@ pub(super) struct Grid<'a> {
     places: BTreeMap<(usize, String, u64), usize>,
 }
 
+/// A quantity over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OverTime {
+    /// Length of a bin, in seconds.
+    pub every: f64,
+    /// Of each seed that is there: by bin.
+    pub seeds: Vec<Vec<Option<f64>>>,
+}
+
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
@@ -128,12 +137,8 @@ impl<'a> Grid<'a> {
         self.spec.classes.iter().find(|c| c.name == class)?.over.as_deref()
     }
 
-    /// A quantity over time, by bin, of each seed that is there; and the length of a bin in seconds.
-    pub(super) fn over_time(
-        &self,
-        path: &MetricPath,
-        point: usize,
-    ) -> Result<(f64, Vec<Vec<Option<f64>>>), Gap> {
+    /// A quantity over time.
+    pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<OverTime, Gap> {
         let Measure { quantity, class } = &path.measure;
         let mut seeds = Vec::new();
         let mut every = 0.0;
@@ -147,7 +152,7 @@ impl<'a> Grid<'a> {
             every = rates.every_s;
             seeds.push(values.ok_or_else(|| Gap::Value(format!("{path} is not known over time")))?);
         }
-        Ok((every, seeds))
+        Ok(OverTime { every, seeds })
     }
 
     fn threshold(&self, of: Of, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {

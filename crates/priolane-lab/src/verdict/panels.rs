@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::claims::{Line, as_map, lines};
-use super::grid::{Gap, Grid, StoredFlow, value_of};
+use super::grid::{Gap, Grid, OverTime, StoredFlow, value_of};
 use super::path::{Measure, MetricPath, Quantity};
 use super::rules;
 use super::spec::{self, Panel, PanelKind};
@@ -115,7 +115,7 @@ fn over_time(
     for (measure, &point) in measures.iter().flat_map(|m| points.iter().map(move |p| (m, p))) {
         for scheme in schemes {
             let path = MetricPath { measure: measure.clone(), scheme: scheme.clone() };
-            let (every, seeds) = grid.over_time(&path, point).map_err(|gap| match gap {
+            let OverTime { every, seeds } = grid.over_time(&path, point).map_err(|gap| match gap {
                 Gap::Run(what) | Gap::Value(what) => what,
             })?;
             let bins = seeds.iter().map(Vec::len).max().unwrap_or(0);

@@ -134,7 +134,7 @@ fn what_cannot_be_priced_is_refused() {
         ("price = { p0 = -1 }", "price.p0", "a price of -1"),
         ("price = { p0 = 1, p1 = -0.1 }", "price.p1", "a price of -0.1"),
         ("price = { p0 = 1, p2s = -3 }", "price.p2s", "a price of -3"),
-        ("price = { p1 = 1 }", "price.p0", ""),
+        ("price = { charge = \"sent\" }", "price.p0", "this key is missing"),
         ("price = { p0 = 1, charge = \"none\" }", "price.charge", "there is no \"none\" here"),
         ("price = { p0 = 1, P1 = 1 }", "price.P1", ""),
     ];
