@@ -6,6 +6,7 @@ extern crate self as priolane_lab;
 pub mod assumptions;
 pub mod bench;
 pub mod catalogue;
+pub mod channels;
 pub mod check;
 pub mod execute;
 pub mod experiment;

@@ -586,3 +586,45 @@ fn a_query_that_cannot_be_is_refused_at_its_key() {
     let counted = good.replace("{ warmup = \"1ms\", measure = \"2ms\" }", "{ flows = 100 }");
     assert!(expect(&counted, 14, "group.all.app").what.contains("wait for others"));
 }
+
+/// `GOOD` with eight classes of PrioPlus and `change` in its transport.
+fn virtual_priorities(change: &str) -> String {
+    let own = format!("schemes = [\"prioplus_swift\"]\n[scheme.prioplus_swift]\n{change}\n");
+    let (head, tail) = GOOD.split_once("schemes = [\"dctcp\"]\n").unwrap();
+    let (time, rest) = tail.split_once('\n').unwrap();
+    format!("{head}schemes = [\"prioplus_swift\"]\n{time}\n{}\n{rest}", own.split_once('\n').unwrap().1)
+}
+
+#[test]
+fn channels_that_do_not_fit_are_refused() {
+    let what = |change: &str| planned(&virtual_priorities(change)).unwrap_err();
+    assert!(planned(&virtual_priorities("transport.priorities = 8")).is_ok());
+    let overlap = what("transport.fluctuation = \"0us\"");
+    assert!(overlap.what.contains("overlap"), "{overlap}");
+    // 16 channels of 4 us reach 66.4 us; 40 us have room for nine: 9 x 4 + 2.4.
+    let budget = what("transport = { priorities = 16, delay_budget = \"40us\" }");
+    assert!(budget.what.contains("66400ns") && budget.fix.contains("priorities = 9"), "{budget}");
+    // Seven classes yield, the best of them at 28 + 2.4 us: at 10 Gbps 38 kB, at 40 Gbps 152 kB.
+    let buffer = what("port.buffer = { dynamic = \"100kB\", alpha = 1 }");
+    assert!(buffer.key.ends_with("port.buffer") && buffer.what.contains("30400ns"), "{buffer}");
+    assert!(buffer.what.contains("40Gbps"), "{buffer}");
+    let few = virtual_priorities("transport.priorities = 2").replace("app = ", "class = 2\napp = ");
+    let few = planned(&few).unwrap_err();
+    assert!(few.what.contains("3 classes") && few.fix.contains("priorities = 3"), "{few}");
+}
+
+#[test]
+fn noise_wider_than_a_channel_is_warned_of_with_the_width_that_it_needs() {
+    let warned = |noise: &str| {
+        let text =
+            virtual_priorities("transport.priorities = 8").replace("time = ", &format!("{noise}\ntime = "));
+        planned(&text).unwrap().warnings.join(" ")
+    };
+    assert!(!warned("delay_noise = { trace = \"host\" }").contains("measured delays"));
+    // 99.85 % within 800 ns, twice: 1.6 us and 3.2 us of fluctuation.
+    let warning = warned("delay_noise = { trace = \"host\", scale = 2 }");
+    assert!(warning.contains("noise = \"1600ns\"") && warning.contains("4800ns wide"), "{warning}");
+    let error =
+        planned(&GOOD.replace("time = ", "delay_noise = { trace = \"none.csv\" }\ntime = ")).unwrap_err();
+    assert!(error.key.contains("delay_noise"), "{error}");
+}

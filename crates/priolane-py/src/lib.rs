@@ -142,6 +142,14 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
+/// Channels of PrioPlus for a number of priorities, and the lossless queues that a buffer has room for.
+#[pyfunction]
+fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request = self::request(request)?;
+    let answer = py.detach(|| priolane_lab::channels::answer(&request)).map_err(input_error)?;
+    response(&answer)
+}
+
 /// Speed of the engines on the stated scenarios, against what this machine allows.
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -233,6 +241,6 @@ mod _core {
     #[pymodule_export]
     use super::{
         InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, catalogue,
-        check, import_flows, plan, promised, run_one, thresholds, trace, verdicts, version,
+        channels, check, import_flows, plan, promised, run_one, thresholds, trace, verdicts, version,
     };
 }

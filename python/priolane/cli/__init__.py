@@ -8,7 +8,20 @@ from concurrent.futures import BrokenExecutor
 
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
-from priolane.cli import bench, check, compare, import_, list_, price, report, reproduce, run, thresholds, trace
+from priolane.cli import (
+    bench,
+    channels,
+    check,
+    compare,
+    import_,
+    list_,
+    price,
+    report,
+    reproduce,
+    run,
+    thresholds,
+    trace,
+)
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -20,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"priolane {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (run, check, reproduce, report, compare, import_, list_, trace, thresholds, price, bench):
+    for module in (run, check, reproduce, report, compare, import_, list_, trace, thresholds, channels, price, bench):
         module.add(commands)
     return top
 

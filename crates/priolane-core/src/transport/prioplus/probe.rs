@@ -35,7 +35,7 @@ impl Jitter {
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         x ^= x >> 31;
-        Span((u128::from(x) * u128::from(end.0) >> 64) as u64)
+        Span(((u128::from(x) * u128::from(end.0)) >> 64) as u64)
     }
 }
 

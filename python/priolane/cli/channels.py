@@ -1,0 +1,71 @@
+"""`priolane channels`: how wide virtual priorities must be, and how many lossless queues a buffer has room for."""
+
+import argparse
+import json
+from typing import Any
+
+from priolane import _core
+from priolane.cli import arguments, show
+
+_PS_PER_US = 1e6
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("channels", help="channels of delay for virtual priorities (PrioPlus)")
+    command.add_argument("--priorities", type=int, required=True, metavar="N", help="number of priorities, 1 to 16")
+    command.add_argument("--rate", default="100Gbps", metavar="RATE", help="rate of the links (default: 100Gbps)")
+    command.add_argument("--base-rtt", default="12us", metavar="TIME", help="empty round trip (default: 12us)")
+    command.add_argument("--flows", type=int, default=150, metavar="K", help="flows of a priority (default: 150)")
+    command.add_argument("--step", default="150B", metavar="BYTES", help="W_AI, per round trip (default: 150B)")
+    command.add_argument("--noise", default="host", metavar="NAME_OR_FILE", help="`host`, or a CSV with ns,cdf")
+    command.add_argument("--scale", type=float, default=1.0, metavar="X", help="multiplies the noise (default: 1)")
+    command.add_argument("--part", type=float, default=0.9985, metavar="P", help="of the noise (default: 0.9985)")
+    command.add_argument("--beta", type=float, default=0.8, metavar="B", help="Swift's (default: 0.8)")
+    command.add_argument("--max-mdf", type=float, default=0.5, metavar="M", help="Swift's (default: 0.5)")
+    command.add_argument(
+        "--queues",
+        nargs=3,
+        metavar=("BUFFER", "PORTS", "DELAY"),
+        help="lossless queues of a switch with such a buffer, ports and delay of links, such as 2.64MB 6 1us",
+    )
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints width, channels, what a scheme states, and the queues that were asked for."""
+    keys = ("priorities", "rate", "base_rtt", "flows", "step", "noise", "scale", "part", "beta", "max_mdf")
+    request: dict[str, Any] = {key: getattr(chosen, key) for key in keys}
+    if chosen.queues:
+        buffer, ports, delay = chosen.queues
+        request["switch"] = {"buffer": buffer, "ports": _ports(ports), "delay": delay}
+    answer = json.loads(_core.channels(json.dumps(request)))
+    if chosen.json:
+        show.line(json.dumps(answer, indent=2))
+        return 0
+    show.line(
+        f"A = {_us(answer['fluctuation_ps'])} us (fluctuation, PrioPlus App. D), "
+        f"B = {_us(answer['noise_ps'])} us (noise, {chosen.part:.2%}), width A + B = {_us(answer['width_ps'])} us"
+    )
+    columns = ["class", "DSCP", "D_target, us above base", "D_limit, us above base"]
+    rows = [
+        [str(of["class"]), str(of["dscp"]), _us(of["target_ps"]), _us(of["limit_ps"])] for of in answer["channels"]
+    ]
+    show.table(columns, rows)
+    show.line(f"in a scheme: transport = {{ kind = \"prioplus_swift\", {answer['scheme']} }}")
+    if answer["queues"]:
+        queues = answer["queues"]
+        show.line(
+            f"{queues['lossless']} lossless queues fit (headroom {queues['headroom_bytes']} B per queue and port, "
+            f"1.5 R 2 d; PFC has 8); buffer {queues['mb_per_tbps']:.2f} MB/Tbps"
+        )
+    return 0
+
+
+def _ports(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
+
+
+def _us(picoseconds: int) -> str:
+    return f"{picoseconds / _PS_PER_US:.3f}"
