@@ -38,10 +38,14 @@ class RunBills:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate."""
+    """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate.
 
+    The load is `None` where flows without end fill the links.
+    """
+
+    scheme: str
     w: float
-    load: float
+    load: float | None
     ratio: float
     p1: float
     seeds: int
@@ -81,29 +85,34 @@ def by_group(run: RunBills) -> list[dict[str, Any]]:
     return [{"group": group, "cos": cos, **of} for (group, cos), of in sums.items()]
 
 
-def worth(results: Results, weight: str, load: str) -> list[Worth]:
-    """P1 from the rates of a grid with the classes BE and DS, swept over `weight` and `load`."""
-    ratios: dict[tuple[float, float], list[float]] = defaultdict(list)
+def worth(results: Results, weight: str, load: str | None) -> list[Worth]:
+    """P1 from the rates of a grid with classes BE and DS, swept over `weight` and, unless links are full, `load`."""
+    ratios: dict[tuple[str, float | None, float], list[float]] = defaultdict(list)
     for run in results.runs:
-        summary = results.records[run.id]["summary"]
-        slow, fast = summary["BE"]["mean_fct_s"], summary["DS"]["mean_fct_s"]
+        record = results.records[run.id]
+        if load is None:
+            classes = record["rates"]["classes"]
+            fast, slow = classes["DS"]["mean"], classes["BE"]["mean"]
+        else:
+            fast, slow = record["summary"]["BE"]["mean_fct_s"], record["summary"]["DS"]["mean_fct_s"]
         if slow and fast:
-            ratios[float(run.point[load]), float(run.point[weight])].append(slow / fast)
+            at = None if load is None else float(run.point[load])
+            ratios[run.scheme, at, float(run.point[weight])].append(fast / slow)
     found = []
-    for (at, w), values in sorted(ratios.items()):
+    for (scheme, at, w), values in sorted(ratios.items(), key=lambda item: (item[0][0], item[0][1] or 0.0, item[0][2])):
         ratio = sum(values) / len(values)
         if w != 1.0:
-            found.append(Worth(w=w, load=at, ratio=ratio, p1=(ratio - 1) / (w - 1), seeds=len(values)))
+            found.append(Worth(scheme, w, at, ratio, p1=(ratio - 1) / (w - 1), seeds=len(values)))
     return found
 
 
-def fitted_p1(found: Sequence[Worth]) -> dict[float, float]:
-    """By load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares over w."""
-    fits = {}
-    for load, group in itertools.groupby(found, key=lambda one: one.load):
+def fitted_p1(found: Sequence[Worth]) -> list[tuple[str, float | None, float]]:
+    """By scheme and load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares."""
+    fits = []
+    for (scheme, load), group in itertools.groupby(found, key=lambda one: (one.scheme, one.load)):
         of_load = list(group)
         above = sum((one.ratio - 1) * (one.w - 1) for one in of_load)
-        fits[load] = above / sum((one.w - 1) ** 2 for one in of_load)
+        fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
     return fits
 
 

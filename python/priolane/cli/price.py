@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from priolane import papers, prices
 from priolane.cli import arguments, show
 from priolane.cli.progress import Bar
 from priolane.grid import Settings, run_grid
-from priolane.prices import RunBills
+from priolane.prices import RunBills, Worth
 from priolane.report.model import point_text, short
 from priolane.results import Results
 
@@ -42,7 +43,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
 def _bills(chosen: argparse.Namespace) -> int:
     path = Path(chosen.file)
     promises = prices.promised(path, arguments.options(chosen))
-    results = _run(path, chosen)
+    results = _run(path, chosen, chosen.out)
     runs = list(prices.bills(results, promises))
     if chosen.json:
         show.line(json.dumps([run.as_dict() for run in runs], indent=2))
@@ -52,10 +53,10 @@ def _bills(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _run(path: Path, chosen: argparse.Namespace) -> Results:
+def _run(path: Path, chosen: argparse.Namespace, out: Path | None) -> Results:
     with Bar() as bar:
         settings = Settings(jobs=chosen.jobs, verify=chosen.verify)
-        return run_grid(path, chosen.out, arguments.options(chosen), settings, bar)
+        return run_grid(path, out, arguments.options(chosen), settings, bar)
 
 
 def _show(run: RunBills, *, everything: bool) -> None:
@@ -108,23 +109,35 @@ def _rows(what: str, rows: Sequence[Mapping[str, Any]], *, everything: bool) -> 
 
 
 def _calibrate(chosen: argparse.Namespace) -> int:
-    (item,) = papers.find("paccp/calibrate")
-    if item.experiment is None:
-        raise FileNotFoundError("the experiment paccp/calibrate")
-    results = _run(item.experiment, chosen)
-    found = prices.worth(results, _WEIGHT, _LOAD)
+    found = [*_worth("paccp/calibrate_full", None, chosen), *_worth("paccp/calibrate", _LOAD, chosen)]
     fits = prices.fitted_p1(found)
     if chosen.json:
-        rows = [{"w": one.w, "load": one.load, "ratio": one.ratio, "p1_over_p0": one.p1} for one in found]
-        show.line(json.dumps({"paper": prices.PAPER_P1, "measured": rows, "fitted": fits}, indent=2))
+        fitted = [{"scheme": scheme, "load": load, "p1_over_p0": p1} for scheme, load, p1 in fits]
+        rows = [asdict(one) for one in found]
+        show.line(json.dumps({"paper": prices.PAPER_P1, "measured": rows, "fitted": fitted}, indent=2))
         return 0
-    columns = ["load", "w", "rate over BE's", "P1 / P0", "seeds"]
-    cells = [[f"{one.load:g}", f"{one.w:g}", f"{one.ratio:.3f}", f"{one.p1:.3f}", str(one.seeds)] for one in found]
+    columns = ["scheme", "load", "w", "rate over BE's", "P1 / P0", "seeds"]
+    cells = [
+        [one.scheme, _load(one.load), f"{one.w:g}", f"{one.ratio:.3f}", f"{one.p1:.3f}", str(one.seeds)]
+        for one in found
+    ]
     show.table(columns, cells)
     paper = f"the paper: {prices.PAPER_P1:g} P0, from w = 2 at high load"
-    for load, p1 in fits.items():
-        show.line(f"load {load:g}: P1 = {p1:.3f} P0 fits all weights best ({paper})")
+    for scheme, load, p1 in fits:
+        show.line(f"{scheme}, load {_load(load)}: P1 = {p1:.3f} P0 fits all weights best ({paper})")
     spread = sorted(one.p1 for one in found)
     if spread:
         show.line(f"left open: P1 / P0 is {spread[0]:.3f} to {spread[-1]:.3f} over weights and loads; P0, P2 are free")
     return 0
+
+
+def _worth(name: str, load: str | None, chosen: argparse.Namespace) -> list[Worth]:
+    (item,) = papers.find(name)
+    if item.experiment is None:
+        raise FileNotFoundError(f"the experiment {name}")
+    out = chosen.out / item.id if chosen.out else None
+    return prices.worth(_run(item.experiment, chosen, out), _WEIGHT, load)
+
+
+def _load(load: float | None) -> str:
+    return "full" if load is None else f"{load:g}"
