@@ -40,14 +40,14 @@ class RunBills:
 class Worth:
     """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate.
 
-    The load is `None` where flows without end fill the links.
+    The load is `None` where flows without end fill the links. A weight of 1 is best effort's: its ratio shows the noise.
     """
 
     scheme: str
     w: float
     load: float | None
     ratio: float
-    p1: float
+    p1: float | None
     seeds: int
 
 
@@ -101,8 +101,8 @@ def worth(results: Results, weight: str, load: str | None) -> list[Worth]:
     found = []
     for (scheme, at, w), values in sorted(ratios.items(), key=lambda item: (item[0][0], item[0][1] or 0.0, item[0][2])):
         ratio = sum(values) / len(values)
-        if w != 1.0:
-            found.append(Worth(scheme, w, at, ratio, p1=(ratio - 1) / (w - 1), seeds=len(values)))
+        p1 = None if w == 1.0 else (ratio - 1) / (w - 1)
+        found.append(Worth(scheme, w, at, ratio, p1, seeds=len(values)))
     return found
 
 
@@ -110,9 +110,10 @@ def fitted_p1(found: Sequence[Worth]) -> list[tuple[str, float | None, float]]:
     """By scheme and load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares."""
     fits = []
     for (scheme, load), group in itertools.groupby(found, key=lambda one: (one.scheme, one.load)):
-        of_load = list(group)
+        of_load = [one for one in group if one.p1 is not None]
         above = sum((one.ratio - 1) * (one.w - 1) for one in of_load)
-        fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
+        if of_load:
+            fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
     return fits
 
 
