@@ -40,14 +40,14 @@ class RunBills:
 class Worth:
     """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate.
 
-    The load is `None` where flows without end fill the links. A weight of 1 is best effort's: its ratio shows the noise.
+    The load is `None` where flows without end fill the links.
     """
 
     scheme: str
     w: float
     load: float | None
     ratio: float
-    p1: float | None
+    p1: float
     seeds: int
 
 
@@ -86,34 +86,46 @@ def by_group(run: RunBills) -> list[dict[str, Any]]:
 
 
 def worth(results: Results, weight: str, load: str | None) -> list[Worth]:
-    """P1 from the rates of a grid with classes BE and DS, swept over `weight` and, unless links are full, `load`."""
-    ratios: dict[tuple[str, float | None, float], list[float]] = defaultdict(list)
+    """P1 from the rates of a grid with classes BE and DS, swept over `weight` and, unless links are full, `load`.
+
+    The same flows are sent whatever the weight, so that each seed's ratio is taken relative to that of w = 1: what is
+    left is the weight's, not that of which sizes were drawn for whom.
+    """
+    ratios: dict[tuple[str, float | None, float], dict[int, float]] = defaultdict(dict)
     for run in results.runs:
-        record = results.records[run.id]
-        if load is None:
-            classes = record["rates"]["classes"]
-            fast, slow = classes["DS"]["mean"], classes["BE"]["mean"]
-        else:
-            fast, slow = record["summary"]["BE"]["mean_fct_s"], record["summary"]["DS"]["mean_fct_s"]
-        if slow and fast:
+        ratio = _ratio(results.records[run.id], full=load is None)
+        if ratio is not None:
             at = None if load is None else float(run.point[load])
-            ratios[run.scheme, at, float(run.point[weight])].append(fast / slow)
+            ratios[run.scheme, at, float(run.point[weight])][run.seed] = ratio
     found = []
-    for (scheme, at, w), values in sorted(ratios.items(), key=lambda item: (item[0][0], item[0][1] or 0.0, item[0][2])):
-        ratio = sum(values) / len(values)
-        p1 = None if w == 1.0 else (ratio - 1) / (w - 1)
-        found.append(Worth(scheme, w, at, ratio, p1, seeds=len(values)))
+    for (scheme, at, w), by_seed in sorted(
+        ratios.items(), key=lambda item: (item[0][0], item[0][1] or 0.0, item[0][2])
+    ):
+        plain = ratios.get((scheme, at, 1.0), {})
+        values = [ratio / plain[seed] for seed, ratio in by_seed.items() if seed in plain]
+        if w != 1.0 and values:
+            mean = sum(values) / len(values)
+            found.append(Worth(scheme, w, at, mean, p1=(mean - 1) / (w - 1), seeds=len(values)))
     return found
+
+
+def _ratio(record: Mapping[str, Any], *, full: bool) -> float | None:
+    """The rate of DS over BE's: of flows without end, or by mean completion times."""
+    if full:
+        classes = record["rates"]["classes"]
+        fast, slow = classes["DS"]["mean"], classes["BE"]["mean"]
+    else:
+        fast, slow = record["summary"]["BE"]["mean_fct_s"], record["summary"]["DS"]["mean_fct_s"]
+    return fast / slow if fast and slow else None
 
 
 def fitted_p1(found: Sequence[Worth]) -> list[tuple[str, float | None, float]]:
     """By scheme and load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares."""
     fits = []
     for (scheme, load), group in itertools.groupby(found, key=lambda one: (one.scheme, one.load)):
-        of_load = [one for one in group if one.p1 is not None]
+        of_load = list(group)
         above = sum((one.ratio - 1) * (one.w - 1) for one in of_load)
-        if of_load:
-            fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
+        fits.append((scheme, load, above / sum((one.w - 1) ** 2 for one in of_load)))
     return fits
 
 

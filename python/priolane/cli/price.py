@@ -123,7 +123,7 @@ def _calibrate(chosen: argparse.Namespace) -> int:
             _load(one.load),
             f"{one.w:g}",
             f"{one.ratio:.3f}",
-            "-" if one.p1 is None else f"{one.p1:.3f}",
+            f"{one.p1:.3f}",
             str(one.seeds),
         ]
         for one in found
@@ -132,7 +132,7 @@ def _calibrate(chosen: argparse.Namespace) -> int:
     paper = f"the paper: {prices.PAPER_P1:g} P0, from w = 2 at high load"
     for scheme, load, p1 in fits:
         show.line(f"{scheme}, load {_load(load)}: P1 = {p1:.3f} P0 fits all weights best ({paper})")
-    spread = sorted(one.p1 for one in found if one.p1 is not None)
+    spread = sorted(one.p1 for one in found)
     if spread:
         show.line(f"left open: P1 / P0 is {spread[0]:.3f} to {spread[-1]:.3f} over weights and loads; P0, P2 are free")
     return 0
