@@ -59,6 +59,8 @@ pub enum Kind {
     Probe,
     /// Any other packet of a transport's own.
     Signal,
+    /// A pause frame (PFC), from port to port: no transport sees it. Its rank is the set of paused classes.
+    Pause,
 }
 
 /// An offset in a flow's stream, below 2^48 bytes, in six bytes.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use priolane_core::ids::{Class, LinkId};
 use priolane_core::units::Time;
 use priolane_sim::Drive;
 use priolane_sim::outcome::{Outcome, Progress, RunError};
@@ -209,7 +210,8 @@ impl Job<'_> {
         let spec = Spec::of(experiment);
         let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
         let warnings = optimum.iter().filter_map(optimum::Optimum::warning);
-        let warnings = built.warnings.iter().cloned().chain(warnings).collect();
+        let warnings =
+            built.warnings.iter().cloned().chain(warnings).chain(deadlock(built, outcome)).collect();
         let ran = (&source(built), outcome);
         let window = experiment.time.window();
         RunRecord {
@@ -232,6 +234,20 @@ impl Job<'_> {
             files: Vec::new(),
         }
     }
+}
+
+/// Says which pauses wait for each other for ever, if any do.
+fn deadlock(built: &Built, outcome: &Outcome) -> Option<String> {
+    let topology = &built.scenario.topology;
+    let name = |&(link, class): &(LinkId, Class)| {
+        let link = &topology.links[link.index()];
+        let [from, to] = [link.from, link.to].map(|node| &topology.names[node.index()]);
+        format!("{from}->{to} (class {class})")
+    };
+    let cycle: Vec<String> = outcome.deadlock.iter().map(name).collect();
+    (!cycle.is_empty()).then(|| {
+        format!("deadlock: these links are paused and wait for each other for ever: {}", cycle.join(", "))
+    })
 }
 
 /// A run that was simulated, as it came about.

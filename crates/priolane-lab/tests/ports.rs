@@ -137,3 +137,67 @@ fn a_header_queue_holds_a_header() {
         "1pkt",
     );
 }
+
+#[test]
+fn a_token_port_limits_data_to_what_tokens_leave() {
+    // No token comes: of 2 ms x 10 Gbps = 2.5 MB data may take 1538/1622 in mode a and b, all of it without limit.
+    for (mode, most) in [("a", 2_371_000), ("b", 2_371_000), ("unlimited_data_high", 2_500_000)] {
+        let scenario =
+            built(&format!("kind = \"tokens\", buffer = {{ shared = \"200pkt\" }}, mode = \"{mode}\""));
+        let bytes = served(&scenario, &outcome(&scenario)).iter().sum::<u64>();
+        assert!((most - 90_000..=most).contains(&bytes), "{mode}: {bytes}");
+    }
+}
+
+#[test]
+fn token_ports_that_make_no_sense_are_refused() {
+    let with = |rest: &str| format!("kind = \"tokens\", buffer = \"unbounded\", {rest}");
+    refused(&with("classes = 0"), "0", "from 1 to 16");
+    refused(&with("mode = \"something\""), "something", "unlimited_data_low");
+    refused(&with("token = \"0B\""), "no size of a token", "84B");
+    refused(&with("expiry = -1"), "-1", "0");
+}
+
+#[test]
+fn a_lossless_class_is_paused_and_loses_nothing() {
+    // 3 links of 10 Gbps, 1 us: (1538 + 84) + 2,500 + 3,076 + 1 = 7,199 B of headroom each, and the receiver's.
+    let port = |pfc: &str| format!("kind = \"fifo\", buffer = {{ dynamic = \"90kB\", alpha = 1 }}{pfc}");
+    let lossy = outcome(&built(&port("")));
+    let scenario = built(&port(", pfc = { classes = [0, 1, 2], xoff = \"1/8\" }"));
+    let lossless = outcome(&scenario);
+    let drops = |outcome: &Outcome| outcome.ledger.dropped.iter().map(|t| t.packets).sum::<u64>();
+    assert!(drops(&lossy) > 0 && drops(&lossless) == 0);
+    for host in 0..3 {
+        let uplink = scenario.topology.uplink(HostId(host));
+        let paused =
+            lossless.ports.iter().find(|p| p.link == uplink && p.class == host as u8).unwrap().paused;
+        // Each of three sends a third of the time.
+        assert!((Span::from_us(200)..Span::from_us(1_800)).contains(&paused), "{paused:?}");
+    }
+}
+
+#[test]
+fn lossless_classes_that_cannot_be_are_refused() {
+    let with = |rest: &str| format!("kind = \"fifo\", {rest}");
+    let memory = "buffer = { dynamic = \"86kB\", alpha = 1 }";
+    // 3 classes x 4 links x 7,199 B.
+    refused(
+        &with(&format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"1/8\" }}")),
+        "takes 86388 B",
+        "headroom = \"free\"",
+    );
+    let free = format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"20kB\", headroom = \"free\" }}");
+    assert!(planned(&with(&free)).is_ok());
+    refused(
+        &with("buffer = { shared = \"90pkt\" }, pfc = { classes = [0], xoff = \"1/8\" }"),
+        "none is stated",
+        "dynamic",
+    );
+    refused(&with(&format!("{memory}, pfc = {{ classes = [8], xoff = \"1/8\" }}")), "8", "from 0 to 7");
+    refused(&with(&format!("{memory}, pfc = {{ classes = [0] }}")), "missing", "xoff");
+    refused(
+        &format!("kind = \"ranked\", {memory}, pfc = {{ classes = [0], xoff = \"1/8\" }}"),
+        "cannot hold a class back",
+        "strict",
+    );
+}

@@ -31,13 +31,14 @@ const SHORTEST_WINDOW: Span = Span(2);
 /// `progress` is told now and then how far the run is and may end it.
 ///
 /// # Errors
-/// A violated invariant, or `progress` asked to stop.
+/// A violated invariant, classes to be lossless that cannot be, or `progress` asked to stop.
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     drive: Drive,
     make: &dyn Fn(HostId) -> E,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
+    node::held::check(scenario)?;
     let fabric = node::fabric::Fabric::new(scenario);
     let mut network = engine::network::Network::new(&fabric, make);
     let wheel = match drive.engine {

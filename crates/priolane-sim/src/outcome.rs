@@ -60,6 +60,10 @@ pub struct PortClassRecord {
     pub lost: u64,
     /// Packets whose payload was cut off here; they go on and may be served here.
     pub trimmed: u64,
+    /// Packets (tokens) discarded here as they had waited too long.
+    pub expired: u64,
+    /// How long the next switch held the class back here (PFC).
+    pub paused: Span,
     /// Packets served while a packet of a better (smaller) class waited in the same port.
     pub inversions: u64,
     /// Sum over packets of the time from arrival at the port to start of service.
@@ -120,6 +124,8 @@ pub struct Ledger {
     /// Trimmed at ports: packets, each of which is delivered, dropped, lost or resident besides, and the bytes that
     /// were cut off.
     pub trimmed: [Tally; CLASSES],
+    /// Discarded at ports as they had waited too long.
+    pub expired: [Tally; CLASSES],
     /// In queues or on links at the end.
     pub resident: [Tally; CLASSES],
 }
@@ -157,6 +163,9 @@ pub struct Outcome {
     pub thresholds: Vec<ThresholdChange>,
     /// Accounting by class.
     pub ledger: Ledger,
+    /// Pauses (PFC) that wait for each other and will never end, as the links and classes held back, each waiting for
+    /// the next and the last for the first; empty if there are none.
+    pub deadlock: Vec<(LinkId, Class)>,
     /// Work done.
     pub work: Work,
     /// When the run stopped.
@@ -198,7 +207,9 @@ impl Ledger {
     pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
         for class in 0..CLASSES {
             let mut ended = Tally::default();
-            for part in [&self.delivered, &self.dropped, &self.unrouted, &self.lost, &self.resident] {
+            let ways =
+                [&self.delivered, &self.dropped, &self.unrouted, &self.lost, &self.expired, &self.resident];
+            for part in ways {
                 ended.packets += part[class].packets;
                 ended.bytes += part[class].bytes;
             }

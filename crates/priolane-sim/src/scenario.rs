@@ -2,10 +2,11 @@
 
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
-use priolane_core::ids::{CLASSES, Class, FlowId};
+use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy};
+use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
+use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -47,6 +48,8 @@ pub enum Queues {
         /// Room of the header queue.
         headers: Limit,
     },
+    /// Signals, classes of tokens behind one limiter, and data; class `c` of tokens is the `c`-th.
+    Tokens(TokenGroupSpec),
     /// One first-in first-out queue that serves no faster than `rate` after a burst.
     Limited {
         /// The rate that is kept, above which only the burst goes.
@@ -70,6 +73,9 @@ pub struct PortSpec {
 pub struct SwitchSpec {
     /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
     pub memory: Option<SharedBuffer>,
+    /// The buffer they share if classes are lossless (PFC): then `memory` and the limits of ports do not count, and ports
+    /// are FIFO, strict or weighted fair queues.
+    pub lossless: Option<PfcSpec>,
 }
 
 /// What stands between a host's transport and its line.
@@ -215,6 +221,32 @@ pub struct ClassSpan {
     pub first: Class,
     /// Of the last payload packet sent.
     pub last: Class,
+}
+
+/// Bytes on the wire of a pause frame: the smallest frame.
+pub fn pause_wire(frame: &Frame) -> u16 {
+    frame.min_wire()
+}
+
+/// By link: what of one lossless class can still arrive by it once the switch at its end is to pause the class; 0 for
+/// links to hosts, which pause nothing.
+pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64> {
+    let frames = Frames { largest: frame.max_wire(), pause: pause_wire(frame) };
+    let of_link = |(id, link): (usize, &Link)| {
+        if link.to.0 < topology.hosts {
+            return 0;
+        }
+        let back = &topology.links[topology.reverse(LinkId(id as u32)).index()];
+        let from_host = link.from.0 < topology.hosts;
+        let reach = Reach {
+            rate: link.rate,
+            back: back.rate,
+            round_trip: link.delay + back.delay,
+            reaction: if from_host { host_delay } else { Span::ZERO },
+        };
+        reach.headroom(frames)
+    };
+    topology.links.iter().enumerate().map(of_link).collect()
 }
 
 impl Scenario {

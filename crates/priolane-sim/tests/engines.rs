@@ -10,6 +10,8 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
+use priolane_core::port::pfc::HeadroomFrom;
+use priolane_core::transport::Transport;
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport};
@@ -83,6 +85,14 @@ fn random(seed: u64) -> Scenario {
             scenario.controls.push(abort);
         }
     }
+    if seed % 6 == 2 {
+        let mut lossless = draw.lossless();
+        // Lossy flows get through: headroom leaves them room.
+        lossless.headroom = HeadroomFrom::Beside;
+        lossless.memory.size = lossless.memory.size.max(60_000);
+        scenario.switch.lossless = Some(lossless);
+        scenario.ports.iter_mut().for_each(|p| *p = draw.pausable_port());
+    }
     if seed % 5 > 2 {
         scenario.outages = draw.outages(&scenario.topology);
     }
@@ -153,6 +163,7 @@ fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {
 fn both_engines_and_any_order_of_nodes_leave_the_same() {
     let mut totals = (0, 0, 0, 0);
     let mut events = (0, 0, 0, 0);
+    let mut paused = 0;
     for seed in 0..EXPERIMENTS {
         let scenario = random(seed);
         let window = outcome(&scenario, drive(Engine::Window));
@@ -162,6 +173,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         totals.1 += window.ports.iter().map(|p| p.dropped).sum::<u64>();
         totals.3 += window.ports.iter().map(|p| p.trimmed).sum::<u64>();
         totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
+        paused += window.ports.iter().map(|p| u64::from(p.paused > Span::ZERO)).sum::<u64>();
         let began = |is: fn(&Began) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
         events.0 += began(|began| matches!(began, Began::At(_)));
         events.1 += began(|began| *began == Began::Never);
@@ -170,8 +182,10 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     }
     // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
     assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
+    // Hundreds of times a class was paused at a port.
+    assert!(paused > 200, "{paused}");
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
-    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500 && totals.3 > 500, "{totals:?}");
+    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500 && totals.3 > 300, "{totals:?}");
 }
 
 #[test]
@@ -212,7 +226,9 @@ fn no_flow_is_faster_than_the_bare_network() {
         for (flow, record) in scenario.flows.iter().zip(outcome(&scenario, drive(Engine::Window)).flows) {
             let bytes = flow.size.unwrap();
             let bare = scenario.topology.bare_fct(&scenario.frame, flow.src, flow.dst, flow.entropy, bytes);
-            assert!(record.fct.is_none_or(|fct| fct >= bare), "seed {seed}, {:?}", flow.id);
+            // A flow that gave up its last bytes has not carried them.
+            let whole = record.missing == 0;
+            assert!(record.fct.is_none_or(|fct| fct >= bare || !whole), "seed {seed}, {:?}", flow.id);
         }
     }
 }

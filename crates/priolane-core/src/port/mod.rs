@@ -5,13 +5,16 @@
 //! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
 mod backlog;
+mod bucket;
 mod fifo;
 mod limiter;
 mod multi_queue;
+pub mod pfc;
 mod push_out;
 mod ranked;
 mod shared_buffer;
 mod strict;
+mod token_group;
 mod trimming;
 mod wfq;
 
@@ -22,6 +25,7 @@ pub use push_out::PushOut;
 pub use ranked::Ranked;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
+pub use token_group::{DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec};
 pub use trimming::{Trimming, TrimmingSpec};
 pub use wfq::{QueueWeights, VirtualClock, Wfq};
 
@@ -156,12 +160,20 @@ pub trait Discipline<P: Parcel>: Send {
         None
     }
 
+    /// Takes out the next of the queued packets that have waited too long at `now`; `None` when there is none. Whoever
+    /// calls `enqueue` or `start` asks until `None` first. Disciplines in which nothing expires leave it as it is.
+    #[inline]
+    fn pop_expired(&mut self, now: Time) -> Option<P> {
+        let _ = now;
+        None
+    }
+
     /// The earliest instant at which a queued packet may start service if the line is free; `None` if
     /// nothing is queued. `Time::ZERO` means "at once".
     fn next_start(&self) -> Option<Time>;
 
     /// The line starts a service at `t`, not before `next_start()`: which packet? `None` only if nothing
-    /// is queued (or everything queued expired by `t`). Packets with equal headers leave in the order in which
+    /// is queued. Packets with equal headers leave in the order in which
     /// they came: traces know a packet in a queue by its header.
     fn start(&mut self, t: Time) -> Option<&P>;
 
@@ -205,6 +217,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn pop_cut(&mut self) -> Option<Cut> {
         (**self).pop_cut()
+    }
+
+    fn pop_expired(&mut self, now: Time) -> Option<P> {
+        (**self).pop_expired(now)
     }
 
     fn next_start(&self) -> Option<Time> {

@@ -27,6 +27,12 @@ impl Alpha {
         (self.numerator, self.denominator)
     }
 
+    /// Alpha times `free` bytes, rounded down.
+    pub fn of(self, Free(free): Free) -> u64 {
+        let part = u128::from(free) * u128::from(self.numerator) / u128::from(self.denominator);
+        part.min(u128::from(u64::MAX)) as u64
+    }
+
     /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
     #[inline]
     pub fn is_below(self, queued: u64, Free(free): Free) -> bool {

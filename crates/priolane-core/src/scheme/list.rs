@@ -392,6 +392,12 @@ const ECN: Parameter = parameter(
     "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
     ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
 );
+const PFC: Parameter = parameter(
+    "pfc",
+    "{ classes = [0], xoff = \"1/8\" (of what is free) or SIZE, xon_below = \"3kB\", headroom = charged | free }: classes that \
+     are paused upstream (PFC) and never dropped; with buffer = { dynamic }",
+    ["", "none", "IEEE 802.1Q-2018 clause 36; HPCC (SIGCOMM 2019) §5.1; docs/assumptions.md#pfc"],
+);
 const NIC_LIMIT: Parameter = parameter(
     "limit",
     "room of the transmit queue",
@@ -587,7 +593,7 @@ pub static ENTRIES: &[Entry] = &[
         name: "fifo",
         summary: "one first-in first-out queue for all classes",
         source: "docs/assumptions.md#ports",
-        parameters: &[BUFFER, ECN],
+        parameters: &[BUFFER, ECN, PFC],
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },
@@ -600,6 +606,7 @@ pub static ENTRIES: &[Entry] = &[
             parameter("queues", "number of queues, 1 to 16", ["", "", "NOS2 §III-A"]),
             STRICT_BUFFER,
             ECN,
+            PFC,
         ],
         requires: &[],
         provides: &[MARKS_IF_ECN],
@@ -618,6 +625,7 @@ pub static ENTRIES: &[Entry] = &[
             ),
             BUFFER,
             ECN,
+            PFC,
         ],
         requires: &[],
         provides: &[MARKS_IF_ECN],
@@ -638,6 +646,41 @@ pub static ENTRIES: &[Entry] = &[
         ],
         requires: &[],
         provides: &[MARKS_IF_ECN, always(Capability::Trimming)],
+    },
+    Entry {
+        row: Row::Port,
+        name: "tokens",
+        summary: "tokens of several classes behind one limiter, that expire; data in a queue of its own; signals first",
+        source: "TOP §3.1; ExpressPass (SIGCOMM 2017) §3.1",
+        parameters: &[
+            BUFFER,
+            parameter("classes", "token classes, strict among each other, 1 to 16", ["", "6", "TOP §3.1"]),
+            parameter("depth", "tokens that wait in a class", ["", "8", "TOP §3.1"]),
+            parameter(
+                "burst",
+                "tokens that may go at once after a pause, at least 1",
+                ["", "2", "docs/assumptions.md#token-group"],
+            ),
+            parameter(
+                "token",
+                "s, mean token on the wire: tokens get s / (s + F) of the line, F the largest packet",
+                ["B", "84B", "ExpressPass §3.1; docs/assumptions.md#token-group"],
+            ),
+            parameter(
+                "expiry",
+                "slots of s + F bytes after which a waiting token is discarded, 0 for never",
+                ["", "8", "TOP §3.1"],
+            ),
+            parameter(
+                "mode",
+                "a (data first) | b (tokens first), both limited; unlimited_data_high | unlimited_data_low | \
+                 per_class_split, which TOP rejects",
+                ["", "b", "TOP Fig. 3"],
+            ),
+            ECN,
+        ],
+        requires: &[],
+        provides: &[MARKS_IF_ECN],
     },
     Entry {
         row: Row::Port,

@@ -2,9 +2,12 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::{CLASSES, HostId};
+use priolane_core::ids::{CLASSES, ClassSet, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
+use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
+use priolane_core::port::{
+    Alpha, Buffer, DataRate, Limit, QueueWeights, Scope, SharedBuffer, SortBy, TokenGroupSpec,
+};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
@@ -75,7 +78,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 9] = [
+pub const ALL: [Named; 11] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -114,7 +117,24 @@ pub const ALL: [Named; 9] = [
     }),
     variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {
         let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
-        Ok(Scenario { switch: SwitchSpec { memory }, ..mixed(Queues::Fifo)? })
+        Ok(Scenario { switch: SwitchSpec { memory, lossless: None }, ..mixed(Queues::Fifo)? })
+    }),
+    variant(
+        "dctcp_leafspine144_pfc",
+        "those with one queue and all classes lossless, in 4 MB a switch",
+        || {
+            let lossless = Alpha::new((1, 8)).map(|alpha| PfcSpec {
+                memory: SharedBuffer { size: 4_000_000, alpha },
+                lossless: ClassSet(0b111),
+                xoff: Xoff::OfFree(alpha),
+                xon_below: 3_000,
+                headroom: HeadroomFrom::Memory,
+            });
+            Ok(Scenario { switch: SwitchSpec { memory: None, lossless }, ..mixed(Queues::Fifo)? })
+        },
+    ),
+    variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
+        mixed(Queues::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
     }),
     variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
         mixed(Queues::Trimming { headers: Limit::Unlimited })

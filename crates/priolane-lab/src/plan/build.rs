@@ -74,7 +74,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     // When a flow that waits starts, and what it offers then, is seen in the run.
     let independent = workload::independent(&flows, &waits);
     let mut scenario = Scenario {
-        ports: ports::ports(scheme, &topology),
+        ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
         transport: ports::transport(scheme, experiment.frame, experiment.rates_every),
         nic: ports::nic(scheme, host_rate),

@@ -49,7 +49,19 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         lookahead: topology.lookahead(&experiment.frame),
         noise: experiment.delay_noise.as_ref().map(|noise| noise.law.quantile(NOISE_PART)),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
+        headroom: headroom(experiment, topology),
     }
+}
+
+/// What a lossless class reserves at the switch with most.
+fn headroom(experiment: &Experiment, topology: &Topology) -> u64 {
+    let mut of_switches = vec![0; topology.nodes()];
+    for (link, bytes) in
+        topology.links.iter().zip(scenario::headroom(topology, &experiment.frame, experiment.host_delay))
+    {
+        of_switches[link.to.index()] += bytes;
+    }
+    of_switches.into_iter().max().unwrap_or(0)
 }
 
 /// What the experiment's groups pay for.
@@ -74,7 +86,7 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
 }
 
 /// The egress port of each link.
-pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
+pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
     let classes = map(&scheme.map);
     let buffer = &scheme.port.buffer;
     let queues = match scheme.port.kind {
@@ -85,6 +97,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology) -> Vec<PortSpec> {
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
         PortKind::Trimming { headers } => Queues::Trimming { headers },
+        PortKind::Tokens(port) => Queues::Tokens(port.spec(frame)),
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
     let limit_scope = match buffer.sharing {
@@ -109,7 +122,10 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
         (Sharing::Dynamic(alpha), Limit::Bytes(size)) => Some(port::SharedBuffer { size, alpha }),
         _ => None,
     };
-    SwitchSpec { memory }
+    match (&scheme.port.pfc, memory) {
+        (Some(pfc), Some(memory)) => SwitchSpec { memory: None, lossless: Some(pfc.spec(memory)) },
+        _ => SwitchSpec { memory, lossless: None },
+    }
 }
 
 /// What stands between transport and line; host links have one rate, `rate`.

@@ -135,7 +135,7 @@ static FLOWS: [Column; 22] = [
     known("measured", DataType::Boolean, "", "whether the flow started inside the measured window"),
 ];
 
-static PORTS: [Column; 12] = [
+static PORTS: [Column; 14] = [
     known("port", DataType::Utf8, "", "the egress port, named by the nodes its link joins: leaf0->spine1"),
     known("link", DataType::UInt32, "1", "the link's number in the topology"),
     known("class", DataType::UInt8, "1", "class on the wire, 0 is served first"),
@@ -158,6 +158,8 @@ static PORTS: [Column; 12] = [
         "mean time from arrival at the port to start of service; null if no packet was served",
     ),
     known("trimmed", DataType::UInt64, "1", "packets whose payload was cut off here; they go on as headers"),
+    known("expired", DataType::UInt64, "1", "packets (tokens) discarded here as they had waited too long"),
+    known("paused_ps", DataType::UInt64, "ps", "how long the next switch held the class back here (PFC)"),
 ];
 
 static SERIES: [Column; 4] = [

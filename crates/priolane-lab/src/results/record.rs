@@ -193,6 +193,9 @@ pub struct LedgerRow {
     /// Trimmed at ports: packets, which count in one of the other ways besides, and the bytes cut off them.
     #[serde(default, skip_serializing_if = "Count::is_zero")]
     pub trimmed: Count,
+    /// Discarded at ports as they had waited too long.
+    #[serde(default, skip_serializing_if = "Count::is_zero")]
+    pub expired: Count,
 }
 
 /// A number of packets and their bytes on the wire.
@@ -220,7 +223,7 @@ impl LedgerRow {
     /// Whether what was made is what was delivered, dropped, lost, left and, of bytes, cut off.
     pub fn conserved(&self) -> bool {
         let cut = Count { packets: 0, ..self.trimmed };
-        let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.resident, cut];
+        let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.expired, self.resident, cut];
         let sum = |value: fn(&Count) -> u64| ends.iter().map(|c| u128::from(value(c))).sum::<u128>();
         sum(|c| c.packets) == u128::from(self.made.packets) && sum(|c| c.bytes) == u128::from(self.made.bytes)
     }
@@ -237,6 +240,7 @@ pub fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
         lost: ledger.lost[class].into(),
         resident: ledger.resident[class].into(),
         trimmed: ledger.trimmed[class].into(),
+        expired: ledger.expired[class].into(),
     };
     let used = |row: &LedgerRow| {
         [row.made, row.delivered, row.dropped, row.unrouted, row.lost, row.resident]

@@ -214,6 +214,8 @@ impl<'a> Rows<'a> {
             u64s(rows.iter().map(|r| Some(r.inversions))),
             f64s(rows.iter().map(|r| mean(r.waited, r.packets))),
             u64s(rows.iter().map(|r| Some(r.trimmed))),
+            u64s(rows.iter().map(|r| Some(r.expired))),
+            u64s(rows.iter().map(|r| Some(r.paused.0))),
         ]
     }
 

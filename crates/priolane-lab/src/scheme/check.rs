@@ -28,6 +28,9 @@ pub struct Fabric {
     pub noise: Option<Span>,
     /// Whether packets of one flow take several paths.
     pub sprays: bool,
+    /// Bytes that a lossless class may still send to a switch that pauses it, over all its links, at the switch with
+    /// most.
+    pub headroom: u64,
 }
 
 /// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
@@ -42,7 +45,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
+    pub(super) fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
         Self { key, what, fix: fix.into() }
     }
 }
@@ -55,6 +58,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     marking(scheme, fabric)?;
     queues(scheme, fabric)?;
     lanes(scheme, fabric)?;
+    super::pfc::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
@@ -269,7 +273,9 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         }
         return Ok(());
     }
-    if matches!(scheme.port.kind, PortKind::Ranked | PortKind::Trimming { .. }) || classes <= queues {
+    if matches!(scheme.port.kind, PortKind::Ranked | PortKind::Trimming { .. } | PortKind::Tokens(_))
+        || classes <= queues
+    {
         return Ok(());
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");

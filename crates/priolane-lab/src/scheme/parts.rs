@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::controller::Controller;
+use super::pfc::Pfc;
 use super::thresholds::Thresholds;
+use super::token_port::TokenPort;
 use crate::quantity::{show_limit, show_rate};
 
 /// Who deserves which priority.
@@ -139,6 +141,9 @@ pub struct Port {
     /// Its marking, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
+    /// Its lossless classes, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<Pfc>,
 }
 
 /// The queues of a port.
@@ -160,6 +165,8 @@ pub enum PortKind {
         #[serde(serialize_with = "crate::quantity::as_text::limit")]
         headers: Limit,
     },
+    /// Tokens behind one limiter, and data.
+    Tokens(TokenPort),
     /// Weighted fair queueing.
     Wfq {
         /// Number of queues, 1 to 16.
@@ -182,6 +189,7 @@ impl PortKind {
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
             Self::Trimming { .. } => "trimming",
+            Self::Tokens(_) => "tokens",
             Self::Wfq { .. } => "wfq",
         }
     }
@@ -189,7 +197,7 @@ impl PortKind {
     /// How many queues classes can be told apart by.
     pub fn queues(self) -> u8 {
         match self {
-            Self::Fifo | Self::Ranked | Self::Trimming { .. } => 1,
+            Self::Fifo | Self::Ranked | Self::Trimming { .. } | Self::Tokens(_) => 1,
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }

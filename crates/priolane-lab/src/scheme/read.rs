@@ -5,7 +5,7 @@ use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
-use super::{Admit, Scheme, controller, thresholds, transport};
+use super::{Admit, Scheme, controller, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
@@ -126,12 +126,13 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming"];
+    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens"];
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
         1 => PortKind::Strict { queues: queues(&mut keys)? },
         2 => PortKind::Ranked,
         3 => wfq(&mut keys)?,
+        5 => PortKind::Tokens(token_port::read(&mut keys)?),
         _ => {
             PortKind::Trimming { headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())? }
         }
@@ -147,8 +148,9 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
         let what = "ports that differ by tier are not supported in this version";
         return Err(tiers.error(what, "one port for all switches"));
     }
+    let pfc = keys.take("pfc").map(|f| pfc::read(&f)).transpose()?;
     keys.finish()?;
-    Ok(Port { kind, buffer, ecn })
+    Ok(Port { kind, buffer, ecn, pfc })
 }
 
 fn queues(keys: &mut Reader<'_>) -> Result<u8, InputError> {
@@ -210,7 +212,7 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
 }
 
 /// A fraction in thousandths of thousandths, so that thresholds are exact.
-fn alpha(field: &Field<'_>) -> Result<Alpha, InputError> {
+pub(super) fn alpha(field: &Field<'_>) -> Result<Alpha, InputError> {
     const PARTS: u32 = 1_000_000;
     let parts = field.number(0.0, 1000.0)? * f64::from(PARTS);
     let whole = parts.round();

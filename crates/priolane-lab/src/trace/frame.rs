@@ -55,7 +55,7 @@ pub(super) fn bytes(on_link: &OnLink, sizes: &Frame) -> Vec<u8> {
     let header = &on_link.packet.header;
     let segment = match header.kind {
         Kind::Data | Kind::Ack | Kind::Syn | Kind::SynAck => tcp(on_link, sizes),
-        Kind::Credit | Kind::Probe | Kind::Signal => {
+        Kind::Credit | Kind::Probe | Kind::Signal | Kind::Pause => {
             vec![0; usize::from(sizes.ack).saturating_sub(IP) + usize::from(header.payload)]
         }
     };
@@ -77,7 +77,7 @@ fn ip(on_link: &OnLink, room: usize) -> Ipv4Header {
     let header = &on_link.packet.header;
     let protocol = match header.kind {
         Kind::Data | Kind::Ack | Kind::Syn | Kind::SynAck => IpNumber::TCP,
-        Kind::Credit | Kind::Probe | Kind::Signal => EXPERIMENTAL,
+        Kind::Credit | Kind::Probe | Kind::Signal | Kind::Pause => EXPERIMENTAL,
     };
     let ecn = match on_link.marks {
         marks if marks.has(Marks::CONGESTED) => IpEcn::CongestionExperienced,

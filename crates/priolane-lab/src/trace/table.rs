@@ -212,6 +212,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Credit => "credit",
         Kind::Probe => "probe",
         Kind::Signal => "signal",
+        Kind::Pause => "pause",
     }
 }
 

@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict, Trimming,
-    TrimmingSpec, Wfq,
+    Discipline, Fifo, Limit, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict, TokenGroup,
+    TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -13,6 +13,7 @@ use priolane_core::units::Time;
 use crate::node::fabric::Fabric;
 use crate::node::group::NodeGroup;
 use crate::node::host::Host;
+use crate::node::lossless::LosslessSwitch;
 use crate::node::switch::{Seat, Switch};
 use crate::scenario::Queues;
 use crate::waits::News;
@@ -53,9 +54,16 @@ impl<B: Body> Network<B> {
         let mut push_out = Vec::new();
         let mut wfq = Vec::new();
         let mut trimming = Vec::new();
+        let mut tokens = Vec::new();
         let mut mixed = Vec::new();
+        let mut lossless = Vec::new();
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
+            if let Some(spec) = fabric.scenario.switch.lossless {
+                let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
+                self.places.push(Place { group: 9, index });
+                continue;
+            }
             let (group, index) = match common_kind(fabric, node) {
                 Some(Queues::Fifo) => (1, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>))),
                 Some(Queues::Strict { .. }) => {
@@ -69,6 +77,9 @@ impl<B: Body> Network<B> {
                 Some(Queues::Trimming { .. }) => {
                     (7, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
                 }
+                Some(Queues::Tokens(_)) => {
+                    (8, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
+                }
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
             self.places.push(Place { group, index });
@@ -80,6 +91,8 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(push_out));
         self.groups.push(Box::new(wfq));
         self.groups.push(Box::new(trimming));
+        self.groups.push(Box::new(tokens));
+        self.groups.push(Box::new(lossless));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.
@@ -179,6 +192,14 @@ fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
     Trimming::new(spec, seat.spec.buffer, coin)
 }
 
+fn make_tokens<B: Body>(seat: &Seat) -> TokenGroup<Packet<B>> {
+    let spec = match seat.spec.queues {
+        Queues::Tokens(spec) => spec,
+        _ => TokenGroupSpec::TOP,
+    };
+    TokenGroup::new(&spec, seat.rate, seat.spec.buffer)
+}
+
 fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
     match seat.spec.queues {
         Queues::Fifo => Box::new(make_fifo(seat)),
@@ -187,6 +208,7 @@ fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
         Queues::Wfq { .. } => Box::new(make_wfq(seat)),
         Queues::Trimming { .. } => Box::new(make_trimming(seat)),
         Queues::Ranked => Box::new(make_ranked(seat)),
+        Queues::Tokens(_) => Box::new(make_tokens(seat)),
         Queues::Limited { rate, burst } => {
             Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))
         }

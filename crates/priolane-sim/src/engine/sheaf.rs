@@ -14,6 +14,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
+use crate::node::lossless::Arrival;
 use crate::wire::Ingress;
 
 /// Bits of an instant: a window is at most 2^24 ps (16.8 us) long.
@@ -45,6 +46,11 @@ fn key(tag: u64, place: usize) -> u64 {
 #[inline]
 fn since_start(word: u64) -> u64 {
     word >> (INGRESS_BITS + LOW_BITS)
+}
+
+#[inline]
+fn rank(word: u64) -> u32 {
+    (word >> LOW_BITS) as u32 & ((1 << INGRESS_BITS) - 1)
 }
 
 /// A packet in a sheaf: a cache line, if the body has at most 24 bytes.
@@ -188,6 +194,16 @@ pub(crate) struct Arrivals<'a, B> {
 }
 
 impl<'a, B> Arrivals<'a, B> {
+    /// The same with the place of the ingress link.
+    pub(crate) fn by_ingress(self) -> impl Iterator<Item = Arrival<'a, B>> {
+        let Self { keys, letters, start } = self;
+        keys.iter().map(move |&key| Arrival {
+            at: Time(start.0 + since_start(key)),
+            from: rank(key),
+            packet: &letters[low(key)].packet,
+        })
+    }
+
     /// When, and what.
     #[inline]
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = (Time, &'a Packet<B>)> {

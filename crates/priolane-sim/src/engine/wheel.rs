@@ -16,6 +16,7 @@ use super::network::Network;
 use super::timing_wheel::{Timed, TimingWheel};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
+use crate::node::lossless::Arrival;
 use crate::outcome::{Outcome, RunError, Sample};
 use crate::trace::{Passage, Seen, Tracer};
 use crate::waits::News;
@@ -291,7 +292,10 @@ fn handle<B: Body>(event: Event<B>, network: &mut Network<B>, fabric: &Fabric, w
     }
     let (group, i) = network.at(event.node);
     match event.what {
-        What::Arrive(packet) => group.arrive(i, fabric, event.at, &packet, wire),
+        What::Arrive(packet) => {
+            let arrival = Arrival { at: event.at, from: event.entity, packet: &packet };
+            group.arrive(i, fabric, arrival, wire);
+        }
         What::Wake => {
             if wire.is_awaited(&event) == Awaited::Yes {
                 group.wake(i, fabric, event.at, Wake { kind: event.kind, port: event.entity }, wire);

@@ -2,11 +2,12 @@
 
 use priolane_core::endpoint::FlowReport;
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
-use priolane_core::packet::Header;
+use priolane_core::packet::{Header, Kind};
 use priolane_core::units::Time;
 
 use super::host::Exchanged;
 use super::line::Counts;
+use super::standstill::Standstill;
 use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, Tally};
 use crate::scenario::{ClassSpan, Scenario};
 use crate::waits::mark_not_issued;
@@ -17,6 +18,7 @@ pub(crate) struct Collector<'a> {
     scenario: &'a Scenario,
     /// When flows were delivered; how long they took is known once all starts are.
     delivered: Vec<(FlowId, Time)>,
+    standstill: Standstill,
     outcome: Outcome,
 }
 
@@ -28,23 +30,33 @@ impl<'a> Collector<'a> {
         };
         let mut flows: Vec<FlowRecord> = scenario.flows.iter().map(record).collect();
         scenario.waits.iter().for_each(|wait| flows[wait.flow.index()].began = Began::Never);
-        Self { scenario, delivered: Vec::new(), outcome: Outcome { flows, ..Outcome::default() } }
+        let outcome = Outcome { flows, ..Outcome::default() };
+        Self { scenario, delivered: Vec::new(), standstill: Standstill::default(), outcome }
     }
 
     /// Counts of one line and the queues in front of it.
     pub(crate) fn port(&mut self, counts: &Counts, link: LinkId, at: Time, queue_of: &dyn Fn(Class) -> u8) {
         self.outcome.ports.extend(counts.records(link, at, queue_of));
-        let Ledger { dropped, lost, trimmed, .. } = &mut self.outcome.ledger;
-        for (class, [at_queue, on_link, cut]) in counts.losses().enumerate() {
+        let Ledger { dropped, lost, trimmed, expired, .. } = &mut self.outcome.ledger;
+        for (class, [at_queue, on_link, cut, too_old]) in counts.losses().enumerate() {
             dropped[class].merge(at_queue);
             lost[class].merge(on_link);
             trimmed[class].merge(cut);
+            expired[class].merge(too_old);
         }
         self.outcome.work.packet_hops += counts.served();
     }
 
-    /// A packet that is still in a queue or on a link.
+    /// Pauses at the end, and what they wait for.
+    pub(crate) fn standstill(&mut self) -> &mut Standstill {
+        &mut self.standstill
+    }
+
+    /// A packet that is still in a queue or on a link; pause frames are no one's.
     pub(crate) fn resident(&mut self, header: &Header) {
+        if header.kind == Kind::Pause {
+            return;
+        }
         self.outcome.ledger.resident[usize::from(header.class) % CLASSES].add(header.wire);
     }
 
@@ -102,6 +114,7 @@ impl<'a> Collector<'a> {
             record.fct = Some(at.since(start));
         }
         mark_not_issued(&self.scenario.waits, flows);
+        self.outcome.deadlock = self.standstill.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));

@@ -61,6 +61,7 @@ impl<D> Egress<D> {
     {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
+        self.expire(now, wire);
         wire.observe(|| self.offered(now, packet));
         if idle
             && self.queue.packets() == 0
@@ -158,7 +159,12 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
+        let start = loop {
+            let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
+            if !self.expire(start, wire) {
+                break start;
+            }
+        };
         let Some(packet) = self.queue.start(start) else { return Started::No };
         self.counts.dequeued(start, packet.header.class);
         if B::STAMPED {
@@ -169,6 +175,21 @@ impl<D> Egress<D> {
         }
         self.line.transmit(start, packet, &mut self.counts, wire);
         Started::Yes
+    }
+
+    /// Takes out what has waited too long at `now`; whether there was anything.
+    #[inline]
+    fn expire<B: Body, W: Wire<B>>(&mut self, now: Time, wire: &mut W) -> bool
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let mut any = false;
+        while let Some(Packet { header, .. }) = self.queue.pop_expired(now) {
+            any = true;
+            wire.observe(|| Seen::Evicted { link: self.line.link, header });
+            self.counts.expired(now, header.class, header.wire);
+        }
+        any
     }
 
     /// Puts a packet on the line with a reading of this port, in which it leaves `queued_bytes` behind.
@@ -207,8 +228,14 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        while let Some(packet) = self.queue.start(at) {
-            take(packet);
+        while let Some(start) = self.queue.next_start() {
+            let start = start.max(at);
+            while let Some(packet) = self.queue.pop_expired(start) {
+                take(&packet);
+            }
+            if let Some(packet) = self.queue.start(start) {
+                take(packet);
+            }
         }
     }
 }

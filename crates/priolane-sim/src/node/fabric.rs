@@ -115,6 +115,11 @@ impl<'a> Fabric<'a> {
         }
     }
 
+    /// Where `link` ends.
+    pub(crate) fn ingress(&self, link: LinkId) -> Ingress {
+        self.ingress_of[link.index()]
+    }
+
     /// The transmitter of `link`.
     pub(crate) fn line(&self, link: LinkId) -> Line {
         let spec = &self.scenario.topology.links[link.index()];

@@ -9,6 +9,7 @@ use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::Fabric;
 use super::host::Host;
+use super::lossless::{Arrival, LosslessSwitch};
 use super::switch::Switch;
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
@@ -32,7 +33,7 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     ) -> Time;
 
     /// Wheel engine: a packet arrives at node `i`.
-    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: &Packet<B>, wire: &mut EagerWire<B>);
+    fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>);
 
     /// Wheel engine: an instant node `i` asked for.
     fn wake(&mut self, i: usize, fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>);
@@ -85,7 +86,8 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
         span.keep_alive(next, || switch.has_reading())
     }
 
-    fn arrive(&mut self, i: usize, fabric: &Fabric, now: Time, packet: &Packet<B>, wire: &mut EagerWire<B>) {
+    fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>) {
+        let Arrival { at: now, packet, .. } = arrival;
         if let Some((port, started)) = self[i].arrive_eagerly(fabric, now, packet, wire) {
             let egress = &self[i].ports[port];
             match started {
@@ -114,6 +116,69 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
 
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {
         self[i].finish(fabric, at, out);
+    }
+}
+
+impl<B: Body> NodeGroup<B> for Vec<LosslessSwitch<B>> {
+    fn run_window(
+        &mut self,
+        i: usize,
+        fabric: &Fabric,
+        arrivals: Arrivals<B>,
+        span: &WindowSpan,
+        wire: &mut LazyWire<B>,
+    ) -> Time {
+        let switch = &mut self[i];
+        let mut tick = span.samples();
+        let mut arrivals = arrivals.by_ingress().peekable();
+        loop {
+            let departure = switch.next();
+            let arrival = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
+            let now = departure.min(arrival);
+            while let Some(instant) = tick.next_before(now.min(span.end)) {
+                switch.sample(instant, &mut wire.samples);
+            }
+            if now >= span.end {
+                return span.keep_alive(departure, || switch.has_reading());
+            }
+            if departure <= arrival {
+                if let Some((at, port)) = switch.pop_next() {
+                    switch.depart(port as usize, at, wire);
+                }
+            } else if let Some(arrival) = arrivals.next() {
+                switch.arrive(fabric, arrival, wire);
+            }
+            wire.handled += 1;
+        }
+    }
+
+    fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>) {
+        self[i].arrive(fabric, arrival, wire);
+        wake_all(&mut self[i], wire);
+    }
+
+    fn wake(&mut self, i: usize, _fabric: &Fabric, now: Time, wake: Wake, wire: &mut EagerWire<B>) {
+        self[i].depart(wake.port as usize, now, wire);
+        wake_all(&mut self[i], wire);
+    }
+
+    fn first(&self, _i: usize) -> Due {
+        Due::NEVER
+    }
+
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+        self[i].sample(at, samples);
+    }
+
+    fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {
+        self[i].finish(fabric, at, out);
+    }
+}
+
+/// Every instant that a switch asked for is an event.
+fn wake_all<B: Body>(switch: &mut LosslessSwitch<B>, wire: &mut EagerWire<B>) {
+    while let Some((at, port)) = switch.pop_next() {
+        wire.wake_at(at, Wake::port(port as usize));
     }
 }
 
@@ -156,8 +221,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         &mut self,
         i: usize,
         fabric: &Fabric,
-        now: Time,
-        packet: &Packet<E::Body>,
+        Arrival { at: now, packet, .. }: Arrival<E::Body>,
         wire: &mut EagerWire<E::Body>,
     ) {
         self[i].arrive(fabric.scenario, now, packet, wire);

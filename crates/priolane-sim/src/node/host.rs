@@ -5,12 +5,14 @@
 //! becoming free, a control message, a flow to start, a timer. A transmit queue is served lazily by an engine that
 //! serves ports lazily, unless it holds a packet whose departure the transport wants to know.
 
+mod pause;
+
 use std::sync::Arc;
 
 use priolane_core::endpoint::{
     Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx, Weights,
 };
-use priolane_core::ids::{CLASSES, FlowId, HostId};
+use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::{self, Body, Header, Marks, Packet};
 use priolane_core::port::Admission;
@@ -31,6 +33,7 @@ use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
 use crate::waits::News;
 use crate::wire::{Due, Kind, Service, Wire};
+use pause::Pausing;
 
 /// What the transport answered when it was last asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ enum Pull {
     Ask,
     /// Ask at this instant.
     NotBefore(Time),
+    /// Not before the packet that is kept has gone: its class is paused.
+    Kept,
 }
 
 /// What the applications and the experiment do at this host, in order of time.
@@ -139,6 +144,10 @@ pub(crate) struct Host<E: Endpoint> {
     queue: Option<TransmitQueue<E::Body>>,
     waiting: Waiting,
     counts: Counts,
+    /// Classes that the switch has paused.
+    paused: ClassSet,
+    /// Where it ever paused any.
+    pausing: Option<Box<Pausing<E::Body>>>,
     pull: Pull,
     agenda: Agenda,
     /// What is next on the agenda.
@@ -211,6 +220,8 @@ impl<E: Endpoint> Host<E> {
             queue,
             waiting: Waiting::default(),
             counts: Counts::default(),
+            paused: ClassSet::NONE,
+            pausing: None,
             pull: Pull::Idle,
             due: agenda.next(),
             agenda,
@@ -251,12 +262,13 @@ impl<E: Endpoint> Host<E> {
     #[inline]
     fn next_departure<W: Wire<E::Body>>(&self) -> Due {
         let asked = match self.pull {
-            Pull::Idle => Time::NEVER,
+            Pull::Idle | Pull::Kept => Time::NEVER,
             Pull::Ask => self.line.free_at,
             Pull::NotBefore(t) if self.queue.is_some() => t,
             Pull::NotBefore(t) => t.max(self.line.free_at),
         };
-        let queued = if self.waiting.is_event::<W, _>() { self.line.free_at } else { Time::NEVER };
+        let waits = self.waiting.is_event::<W, _>() && self.may_serve();
+        let queued = if waits { self.line.free_at } else { Time::NEVER };
         Due::new(asked.min(queued), Kind::Departure)
     }
 
@@ -265,7 +277,10 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn catch_up<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
         while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
             let start = self.line.free_at;
-            let Some(outgoing) = self.queue.as_mut().and_then(|queue| queue.start(start)) else { return };
+            let paused = self.paused;
+            let Some(outgoing) = self.queue.as_mut().and_then(|queue| queue.start(start, paused)) else {
+                return;
+            };
             self.waiting.remove(None);
             self.counts.dequeued(start, outgoing.packet.header.class);
             self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
@@ -276,7 +291,13 @@ impl<E: Endpoint> Host<E> {
     #[inline]
     pub(crate) fn next_life(&self) -> Time {
         let next = self.next_local().at();
-        if self.waiting.packets > 0 { next.min(self.line.free_at) } else { next }
+        if self.waiting.packets > 0 && self.may_serve() { next.min(self.line.free_at) } else { next }
+    }
+
+    /// Whether a transmit queue that holds something may serve it.
+    #[inline]
+    fn may_serve(&self) -> bool {
+        self.paused == ClassSet::NONE || self.has_unpaused()
     }
 
     /// Does what `next_local` announced for `now`.
@@ -405,6 +426,9 @@ impl<E: Endpoint> Host<E> {
         packet: &Packet<E::Body>,
         wire: &mut W,
     ) {
+        if packet.header.kind == packet::Kind::Pause {
+            return self.pause(now, packet, wire);
+        }
         self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -439,7 +463,9 @@ impl<E: Endpoint> Host<E> {
                 _ => {}
             }
         }
-        self.pull = Pull::Ask;
+        if self.pull != Pull::Kept {
+            self.pull = Pull::Ask;
+        }
         self.pump(now, wire);
     }
 
@@ -466,6 +492,9 @@ impl<E: Endpoint> Host<E> {
                     wire.observe(|| Seen::Made { at: now, packet });
                     wire.observe(|| self.offered(now, &packet.header));
                     wire.observe(|| Seen::Admitted(Admission::Queued));
+                    if self.paused.has(packet.header.class) {
+                        return self.keep(now, Outgoing { packet, id });
+                    }
                     self.line.transmit(now, &packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -512,7 +541,8 @@ impl<E: Endpoint> Host<E> {
             wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
             wire.observe(|| self.offered(now, &outgoing.packet.header));
             let Some(queue) = &mut self.queue else { return };
-            let idle = self.line.free_at <= now && self.waiting.packets == 0;
+            let paused = self.paused.has(class);
+            let idle = self.line.free_at <= now && self.waiting.packets == 0 && !paused;
             let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
             let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
@@ -543,8 +573,8 @@ impl<E: Endpoint> Host<E> {
             } else {
                 self.waiting.add(outgoing.id);
                 self.counts.queued(now, class);
-                if idle {
-                    self.line.free_at = now;
+                if idle || self.paused != ClassSet::NONE {
+                    self.line.free_at = self.line.free_at.max(now);
                 }
             }
         }
@@ -569,7 +599,8 @@ impl<E: Endpoint> Host<E> {
 
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.waiting.packets > 0 && self.line.free_at <= now {
-            let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now)) else { return };
+            let paused = self.paused;
+            let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
             self.waiting.remove(outgoing.id);
             self.counts.dequeued(now, outgoing.packet.header.class);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
@@ -602,6 +633,9 @@ impl<E: Endpoint> Host<E> {
             Nic::Pull => crate::scenario::Queues::Fifo,
             Nic::Queue { port, .. } => port.queues,
         };
+        if let Some(packet) = self.end_pauses(at) {
+            out.resident(&packet.header);
+        }
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));

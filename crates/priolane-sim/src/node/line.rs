@@ -34,6 +34,9 @@ struct ClassLoss {
     lost: Tally,
     /// Packets and the bytes that were cut off them.
     trimmed: Tally,
+    expired: Tally,
+    /// How long the class was paused, in picoseconds.
+    paused: u64,
 }
 
 /// Counts by class; the one owner of "who waited for whom".
@@ -147,6 +150,19 @@ impl Counts {
         self.dropped(class, wire);
     }
 
+    /// A queued packet is found at `now` to have waited too long, and discarded.
+    #[cold]
+    pub(crate) fn expired(&mut self, now: Time, class: Class, wire: u16) {
+        self.left(now, class);
+        self.loss_of(class).expired.add(wire);
+    }
+
+    /// The class was paused for `span`.
+    #[cold]
+    pub(crate) fn paused(&mut self, class: Class, span: Span) {
+        self.loss_of(class).paused += span.0;
+    }
+
     /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
     pub(crate) fn records(
         &self,
@@ -164,6 +180,8 @@ impl Counts {
             marked: c.marked,
             lost: loss.lost.packets,
             trimmed: loss.trimmed.packets,
+            expired: loss.expired.packets,
+            paused: Span(loss.paused),
             inversions: c.inversions,
             waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
         };
@@ -171,7 +189,8 @@ impl Counts {
         let mut counts = [ClassCount::default(); CLASSES];
         self.all().for_each(|(class, count)| counts[class] = *count);
         let happened = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
-            c.served.packets + loss.dropped.packets + u64::from(c.waiting) > 0
+            let met = c.served.packets + loss.dropped.packets + loss.expired.packets + u64::from(c.waiting);
+            met > 0 || loss.paused > 0
         };
         let rows = counts.iter().zip(losses).enumerate().map(|(class, (c, loss))| (class, c, loss));
         rows.filter(happened).map(record).collect()
@@ -200,10 +219,10 @@ impl Counts {
         self.all().map(|(_, count)| count.served.packets).sum()
     }
 
-    /// Dropped, lost and trimmed packets of each class.
-    pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 3]> {
+    /// Dropped, lost, trimmed and expired packets of each class.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 4]> {
         let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
-        all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed])
+        all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
     }
 }
 
@@ -290,6 +309,14 @@ impl Line {
         } else {
             self.rate.serialize(u64::from(wire))
         }
+    }
+
+    /// Puts a pause frame on the line at `t`, when the line is free. It is in no counts, and never lost.
+    pub(crate) fn signal<B: Body, W: Wire<B>>(&mut self, t: Time, frame: &Packet<B>, wire: &mut W) {
+        let header = frame.header;
+        self.free_at = t + self.serialize(header.wire);
+        wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header });
+        wire.emit(self.to, self.free_at + self.delay, frame);
     }
 
     /// Puts `packet` on the line at `t`, when the line is free.

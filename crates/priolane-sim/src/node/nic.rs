@@ -1,8 +1,9 @@
 //! What stands between a host's transport and its line: nothing, or a transmit queue.
 
 use priolane_core::endpoint::SendId;
+use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::{Admission, Discipline, Fifo, PushOut, Ranked, SortBy, Strict, Wfq};
+use priolane_core::port::{Admission, Discipline, Fifo, Pausable, PushOut, Ranked, SortBy, Strict, Wfq};
 use priolane_core::units::Time;
 
 use crate::scenario::{PortSpec, Queues};
@@ -37,11 +38,11 @@ pub(crate) enum TransmitQueue<B: Body> {
 }
 
 impl<B: Body> TransmitQueue<B> {
-    /// An empty queue. Neither a rate-limited nor a trimming port is a transmit queue: pacing is the
+    /// An empty queue. No port that is rate-limited, trims or is for tokens is a transmit queue: pacing is the
     /// transport's, and hosts do not trim.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy) -> Self {
         match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
+            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } | Queues::Tokens(_) => {
                 Self::Fifo(Fifo::new(spec.buffer))
             }
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
@@ -85,14 +86,38 @@ impl<B: Body> TransmitQueue<B> {
         }
     }
 
+    /// The next packet, of classes that are not in `paused`. Queues that cannot be paused by class stand still.
     #[inline]
-    pub(crate) fn start(&mut self, t: Time) -> Option<&Outgoing<B>> {
+    pub(crate) fn start(&mut self, t: Time, paused: ClassSet) -> Option<&Outgoing<B>> {
+        if paused != ClassSet::NONE {
+            return self.start_unpaused(t, paused);
+        }
         match self {
             Self::Fifo(q) => q.start(t),
             Self::Strict(q) => q.start(t),
             Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
             Self::Wfq(q) => q.start(t),
+        }
+    }
+
+    #[cold]
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&Outgoing<B>> {
+        match self {
+            Self::Fifo(q) => q.start_unpaused(t, paused),
+            Self::Strict(q) => q.start_unpaused(t, paused),
+            Self::Wfq(q) => q.start_unpaused(t, paused),
+            Self::PushOut(_) | Self::Ranked(_) => None,
+        }
+    }
+
+    /// Whether something could be served while these classes are paused.
+    pub(crate) fn is_ready(&self, paused: ClassSet) -> bool {
+        match self {
+            Self::Fifo(q) => q.is_ready(paused),
+            Self::Strict(q) => q.is_ready(paused),
+            Self::Wfq(q) => q.is_ready(paused),
+            Self::PushOut(_) | Self::Ranked(_) => paused == ClassSet::NONE,
         }
     }
 
@@ -110,7 +135,7 @@ impl<B: Body> TransmitQueue<B> {
 
     /// Takes out what is left at the end of a run.
     pub(crate) fn drain(&mut self, at: Time, mut take: impl FnMut(&Header)) {
-        while let Some(outgoing) = self.start(at) {
+        while let Some(outgoing) = self.start(at, ClassSet::NONE) {
             take(&outgoing.packet.header);
         }
     }

@@ -3,7 +3,7 @@
 use priolane_core::ids::{CLASSES, Class, LinkId, NodeId};
 use priolane_core::packet::{Body, Frame, Header, Packet};
 use priolane_core::port::{Discipline, Fill, SharedBuffer};
-use priolane_core::units::Time;
+use priolane_core::units::{Rate, Time};
 
 use super::collector::Collector;
 use super::egress::{Egress, Started};
@@ -51,7 +51,7 @@ const NO_WAY: u32 = u32::MAX;
 /// A port with a backlog, not to be looked at before something can be due there.
 #[derive(Clone, Copy, Debug)]
 struct Busy {
-    /// Its next service starts then or, if the port was served meanwhile, later.
+    /// When its line was free as it was last served: no service starts before.
     due: Time,
     port: u32,
 }
@@ -61,6 +61,7 @@ struct Busy {
 pub(crate) struct Seat<'a> {
     pub(crate) spec: &'a PortSpec,
     pub(crate) link: LinkId,
+    pub(crate) rate: Rate,
     pub(crate) frame: &'a Frame,
     pub(crate) seed: u64,
 }
@@ -70,8 +71,9 @@ impl<D> Switch<D> {
     pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&Seat) -> D) -> Self {
         let port = |&link: &LinkId| {
             let spec = &fabric.scenario.ports[link.index()];
-            let Scenario { frame, seed, .. } = fabric.scenario;
-            Egress::new(fabric.line(link), make(&Seat { spec, link, frame, seed: *seed }))
+            let Scenario { frame, seed, topology, .. } = fabric.scenario;
+            let rate = topology.links[link.index()].rate;
+            Egress::new(fabric.line(link), make(&Seat { spec, link, rate, frame, seed: *seed }))
         };
         Self {
             node,
@@ -188,11 +190,9 @@ impl<D> Switch<D> {
         self.at_port(p, |port| port.serve_until(now, wire));
         self.offer(p, now, packet, wire);
         let port = &mut self.ports[p];
-        if !port.listed
-            && let Some(due) = port.next_service()
-        {
+        if !port.listed && port.next_service().is_some() {
             port.listed = true;
-            self.busy.push(Busy { due, port: p as u32 });
+            self.busy.push(Busy { due: port.line.free_at, port: p as u32 });
         }
     }
 
@@ -255,14 +255,17 @@ impl<D> Switch<D> {
             if due <= limit {
                 self.at_port(port as usize, |port| port.serve_until(limit, wire));
                 let port = &mut self.ports[port as usize];
-                let Some(due) = port.next_service() else {
+                let Some(service) = port.next_service() else {
                     port.listed = false;
                     self.busy.swap_remove(i);
                     continue;
                 };
-                self.busy[i].due = due;
+                // Not `service`, which an arrival that no limiter holds back may make earlier.
+                self.busy[i].due = port.line.free_at;
+                next = next.min(service);
+            } else {
+                next = next.min(due);
             }
-            next = next.min(self.busy[i].due);
             i += 1;
         }
         next
@@ -336,6 +339,7 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
             map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
         }
         Queues::Wfq { weights, map } => map[usize::from(class) % map.len()].min(weights.queues() - 1),
+        Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
         Queues::Fifo | Queues::Ranked | Queues::Limited { .. } | Queues::Trimming { .. } => 0,
     }
 }

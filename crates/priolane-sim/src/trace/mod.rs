@@ -111,7 +111,7 @@ pub enum Marking {
 /// What became of a packet on a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The port had no room for it.
+    /// The port had no room for it, or it waited too long there.
     Dropped,
     /// It waited there when the run ended.
     Waiting,
@@ -196,6 +196,7 @@ pub fn run_with<E: Endpoint + 'static>(
     make: &dyn Fn(HostId) -> E,
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
+    crate::node::held::check(scenario)?;
     let fabric = Fabric::new(scenario);
     let mut network = Network::new(&fabric, make);
     let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));

@@ -78,7 +78,7 @@ impl Before {
             }
             Kind::Syn => std::mem::replace(&mut self.syn, true),
             Kind::SynAck => std::mem::replace(&mut self.syn_ack, true),
-            Kind::Ack | Kind::Credit | Kind::Probe | Kind::Signal => false,
+            Kind::Ack | Kind::Credit | Kind::Probe | Kind::Signal | Kind::Pause => false,
         };
         if again { Turn::Again } else { Turn::First }
     }

@@ -1,14 +1,19 @@
 //! Small scenarios for tests, by hand and at random.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod blaster;
 pub mod paced;
 
 use std::ops::ControlFlow;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
-use priolane_core::ids::{CLASSES, FlowId, HostId, LinkId, NodeId};
+use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Alpha, Buffer, Limit, QueueWeights, Scope, SharedBuffer, SortBy};
+use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
+use priolane_core::port::{
+    Alpha, Buffer, DataRate, GroupOrder, Limit, QueueWeights, Scope, SharedBuffer, SortBy, Split,
+    TokenGroupSpec,
+};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
@@ -289,18 +294,57 @@ impl Draw {
         (size > 0).then_some(SharedBuffer { size, alpha })
     }
 
+    /// A buffer with lossless classes 0 and 1.
+    pub fn lossless(&mut self) -> PfcSpec {
+        let mut alpha = |of| Alpha::new(self.pick(of)).expect("above zero");
+        let (lossy, of_free) =
+            (alpha(&[(1, 1), (1, 4), (8, 1)]), alpha(&[(1, 8), (1, 1), (11, 100), (4, 1)]));
+        let size = self.pick(&[0, 60_000, 400_000, 3_000_000]);
+        PfcSpec {
+            memory: SharedBuffer { size, alpha: lossy },
+            lossless: ClassSet(0b11),
+            xoff: self.pick(&[Xoff::OfFree(of_free), Xoff::Bytes(20_000), Xoff::Bytes(0)]),
+            xon_below: self.pick(&[0, 3_000]),
+            headroom: self.pick(&[HeadroomFrom::Memory, HeadroomFrom::Beside]),
+        }
+    }
+
+    /// Ports that can hold classes back.
+    pub fn pausable_port(&mut self) -> PortSpec {
+        let queues = match self.0.below(3) {
+            0 => Queues::Fifo,
+            1 => Queues::Strict { queues: 1 + self.0.below(4) as u8, map: IDENTITY },
+            _ => self.wfq(),
+        };
+        PortSpec { queues, buffer: self.buffer() }
+    }
+
     pub fn port(&mut self) -> PortSpec {
         let buffer = self.buffer();
-        let queues = match self.0.below(12) {
+        let queues = match self.0.below(14) {
             0 | 1 => Queues::Fifo,
             2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
             4 | 5 => Queues::PushOut { queues: 2 + self.0.below(7) as u8, map: IDENTITY },
             6 => Queues::Ranked,
             7 | 8 => self.wfq(),
             9 | 10 => return self.trimming(),
+            11 | 12 => Queues::Tokens(self.token_group()),
             _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
         };
         PortSpec { queues, buffer }
+    }
+
+    pub fn token_group(&mut self) -> TokenGroupSpec {
+        TokenGroupSpec {
+            classes: self.pick(&[1, 3, 6]),
+            depth: self.pick(&[2, 8]),
+            burst: self.pick(&[1, 2, 10]),
+            expiry: self.pick(&[None, Some(8), Some(8), Some(1)]),
+            order: self.pick(&[GroupOrder::TokensFirst, GroupOrder::DataFirst]),
+            data: self.pick(&[DataRate::Limited, DataRate::Unlimited]),
+            split: self.pick(&[Split::Group, Split::Group, Split::PerClass]),
+            ..TokenGroupSpec::TOP
+        }
     }
 
     fn trimming(&mut self) -> PortSpec {

@@ -539,7 +539,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
             Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
             Kind::Syn => self.on_syn(packet),
             Kind::Probe => self.on_probe(cx, meta, packet),
-            Kind::Credit => {}
+            Kind::Credit | Kind::Pause => {}
         }
     }
 

@@ -34,7 +34,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
             scheduler: priolane_core::host::SchedulerKind::RoundRobin,
         },
         nic: Nic::Pull,
-        switch: SwitchSpec { memory: Some(memory) },
+        switch: SwitchSpec { memory: Some(memory), lossless: None },
         host_delay: Span::ZERO,
         measuring: Measuring::default(),
         flows: Vec::<FlowSpec>::new(),

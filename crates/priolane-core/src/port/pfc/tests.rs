@@ -1,0 +1,80 @@
+use super::*;
+
+const LOSSLESS: ClassSet = ClassSet(0b10);
+/// The lossless class.
+const C: Class = 1;
+
+fn spec(size: u64, xoff: Xoff, headroom: HeadroomFrom) -> PfcSpec {
+    let memory = SharedBuffer { size, alpha: Alpha::new((1, 1)).unwrap() };
+    PfcSpec { memory, lossless: LOSSLESS, xoff, xon_below: 3_000, headroom }
+}
+
+fn load(from: usize, class: Class, wire: u16) -> Load {
+    Load { from, class, wire }
+}
+
+#[test]
+fn headroom_is_the_formula_to_the_byte() {
+    let frames = Frames { largest: 1538, pause: 84 };
+    // 100 Gbps both ways, 1 us each way: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
+    let reach = |rate, back, reaction| Reach {
+        rate: Rate::from_gbps(rate),
+        back: Rate::from_gbps(back),
+        round_trip: Span::from_us(2),
+        reaction,
+    };
+    assert_eq!(reach(100, 100, Span::ZERO).headroom(frames), 29_699);
+    // A way back of 10 Gbps takes ten times as long: 10 x 1622.
+    assert_eq!(reach(100, 10, Span::ZERO).headroom(frames), 16_220 + 25_000 + 3_076 + 1);
+    // A host that takes 1 us more: 12,500 B more at 100 Gbps.
+    assert_eq!(reach(100, 100, Span::from_us(1)).headroom(frames), 29_699 + 12_500);
+}
+
+#[test]
+fn a_class_is_paused_by_the_packet_that_does_not_fit_and_resumed_below() {
+    let mut buffer = PfcBuffer::new(spec(100_000, Xoff::Bytes(10_000), HeadroomFrom::Beside), vec![5_000; 2]);
+    let arrive = |buffer: &mut PfcBuffer, n: usize| {
+        (0..n).map(|_| buffer.arrive(load(0, C, 1_000), 0)).collect::<Vec<_>>()
+    };
+    // Ten fit; the eleventh pauses and is in the headroom, as are four more; a sixteenth has no room.
+    assert!(arrive(&mut buffer, 10).iter().all(|&a| a == (Taken::Kept, Tell::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Taken::Kept, Tell::Pause)]);
+    assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Taken::Kept, Tell::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Taken::Refused, Tell::Nothing)]);
+    assert_eq!(
+        (buffer.paused(0), buffer.paused(1), buffer.shared_used()),
+        (LOSSLESS, ClassSet::NONE, 10_000)
+    );
+    // The other port and the other class go on.
+    assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Taken::Kept, Tell::Nothing));
+    assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Taken::Kept, Tell::Nothing));
+    // Five leave the headroom; 10,000, 9,000, 8,000 are above 10,000 - 3,000; at 7,000 it is resumed.
+    let left: Vec<Tell> = (0..8).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(left, [[Tell::Nothing; 7].as_slice(), &[Tell::Resume]].concat());
+    assert_eq!((buffer.paused(0), buffer.shared_used()), (ClassSet::NONE, 9_000));
+}
+
+#[test]
+fn a_threshold_follows_what_is_free() {
+    let alpha = Alpha::new((1, 2)).unwrap();
+    let mut buffer = PfcBuffer::new(spec(12_000, Xoff::OfFree(alpha), HeadroomFrom::Beside), vec![50_000; 2]);
+    // Before each packet x + 1000 <= (12,000 - x) / 2: up to x = 3,000, then 5,000 > 4,000.
+    let told: Vec<Tell> = (0..5).map(|_| buffer.arrive(load(0, C, 1_000), 0).1).collect();
+    assert_eq!(told, [Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Pause]);
+    // A lossy queue of 4,000 is not below what is free, 8,000, less itself and so on: to 4,000 free.
+    let lossy: Vec<Taken> = (0..5).map(|i| buffer.arrive(load(1, 0, 1_000), i * 1_000).0).collect();
+    assert_eq!(lossy, [[Taken::Kept; 4].as_slice(), &[Taken::Refused]].concat());
+    // 4,000 are free: X is 2,000, less 3,000 nothing. Only an empty account is resumed.
+    let left: Vec<Tell> = (0..5).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(left, [Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Resume]);
+}
+
+#[test]
+fn headroom_is_charged_to_the_memory_or_beside_it() {
+    // 4 ports of 5,000 B leave 10,000 of 30,000.
+    let fill = |headroom| {
+        let mut buffer = PfcBuffer::new(spec(30_000, Xoff::Bytes(u64::MAX), headroom), vec![5_000; 4]);
+        (0..).take_while(|_| buffer.arrive(load(0, C, 1_000), 0).1 == Tell::Nothing).count()
+    };
+    assert_eq!((fill(HeadroomFrom::Memory), fill(HeadroomFrom::Beside)), (10, 30));
+}

@@ -1,0 +1,331 @@
+//! A port for tokens (credits) and the data they call for: one limiter for all token classes, and tokens expire (TOP).
+//!
+//! ```text
+//! signals     all but payload and tokens ................................. served first
+//! tokens      K queues, strict among each other, room for `depth` each, one limiter for all of them
+//! data        one queue, the port's buffer and marks
+//!
+//! rate of tokens    C s / (s + F)    C: the line, s: mean token, F: the frame a token calls for, all on the wire
+//! rate of data      C F / (s + F)
+//! slot              (s + F) / C
+//! expiry            a token that waited longer than so many slots is discarded, found at the next arrival or service
+//! ```
+//!
+//! In *any* closed window of length w the tokens that start have at most `rate x w + (burst - 1) s` bytes and a last
+//! token: what one token brings back fits in what its slot leaves. Everything is exact in whole numbers.
+//!
+//! TOP's Fig. 3 shows two orders, [`GroupOrder::DataFirst`] (mode a) and [`GroupOrder::TokensFirst`] (mode b), both with
+//! data limited to the rest, and rejects others: data without limit above tokens starves them, below tokens it takes
+//! what tokens leave, so that their data find the line taken ([`DataRate::Unlimited`]); a limiter for each class
+//! ([`Split::PerClass`]) leaves a class's share unused while others wait (docs/assumptions.md#token-group).
+
+use super::backlog::{Backlog, Bounds};
+use super::bucket::{Bucket, PerByte};
+use super::{Admission, Buffer, Discipline};
+use crate::ids::CLASSES;
+use crate::packet::{Header, Kind, Parcel};
+use crate::ring::Ring;
+use crate::units::{Rate, Span, Time};
+
+/// Which of tokens and data, both ready, goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupOrder {
+    /// Tokens (TOP Fig. 3 b).
+    TokensFirst,
+    /// Data (TOP Fig. 3 a).
+    DataFirst,
+}
+
+/// Whether data has a limiter of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataRate {
+    /// It keeps to what the token rate leaves.
+    Limited,
+    /// It takes what it can get.
+    Unlimited,
+}
+
+/// Whose the token rate is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// All classes' together.
+    Group,
+    /// A K-th is each class's own.
+    PerClass,
+}
+
+/// What a port for tokens is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenGroupSpec {
+    /// K, 1 to 16.
+    pub classes: u8,
+    /// Tokens that wait in a class, one that finds as many dropped; at least 1.
+    pub depth: u32,
+    /// Tokens that may go at once after a pause, at least 1: with 1, a token that waited for a frame on the line is not
+    /// made good.
+    pub burst: u32,
+    /// s, bytes on the wire of a mean token, above 0.
+    pub token_wire: u16,
+    /// F, bytes on the wire of the frame that a token calls for, above 0.
+    pub data_wire: u16,
+    /// Slots after which a waiting token expires; `None` for never.
+    pub expiry: Option<u32>,
+    /// Which goes first.
+    pub order: GroupOrder,
+    /// Whether data is limited.
+    pub data: DataRate,
+    /// Whose the token rate is.
+    pub split: Split,
+}
+
+impl TokenGroupSpec {
+    /// TOP's port (§3.1) for ordinary frames: 6 classes of 8 tokens of 84 B, 8 slots, tokens first.
+    pub const TOP: Self = Self {
+        classes: 6,
+        depth: 8,
+        burst: 2,
+        token_wire: 84,
+        data_wire: 1538,
+        expiry: Some(8),
+        order: GroupOrder::TokensFirst,
+        data: DataRate::Limited,
+        split: Split::Group,
+    };
+
+    /// What the tokens of one limiter take of the line, as a fraction.
+    fn token_share(&self) -> (u32, u32) {
+        let whole = u32::from(self.token_wire) + u32::from(self.data_wire);
+        let limiters = match self.split {
+            Split::Group => 1,
+            Split::PerClass => u32::from(self.classes.clamp(1, CLASSES as u8)),
+        };
+        (u32::from(self.token_wire).max(1), whole.max(1) * limiters)
+    }
+
+    /// How long a token may wait behind a line of `rate`.
+    pub fn longest_wait(&self, rate: Rate) -> Option<Span> {
+        let slot = u64::from(self.token_wire) + u64::from(self.data_wire);
+        self.expiry.map(|slots| rate.serialize(u64::from(slots) * slot))
+    }
+}
+
+/// A parcel that will have waited too long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mortal<P> {
+    /// The last instant at which it may start.
+    last: Time,
+    parcel: P,
+}
+
+/// Signals, K classes of tokens behind one limiter, and data.
+#[derive(Debug)]
+pub struct TokenGroup<P> {
+    signals: Ring<P>,
+    tokens: Vec<Ring<Mortal<P>>>,
+    data: Ring<P>,
+    data_backlog: Backlog,
+    total: Backlog,
+    /// One for all classes, or one for each.
+    token_buckets: Vec<Bucket>,
+    data_bucket: Option<Bucket>,
+    depth: u32,
+    longest_wait: Option<Span>,
+    order: GroupOrder,
+    bounds: Bounds,
+}
+
+/// Where a packet waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    Signals,
+    Tokens(usize),
+    Data,
+}
+
+impl<P: Parcel> TokenGroup<P> {
+    /// An empty port in front of a line of `rate`; `buffer` is that of data, classes beyond the last are the last.
+    pub fn new(spec: &TokenGroupSpec, rate: Rate, buffer: Buffer) -> Self {
+        let classes = usize::from(spec.classes.clamp(1, CLASSES as u8));
+        let ahead = |bytes: u16| u64::from(spec.burst.saturating_sub(1)) * u64::from(bytes);
+        let bucket = |share, bytes| {
+            let per_byte = PerByte::at(rate, share);
+            Bucket::new(per_byte, per_byte.span(ahead(bytes)))
+        };
+        let buckets = if spec.split == Split::PerClass { classes } else { 1 };
+        let whole = u32::from(spec.token_wire) + u32::from(spec.data_wire);
+        let rest = (u32::from(spec.data_wire).max(1), whole.max(1));
+        Self {
+            signals: Ring::default(),
+            tokens: (0..classes).map(|_| Ring::default()).collect(),
+            data: Ring::default(),
+            data_backlog: Backlog::default(),
+            total: Backlog::default(),
+            token_buckets: vec![bucket(spec.token_share(), spec.token_wire); buckets],
+            data_bucket: (spec.data == DataRate::Limited).then(|| bucket(rest, spec.data_wire)),
+            depth: spec.depth,
+            longest_wait: spec.longest_wait(rate),
+            order: spec.order,
+            bounds: buffer.into(),
+        }
+    }
+
+    fn lane(&self, header: &Header) -> Lane {
+        match header.kind {
+            Kind::Data => Lane::Data,
+            Kind::Credit => Lane::Tokens(usize::from(header.class).min(self.tokens.len() - 1)),
+            _ => Lane::Signals,
+        }
+    }
+
+    #[inline]
+    fn bucket_of(&self, class: usize) -> usize {
+        class.min(self.token_buckets.len() - 1)
+    }
+
+    /// When data may start, if there is any.
+    fn data_eligible(&self) -> Time {
+        self.data_bucket.as_ref().map_or(Time::ZERO, Bucket::eligible)
+    }
+
+    /// The token class that may start at `t`.
+    fn token_ready(&self, t: Time) -> Option<usize> {
+        let ready =
+            |&c: &usize| !self.tokens[c].is_empty() && self.token_buckets[self.bucket_of(c)].eligible() <= t;
+        (0..self.tokens.len()).find(ready)
+    }
+
+    /// What starts at `t`.
+    fn next_lane(&self, t: Time) -> Option<Lane> {
+        if !self.signals.is_empty() {
+            return Some(Lane::Signals);
+        }
+        let tokens = self.token_ready(t).map(Lane::Tokens);
+        let data = (!self.data.is_empty() && self.data_eligible() <= t).then_some(Lane::Data);
+        match self.order {
+            GroupOrder::TokensFirst => tokens.or(data),
+            GroupOrder::DataFirst => data.or(tokens),
+        }
+    }
+
+    /// The limiter of `lane` is charged for a service at `t`.
+    fn charge(&mut self, lane: Lane, t: Time, wire: u16) {
+        match lane {
+            Lane::Signals => {}
+            Lane::Tokens(class) => {
+                let bucket = self.bucket_of(class);
+                self.token_buckets[bucket].charge(t, wire);
+            }
+            Lane::Data => self.data_bucket.iter_mut().for_each(|bucket| bucket.charge(t, wire)),
+        }
+    }
+
+    /// Whether `lane` may start at `t`, limiters considered and nothing else.
+    fn may_start(&self, lane: Lane, t: Time) -> bool {
+        match lane {
+            Lane::Signals => true,
+            Lane::Tokens(class) => self.token_buckets[self.bucket_of(class)].eligible() <= t,
+            Lane::Data => self.data_eligible() <= t,
+        }
+    }
+}
+
+impl<P: Parcel> Discipline<P> for TokenGroup<P> {
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let admission = match self.lane(header) {
+            Lane::Signals => {
+                self.signals.push(parcel);
+                Admission::Queued
+            }
+            Lane::Tokens(class) if self.tokens[class].len() >= self.depth => Admission::Dropped,
+            Lane::Tokens(class) => {
+                let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
+                self.tokens[class].push(&Mortal { last, parcel: *parcel });
+                Admission::Queued
+            }
+            Lane::Data => {
+                let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
+                if admission != Admission::Dropped {
+                    self.data_backlog.add(header.wire);
+                    admission.mark(self.data.push(parcel));
+                }
+                admission
+            }
+        };
+        if admission != Admission::Dropped {
+            self.total.add(header.wire);
+        }
+        admission
+    }
+
+    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        let lane = self.lane(header);
+        let admission = match lane {
+            Lane::Data => self.bounds.admit_alone(header),
+            Lane::Tokens(_) if self.depth == 0 => Admission::Dropped,
+            _ => Admission::Queued,
+        };
+        if admission == Admission::Dropped || !self.may_start(lane, now) {
+            return None;
+        }
+        self.charge(lane, now, header.wire);
+        Some(admission)
+    }
+
+    fn pop_expired(&mut self, now: Time) -> Option<P> {
+        self.longest_wait?;
+        // Each class is in order of time.
+        let is_late = |class: &&mut Ring<Mortal<P>>| class.first().is_some_and(|token| token.last < now);
+        let Mortal { parcel, .. } = self.tokens.iter_mut().find(is_late)?.pop()?;
+        self.total.remove(parcel.header().wire);
+        Some(*parcel)
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        if !self.signals.is_empty() {
+            return Some(Time::ZERO);
+        }
+        let waiting = (0..self.tokens.len()).filter(|&c| !self.tokens[c].is_empty());
+        let tokens = waiting.map(|c| self.token_buckets[self.bucket_of(c)].eligible()).min();
+        let data = (!self.data.is_empty()).then(|| self.data_eligible());
+        [tokens, data].into_iter().flatten().min()
+    }
+
+    fn start(&mut self, t: Time) -> Option<&P> {
+        let lane = self.next_lane(t)?;
+        let wire = match lane {
+            Lane::Signals => self.signals.first().map(|p| p.header().wire),
+            Lane::Tokens(class) => self.tokens[class].first().map(|token| token.parcel.header().wire),
+            Lane::Data => self.data.first().map(|p| p.header().wire),
+        }?;
+        self.charge(lane, t, wire);
+        self.total.remove(wire);
+        match lane {
+            Lane::Signals => self.signals.pop(),
+            Lane::Tokens(class) => self.tokens[class].pop().map(|token| &token.parcel),
+            Lane::Data => {
+                self.data_backlog.remove(wire);
+                self.data.pop()
+            }
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        self.total.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.total.bytes
+    }
+
+    fn bytes_before(&self, header: &Header) -> u64 {
+        match self.lane(header) {
+            Lane::Data => self.data_backlog.bytes,
+            // Signals and tokens have room of their own: a shared buffer refuses them only where it is full.
+            Lane::Signals | Lane::Tokens(_) => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+use super::*;
+use crate::packet::Packet;
+use crate::port::Limit;
+use crate::rng::{Purpose, Stream};
+
+const LINE: Rate = Rate::from_gbps(10);
+/// 1622 B at 10 Gbps.
+const SLOT: u64 = 1_297_600;
+
+fn parcel(kind: Kind, class: u8, wire: u16, rank: u64) -> Packet<()> {
+    Packet { header: Header { kind, class, wire, rank, ..Header::default() }, body: () }
+}
+
+fn token(class: u8, rank: u64) -> Packet<()> {
+    parcel(Kind::Credit, class, 84, rank)
+}
+
+fn data(rank: u64) -> Packet<()> {
+    parcel(Kind::Data, 0, 1538, rank)
+}
+
+fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
+    TokenGroup::new(&spec, LINE, Buffer::UNLIMITED)
+}
+
+/// What a line serves from `from` on until nothing is due or `until` has come: when, and the header.
+fn serve(port: &mut TokenGroup<Packet<()>>, from: u64, until: u64) -> Vec<(u64, Header)> {
+    serve_and_tell(port, from, until).0
+}
+
+/// The same, and the ranks of what expired.
+fn serve_and_tell(
+    port: &mut TokenGroup<Packet<()>>,
+    from: u64,
+    until: u64,
+) -> (Vec<(u64, Header)>, Vec<u64>) {
+    let mut gone = Vec::new();
+    let mut free = from;
+    let mut served = Vec::new();
+    while let Some(start) = port.next_start().map(|s| s.0.max(free)).filter(|&s| s <= until) {
+        gone.extend(expired(port, start));
+        expired(port, start);
+        if let Some(header) = port.start(Time(start)).map(|p| p.header) {
+            served.push((start, header));
+            free = start + LINE.serialize(u64::from(header.wire)).0;
+        }
+    }
+    (served, gone)
+}
+
+fn expired(port: &mut TokenGroup<Packet<()>>, now: u64) -> Vec<u64> {
+    std::iter::from_fn(|| port.pop_expired(Time(now))).map(|p| p.header.rank).collect()
+}
+
+/// As a node does: what expired is told first.
+fn enqueue(port: &mut TokenGroup<Packet<()>>, now: u64, parcel: &Packet<()>) -> Admission {
+    expired(port, now);
+    port.enqueue(Time(now), parcel)
+}
+
+#[test]
+fn a_lone_group_serves_a_token_a_slot_after_its_burst() {
+    let mut port = group(TokenGroupSpec::TOP);
+    (0..8).for_each(|i| assert_eq!(port.enqueue(Time::ZERO, &token(3, i)), Admission::Queued));
+    assert_eq!(port.enqueue(Time::ZERO, &token(3, 8)), Admission::Dropped, "a class holds 8");
+    assert_eq!(port.enqueue(Time::ZERO, &token(2, 9)), Admission::Queued, "and another 8 more");
+    let starts: Vec<(u64, u64)> =
+        serve(&mut port, 0, u64::MAX / 2).iter().map(|&(t, h)| (t, h.rank)).collect();
+    // Two at once, 67.2 ns each on the line; then one a slot, the better class first.
+    let expected: Vec<(u64, u64)> = [9, 0, 1, 2, 3, 4, 5, 6, 7]
+        .iter()
+        .enumerate()
+        .map(|(n, &rank)| (if n == 1 { 67_200 } else { (n as u64).saturating_sub(1) * SLOT }, rank))
+        .collect();
+    assert_eq!(starts, expected);
+}
+
+#[test]
+fn a_token_starts_at_its_eighth_slot_and_not_a_picosecond_later() {
+    for (late, gone) in [(0, false), (1, true)] {
+        let mut port = group(TokenGroupSpec::TOP);
+        port.enqueue(Time::ZERO, &token(0, 7));
+        let told = expired(&mut port, 8 * SLOT + late);
+        let started = port.start(Time(8 * SLOT + late)).map(|p| p.header.rank);
+        assert_eq!((started, told), if gone { (None, vec![7]) } else { (Some(7), vec![]) });
+        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    }
+}
+
+#[test]
+fn arrivals_make_room_of_what_expired() {
+    let mut port = group(TokenGroupSpec::TOP);
+    (0..8).for_each(|i| {
+        port.enqueue(Time(i), &token(0, i));
+    });
+    // Five came by 4 ps.
+    let now = Time(8 * SLOT + 5);
+    assert_eq!(expired(&mut port, now.0), [0, 1, 2, 3, 4]);
+    assert_eq!(port.enqueue(now, &token(0, 8)), Admission::Queued);
+    assert_eq!((port.packets(), port.bytes()), (4, 4 * 84));
+    // Where nothing expires there is no room.
+    let mut port = group(TokenGroupSpec { expiry: None, ..TokenGroupSpec::TOP });
+    (0..8).for_each(|i| {
+        port.enqueue(Time(i), &token(0, i));
+    });
+    assert_eq!(port.enqueue(now, &token(0, 8)), Admission::Dropped);
+    assert_eq!(expired(&mut port, u64::MAX), []);
+}
+
+#[test]
+fn a_better_class_makes_a_worse_one_expire() {
+    let mut port = group(TokenGroupSpec::TOP);
+    port.enqueue(Time::ZERO, &token(5, 99));
+    // A token of class 0 each slot: they take the burst and every slot.
+    let (mut served, mut gone) = (Vec::new(), Vec::new());
+    for i in 0..12 {
+        gone.extend(expired(&mut port, i * SLOT));
+        port.enqueue(Time(i * SLOT), &token(0, 2 * i));
+        port.enqueue(Time(i * SLOT), &token(0, 2 * i + 1));
+        let (more, told) = serve_and_tell(&mut port, i * SLOT, (i + 1) * SLOT - 1);
+        served.extend(more);
+        gone.extend(told);
+    }
+    assert!(served.iter().all(|(_, header)| header.class == 0) && served.len() == 13, "{}", served.len());
+    assert!(gone.contains(&99), "{gone:?}");
+}
+
+/// A line fed with data and tokens for 2,000 slots, `tokens` of each offered in a slot: token and data bytes served.
+fn saturated(spec: TokenGroupSpec, classes: &[u8]) -> (u64, u64) {
+    let mut port = TokenGroup::new(&spec, LINE, Buffer { limit: Limit::Packets(40), ..Buffer::UNLIMITED });
+    let mut sums = (0, 0);
+    let mut free = 0;
+    for slot in 0..2_000 {
+        let now = slot * SLOT;
+        for &class in classes {
+            enqueue(&mut port, now, &token(class, 0));
+        }
+        (0..2).for_each(|_| {
+            enqueue(&mut port, now, &data(0));
+        });
+        for (start, header) in serve(&mut port, free.max(now), now + SLOT - 1) {
+            free = start + LINE.serialize(u64::from(header.wire)).0;
+            let sum = if header.kind == Kind::Credit { &mut sums.0 } else { &mut sums.1 };
+            *sum += u64::from(header.wire);
+        }
+    }
+    sums
+}
+
+#[test]
+fn both_modes_share_a_saturated_line_in_the_ratio_of_token_and_frame() {
+    for order in [GroupOrder::TokensFirst, GroupOrder::DataFirst] {
+        let (tokens, data) = saturated(TokenGroupSpec { order, ..TokenGroupSpec::TOP }, &[0, 3, 5]);
+        // 2,000 slots: a token and a frame each. Where data goes first, two of its frames in a row, its burst, let now
+        // and then a token's turn pass unused.
+        let least = if order == GroupOrder::TokensFirst { 1_998 } else { 1_975 };
+        assert!((least..=2_002).contains(&(tokens / 84)), "{order:?} {tokens}");
+        assert!((1_997..=2_002).contains(&(data / 1538)), "{order:?} {data}");
+    }
+}
+
+#[test]
+fn what_top_rejects_fails_as_it_says() {
+    let top = TokenGroupSpec::TOP;
+    // Data without a limit above tokens: they starve.
+    let high = TokenGroupSpec { order: GroupOrder::DataFirst, data: DataRate::Unlimited, ..top };
+    assert_eq!(saturated(high, &[0]).0, 0);
+    // Below tokens it takes the slots that tokens leave: with no token at all, the whole line.
+    let low = TokenGroupSpec { data: DataRate::Unlimited, ..top };
+    let (none, all) = saturated(low, &[]);
+    assert!(none == 0 && all / 1538 > 2_100, "{all}");
+    assert!(saturated(top, &[]).1 / 1538 <= 2_002);
+    // A limiter for each class: a lone class gets a sixth.
+    let split = TokenGroupSpec { split: Split::PerClass, ..top };
+    let lone = saturated(split, &[3]).0 / 84;
+    assert!((333..=336).contains(&lone), "{lone}");
+}
+
+#[test]
+fn signals_go_first_and_are_not_limited() {
+    let mut port = group(TokenGroupSpec::TOP);
+    port.enqueue(Time::ZERO, &data(0));
+    port.enqueue(Time::ZERO, &token(0, 1));
+    (2..12).for_each(|i| {
+        port.enqueue(Time::ZERO, &parcel(Kind::Signal, 0, 84, i));
+    });
+    let ranks: Vec<u64> = serve(&mut port, 0, SLOT).iter().map(|(_, h)| h.rank).collect();
+    assert_eq!(ranks, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 0]);
+}
+
+/// Tokens of 84 to 92 B, offered at random: in every window no more than the rate and the burst, to the bit.
+#[test]
+fn token_bytes_of_every_window_are_bounded_exactly() {
+    let rates = [LINE, Rate::from_gbps(15), Rate::from_bps(9_999_999_967).unwrap()];
+    for (rate, burst) in rates.into_iter().flat_map(|rate| [(rate, 2), (rate, 5)]) {
+        let spec = TokenGroupSpec { token_wire: 88, burst, ..TokenGroupSpec::TOP };
+        let mut port = TokenGroup::<Packet<()>>::new(&spec, rate, Buffer::UNLIMITED);
+        let mut dice = Stream::new(u64::from(burst), Purpose::Pairs, rate.bps());
+        let (mut now, mut free) = (Time::ZERO, Time::ZERO);
+        let mut starts: Vec<(u64, u64)> = Vec::new();
+        for _ in 0..3_000 {
+            now = now + Span(dice.below(2_600_000));
+            while let Some(start) = port.next_start().map(|s| s.max(free)).filter(|&s| s <= now) {
+                expired(&mut port, start.0);
+                if let Some(header) = port.start(start).map(|p| p.header) {
+                    free = start + rate.serialize(u64::from(header.wire));
+                    if header.kind == Kind::Credit {
+                        starts.push((start.0, u64::from(header.wire)));
+                    }
+                }
+            }
+            for _ in 0..dice.below(4) {
+                let (class, wire) = (dice.below(6) as u8, 84 + dice.below(9) as u16);
+                enqueue(&mut port, now.0, &parcel(Kind::Credit, class, wire, 0));
+            }
+            if dice.chance(0.3) {
+                enqueue(&mut port, now.0, &data(0));
+            }
+        }
+        assert!(starts.len() > 2_000, "{}", starts.len());
+        let mut tight = 0;
+        for (i, &(begin, _)) in starts.iter().enumerate() {
+            let mut bytes = 0;
+            for &(end, wire) in &starts[i..(i + 60).min(starts.len())] {
+                bytes += wire;
+                // bytes <= rate x w + (burst - 1) s + last, all times 8 x 10^12 x (s + F).
+                let ahead =
+                    u128::from(bytes - wire) - u128::from(bytes - wire).min(u128::from(burst - 1) * 88);
+                let left = ahead * 8 * 1_000_000_000_000 * (88 + 1538);
+                let right = u128::from(end - begin) * u128::from(rate.bps()) * 88;
+                assert!(left <= right, "{bytes} B in {} ps", end - begin);
+                tight += u32::from(ahead > 0 && left * 100 > right * 99);
+            }
+        }
+        assert!(tight > 10, "the bound is never near: {tight}");
+    }
+}
+
+/// Against a list that is searched: same services, drops and expiries, whatever comes.
+#[test]
+fn the_group_serves_as_a_searched_list_does() {
+    for seed in 0..6 {
+        let spec = TokenGroupSpec { classes: 3, depth: 4, ..TokenGroupSpec::TOP };
+        let mut port = group(spec);
+        let mut model: Vec<(u64, u8, u64)> = Vec::new();
+        let mut dice = Stream::new(seed, Purpose::Pairs, 5);
+        let (mut lost, mut told) = (0, 0);
+        for step in 0..4_000u64 {
+            let now = step * SLOT / 3;
+            model.retain(|&(at, ..)| {
+                let alive = at + 8 * SLOT >= now;
+                lost += u64::from(!alive);
+                alive
+            });
+            told += expired(&mut port, now).len() as u64;
+            if dice.chance(0.8) {
+                let class = dice.below(3) as u8;
+                let fits = model.iter().filter(|t| t.1 == class).count() < 4;
+                let admission = port.enqueue(Time(now), &token(class, step));
+                assert_eq!(admission == Admission::Queued, fits, "{step}");
+                if fits {
+                    model.push((now, class, step));
+                }
+            }
+            if port.next_start().is_some_and(|s| s.0 <= now) {
+                let served = port.start(Time(now)).map(|p| p.header.rank);
+                let best = model.iter().enumerate().min_by_key(|(_, t)| (t.1, t.0)).map(|(i, _)| i);
+                assert_eq!(served, best.map(|i| model.remove(i).2), "{step}");
+            }
+        }
+        assert!(lost > 300 && told == lost, "{told} {lost}");
+    }
+}

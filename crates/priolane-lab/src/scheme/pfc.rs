@@ -1,0 +1,125 @@
+//! Lossless classes (PFC) of a scheme's ports: their keys, and whether they fit.
+
+use priolane_core::ids::{Class, ClassSet};
+use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES, PfcSpec};
+use priolane_core::port::{Alpha, SharedBuffer, pfc};
+use serde::Serialize;
+
+use super::Scheme;
+use super::check::{Fabric, Fault};
+use super::parts::{Host, Nic, NicQueue, PortKind, Sharing};
+use super::read::alpha;
+use super::transport::word;
+use crate::source::{Field, InputError};
+
+/// Lossless classes, and when they are paused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pfc {
+    /// The classes, below 8.
+    pub classes: Vec<Class>,
+    /// Above what a class of an ingress port is paused.
+    pub xoff: Xoff,
+    /// Bytes below that at which it is resumed.
+    pub xon_below: u64,
+    /// What headroom costs.
+    pub headroom: Headroom,
+}
+
+/// A threshold of bytes from one port and class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Xoff {
+    /// So many bytes.
+    Bytes(u64),
+    /// A part of what is free.
+    OfFree(Alpha),
+}
+
+impl Serialize for Xoff {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bytes(bytes) => s.serialize_str(&format!("{bytes}B")),
+            Self::OfFree(alpha) => {
+                let (numerator, denominator) = alpha.parts();
+                s.serialize_str(&format!("{numerator}/{denominator}"))
+            }
+        }
+    }
+}
+
+/// What headroom costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Headroom {
+    /// It is taken out of the buffer for good.
+    Charged,
+    /// Nothing: there is as much besides.
+    Free,
+}
+
+const HEADROOMS: [(&str, Headroom); 2] = [("charged", Headroom::Charged), ("free", Headroom::Free)];
+
+/// Reads the keys of `pfc`.
+pub(super) fn read(field: &Field<'_>) -> Result<Pfc, InputError> {
+    let mut keys = field.table()?;
+    let list = keys.need("classes", "classes = [0]")?.filled_list()?;
+    let class = |item: &Field<'_>| Ok(item.integer(0, u64::from(PAUSABLE_CLASSES) - 1)? as Class);
+    let classes = list.iter().map(class).collect::<Result<Vec<Class>, InputError>>()?;
+    let text = keys.need("xoff", "xoff = \"1/8\" of what is free, or \"100kB\"")?;
+    let is_bytes = text.text().is_ok_and(|t| t.ends_with('B'));
+    let xoff = if is_bytes { Xoff::Bytes(text.bytes()?) } else { Xoff::OfFree(alpha(&text)?) };
+    let xon_below = keys.take("xon_below").map_or(Ok(3_000), |f| f.bytes())?;
+    let headroom = word(keys.take("headroom"), &HEADROOMS, Headroom::Charged)?;
+    keys.finish()?;
+    Ok(Pfc { classes, xoff, xon_below, headroom })
+}
+
+impl Pfc {
+    /// What a switch with this memory does.
+    pub fn spec(&self, memory: SharedBuffer) -> PfcSpec {
+        PfcSpec {
+            memory,
+            lossless: self.classes.iter().fold(ClassSet::NONE, |set, &class| set.with(class)),
+            xoff: match self.xoff {
+                Xoff::Bytes(bytes) => pfc::Xoff::Bytes(bytes),
+                Xoff::OfFree(alpha) => pfc::Xoff::OfFree(alpha),
+            },
+            xon_below: self.xon_below,
+            headroom: match self.headroom {
+                Headroom::Charged => HeadroomFrom::Memory,
+                Headroom::Free => HeadroomFrom::Beside,
+            },
+        }
+    }
+}
+
+/// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.
+pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let Some(pfc) = &scheme.port.pfc else { return Ok(()) };
+    if !matches!(scheme.port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. }) {
+        let what = format!("a port of kind {} cannot hold a class back", scheme.port.kind.name());
+        return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
+    }
+    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Host::Srpt)) {
+        let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
+        return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
+    }
+    let Sharing::Dynamic(_) = scheme.port.buffer.sharing else {
+        let what = "lossless classes share the memory of a switch, and none is stated".to_owned();
+        return Err(Fault::new("port.buffer", what, "buffer = { dynamic = \"12MB\", alpha = 1 }"));
+    };
+    let mut classes = pfc.classes.clone();
+    classes.sort_unstable();
+    classes.dedup();
+    let needed = fabric.headroom * classes.len() as u64;
+    let too_small = scheme.port.buffer.limit.exceeded(u32::MAX, needed);
+    if pfc.headroom == Headroom::Charged && too_small {
+        let what =
+            format!("the headroom of {} lossless class(es) takes {needed} B of a switch", classes.len());
+        return Err(Fault::new(
+            "port.buffer",
+            what,
+            "more memory, fewer classes, or pfc.headroom = \"free\"",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Ports of kind `tokens`: their keys.
+
+use priolane_core::ids::CLASSES;
+use priolane_core::packet::Frame;
+use priolane_core::port::{DataRate, GroupOrder, Split, TokenGroupSpec};
+use serde::Serialize;
+
+use super::transport::word;
+use crate::source::{InputError, Reader};
+
+/// Signals, classes of tokens behind one limiter, and data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TokenPort {
+    /// Token classes, 1 to 16.
+    pub classes: u8,
+    /// Tokens that wait in a class, at least 1.
+    pub depth: u32,
+    /// Tokens that may go at once, at least 1.
+    pub burst: u32,
+    /// Bytes on the wire of a mean token.
+    pub token: u16,
+    /// Slots after which a waiting token expires, 0 for never.
+    pub expiry: u32,
+    /// Who goes first, and what is limited.
+    pub mode: Mode,
+}
+
+/// The modes of TOP's Fig. 3, and those that it rejects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Data first, both limited.
+    A,
+    /// Tokens first, both limited.
+    B,
+    /// Data first and not limited.
+    UnlimitedDataHigh,
+    /// Tokens first, data not limited.
+    UnlimitedDataLow,
+    /// As b, with a limiter for each class.
+    PerClassSplit,
+}
+
+const MODES: [(&str, Mode); 5] = [
+    ("a", Mode::A),
+    ("b", Mode::B),
+    ("unlimited_data_high", Mode::UnlimitedDataHigh),
+    ("unlimited_data_low", Mode::UnlimitedDataLow),
+    ("per_class_split", Mode::PerClassSplit),
+];
+
+/// Reads the keys of a port of kind `tokens`.
+pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
+    let top = TokenGroupSpec::TOP;
+    let mut whole = |key, default: u32, low, high| match keys.take(key) {
+        Some(field) => field.integer(low, high).map(|n| n as u32),
+        None => Ok(default),
+    };
+    let classes = whole("classes", u32::from(top.classes), 1, CLASSES as u64)? as u8;
+    let depth = whole("depth", top.depth, 1, 1_000_000)?;
+    let burst = whole("burst", top.burst, 1, 1_000_000)?;
+    let expiry = whole("expiry", top.expiry.unwrap_or(0), 0, 1_000_000)?;
+    let token = match keys.take("token") {
+        None => top.token_wire,
+        Some(field) => match field.bytes()? {
+            bytes @ 1..=9_999 => bytes as u16,
+            _ => return Err(field.error("this is no size of a token", "\"84B\", what it takes on the wire")),
+        },
+    };
+    let mode = word(keys.take("mode"), &MODES, Mode::B)?;
+    Ok(TokenPort { classes, depth, burst, token, expiry, mode })
+}
+
+impl TokenPort {
+    /// The port, for packets of `frame`.
+    pub fn spec(&self, frame: &Frame) -> TokenGroupSpec {
+        let (order, data) = match self.mode {
+            Mode::A => (GroupOrder::DataFirst, DataRate::Limited),
+            Mode::B | Mode::PerClassSplit => (GroupOrder::TokensFirst, DataRate::Limited),
+            Mode::UnlimitedDataHigh => (GroupOrder::DataFirst, DataRate::Unlimited),
+            Mode::UnlimitedDataLow => (GroupOrder::TokensFirst, DataRate::Unlimited),
+        };
+        TokenGroupSpec {
+            classes: self.classes,
+            depth: self.depth,
+            burst: self.burst,
+            token_wire: self.token,
+            data_wire: frame.max_wire(),
+            expiry: (self.expiry > 0).then_some(self.expiry),
+            order,
+            data,
+            split: if self.mode == Mode::PerClassSplit { Split::PerClass } else { Split::Group },
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! A switch with lossless classes (PFC): it is served eagerly on both engines, as departures resume what is paused.
+//!
+//! ```text
+//! a packet arrives      its ingress is charged (`PfcBuffer`); the account may pause its class upstream
+//! a packet departs      its ingress is relieved, which may resume the class
+//! a class is (un)paused the port towards the upstream node owes a pause frame: first in line, not preempting, with all
+//!                       classes that are paused there now; several changes before it leaves are one frame
+//! a pause frame arrives the port back over the same link holds the classes that it names, from now on
+//! ```
+//!
+//! A pause lasts until it is taken back: the quanta of IEEE 802.1Qbb, which a switch renews for as long as it means it,
+//! are not simulated. Pause frames are not lost, not even on links that lose or are down (docs/assumptions.md#pfc).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Kind, Packet};
+use priolane_core::port::Admission;
+use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
+use priolane_core::units::Time;
+
+use super::collector::Collector;
+use super::fabric::{Chooser, Fabric};
+use super::held::{Held, HeldQueue};
+use super::line::{Counts, Line};
+use super::switch::queue_of;
+use crate::outcome::{RunError, Sample, Tally};
+use crate::scenario::{headroom, pause_wire};
+use crate::trace::{Backlog, Seen};
+use crate::wire::Wire;
+
+/// Whether a port will be looked at when its line is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Armed {
+    Yes,
+    No,
+}
+
+/// A port, and its part in the pauses of its link.
+#[derive(Debug)]
+struct Port<B: Body> {
+    line: Line,
+    counts: Counts,
+    queue: HeldQueue<B>,
+    /// Classes that the next node has paused here, and since when.
+    held: ClassSet,
+    held_since: [Time; CLASSES],
+    /// Classes that this switch wants paused at the other end, and what it has said of it.
+    wanted: ClassSet,
+    told: ClassSet,
+    armed: Armed,
+    /// The ingress port of the same link's other direction.
+    ingress: usize,
+}
+
+impl<B: Body> Port<B> {
+    fn has_work(&self) -> bool {
+        self.wanted != self.told || self.queue.packets() > 0
+    }
+
+    /// The next node says which classes it has paused.
+    fn hold(&mut self, now: Time, classes: ClassSet) {
+        for class in (0..CLASSES as Class).filter(|&c| self.held.has(c) != classes.has(c)) {
+            let since = std::mem::replace(&mut self.held_since[usize::from(class)], now);
+            if self.held.has(class) {
+                self.counts.paused(class, now.since(since));
+            }
+        }
+        self.held = classes;
+    }
+}
+
+/// A switch that drops no packet of its lossless classes.
+#[derive(Debug)]
+pub(crate) struct LosslessSwitch<B: Body> {
+    node: NodeId,
+    ports: Vec<Port<B>>,
+    buffer: PfcBuffer,
+    /// By ingress port: the port of the same link's other direction.
+    port_of: Vec<usize>,
+    chooser: Chooser,
+    pause_wire: u16,
+    /// When lines of ports with work become free.
+    agenda: BinaryHeap<Reverse<(Time, u32)>>,
+    unrouted: Option<Box<[Tally; CLASSES]>>,
+}
+
+/// What both engines bring to a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a, B> {
+    pub(crate) at: Time,
+    /// The place of the ingress link in the node's order.
+    pub(crate) from: u32,
+    pub(crate) packet: &'a Packet<B>,
+}
+
+impl<B: Body> LosslessSwitch<B> {
+    /// An empty switch at `node`.
+    pub(crate) fn new(fabric: &Fabric, node: NodeId, spec: PfcSpec) -> Self {
+        let scenario = fabric.scenario;
+        let egress = &fabric.egress_links[node.index()];
+        let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank as usize;
+        let port = |&link: &LinkId| Port {
+            line: fabric.line(link),
+            counts: Counts::default(),
+            queue: HeldQueue::new(&scenario.ports[link.index()]),
+            held: ClassSet::NONE,
+            held_since: [Time::ZERO; CLASSES],
+            wanted: ClassSet::NONE,
+            told: ClassSet::NONE,
+            armed: Armed::No,
+            ingress: ingress(link),
+        };
+        let ports: Vec<Port<B>> = egress.iter().map(port).collect();
+        let mut port_of = vec![0; ports.len()];
+        ports.iter().enumerate().for_each(|(p, port)| port_of[port.ingress] = p);
+        let by_link = headroom(&scenario.topology, &scenario.frame, scenario.host_delay);
+        let of_port = |&p: &usize| by_link[scenario.topology.reverse(egress[p]).index()];
+        let headroom = port_of.iter().map(of_port).collect();
+        Self {
+            node,
+            ports,
+            buffer: PfcBuffer::new(spec, headroom),
+            port_of,
+            chooser: fabric.chooser(node),
+            pause_wire: pause_wire(&scenario.frame),
+            agenda: BinaryHeap::new(),
+            unrouted: None,
+        }
+    }
+
+    /// The next instant at which a line is free that has work.
+    pub(crate) fn next(&self) -> Time {
+        self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
+    }
+
+    /// Takes the next such instant and port.
+    pub(crate) fn pop_next(&mut self) -> Option<(Time, u32)> {
+        self.agenda.pop().map(|Reverse(next)| next)
+    }
+
+    /// The line of port `p` is free.
+    pub(crate) fn depart<W: Wire<B>>(&mut self, p: usize, now: Time, wire: &mut W) {
+        self.ports[p].armed = Armed::No;
+        self.serve(p, now, wire);
+    }
+
+    /// A packet or a pause frame arrives.
+    pub(crate) fn arrive<W: Wire<B>>(&mut self, fabric: &Fabric, arrival: Arrival<B>, wire: &mut W) {
+        let Arrival { at: now, from, packet } = arrival;
+        let (header, from) = (&packet.header, from as usize);
+        if header.kind == Kind::Pause {
+            let p = self.port_of[from];
+            self.ports[p].hold(now, ClassSet(header.rank as u16));
+            return self.serve(p, now, wire);
+        }
+        let (forwarding, _) = fabric.forwarding(now);
+        match fabric.next_port(forwarding, self.node, header, &mut self.chooser) {
+            Some(p) => self.offer(p, arrival, wire),
+            None => self.unroutable(fabric, now, header, wire),
+        }
+    }
+
+    /// Port `p` takes a packet if there is room for it, as there always is in lossless classes.
+    fn offer<W: Wire<B>>(&mut self, p: usize, arrival: Arrival<B>, wire: &mut W) {
+        let Arrival { at: now, from, packet } = arrival;
+        let header = &packet.header;
+        let port = &mut self.ports[p];
+        wire.observe(|| {
+            let ahead = Backlog { packets: port.queue.packets(), bytes: port.queue.bytes() };
+            Seen::Offered { link: port.line.link, at: now, header: *header, ahead }
+        });
+        let load = Load { from: from as usize, class: header.class, wire: header.wire };
+        let (taken, tell) = self.buffer.arrive(load, port.queue.bytes_before(header));
+        let back = self.note(load, tell);
+        let port = &mut self.ports[p];
+        if taken == Taken::Refused {
+            wire.observe(|| Seen::Admitted(Admission::Dropped));
+            port.counts.dropped(header.class, header.wire);
+        } else {
+            let admission = port.queue.enqueue(now, &Held { packet: *packet, from });
+            wire.observe(|| Seen::Admitted(admission));
+            if admission == Admission::Marked {
+                port.counts.marked(header.class);
+            }
+            port.counts.queued(now, header.class);
+            // It may go at once, which may take back what it paused: nothing is said of it then.
+            self.serve(p, now, wire);
+        }
+        self.serve(back, now, wire);
+    }
+
+    /// Starts what port `p` can start now.
+    fn serve<W: Wire<B>>(&mut self, p: usize, now: Time, wire: &mut W) {
+        let port = &mut self.ports[p];
+        if port.line.free_at <= now {
+            if port.wanted != port.told {
+                port.told = port.wanted;
+                let frame = pause_frame(port.told, self.pause_wire);
+                port.line.signal(now, &frame, wire);
+            } else if let Some(Held { packet, from }) = port.queue.start_unpaused(now, port.held).copied() {
+                self.send(p, now, Held { packet, from }, wire);
+            }
+        }
+        self.arm(p, now);
+    }
+
+    /// Looks at port `p` again when its line is free, if that is to come.
+    fn arm(&mut self, p: usize, now: Time) {
+        let port = &mut self.ports[p];
+        if port.armed == Armed::No && port.line.free_at > now && port.has_work() {
+            port.armed = Armed::Yes;
+            self.agenda.push(Reverse((port.line.free_at, p as u32)));
+        }
+    }
+
+    /// A packet leaves its queue and is put on the line.
+    fn send<W: Wire<B>>(&mut self, p: usize, now: Time, held: Held<B>, wire: &mut W) {
+        let Held { mut packet, from } = held;
+        let port = &mut self.ports[p];
+        let header = packet.header;
+        port.counts.dequeued(now, header.class);
+        if B::STAMPED {
+            let reading = port.line.reading(now, port.queue.bytes(), &port.counts);
+            packet.body.stamp(&header, reading);
+        }
+        port.line.transmit(now, &packet, &mut port.counts, wire);
+        let load = Load { from: from as usize, class: header.class, wire: header.wire };
+        let tell = self.buffer.leave(load);
+        let back = self.note(load, tell);
+        if back != p {
+            self.serve(back, now, wire);
+        }
+    }
+
+    /// Notes what has to be told about a packet's class, if anything; the port that has to say it.
+    fn note(&mut self, load: Load, tell: Tell) -> usize {
+        let back = self.port_of[load.from];
+        let wanted = &mut self.ports[back].wanted;
+        match tell {
+            Tell::Nothing => {}
+            Tell::Pause => *wanted = wanted.with(load.class),
+            Tell::Resume => *wanted = wanted.without(load.class),
+        }
+        back
+    }
+
+    #[cold]
+    fn unroutable<W: Wire<B>>(&mut self, fabric: &Fabric, now: Time, header: &Header, wire: &mut W) {
+        if fabric.links_fail() {
+            let tallies = self.unrouted.get_or_insert_default();
+            tallies[usize::from(header.class) % CLASSES].add(header.wire);
+            return;
+        }
+        wire.violated(RunError::Violation {
+            what: format!("no route to {:?}", header.dst),
+            at: now,
+            place: fabric.scenario.topology.names[self.node.index()].clone(),
+        });
+    }
+
+    /// Whether the next sample will find something here.
+    pub(crate) fn has_reading(&self) -> bool {
+        self.ports.iter().any(|port| port.queue.packets() > 0 || port.counts.unsampled_bytes() > 0)
+    }
+
+    /// Reads all ports that hold something or sent something since the last sample.
+    pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
+        for port in &mut self.ports {
+            let (queued_packets, queued_bytes) = (port.queue.packets(), port.queue.bytes());
+            let sent_bytes = port.counts.sample_bytes();
+            if queued_packets > 0 || sent_bytes > 0 {
+                samples.push(Sample { at, link: port.line.link, queued_bytes, queued_packets, sent_bytes });
+            }
+        }
+    }
+
+    /// Hands over what the run leaves.
+    pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
+        self.unrouted.iter().for_each(|tallies| out.unrouted(tallies));
+        let reverse = |link| fabric.scenario.topology.reverse(link);
+        let upstream: Vec<LinkId> = self.port_of.iter().map(|&p| reverse(self.ports[p].line.link)).collect();
+        for (from, &link) in upstream.iter().enumerate() {
+            self.buffer.paused(from).iter().for_each(|class| out.standstill().paused((link, class)));
+        }
+        for port in &mut self.ports {
+            let link = port.line.link;
+            port.hold(at, ClassSet::NONE);
+            let queues = fabric.scenario.ports[link.index()].queues;
+            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
+            port.queue.drain(at, |held| {
+                let class = held.packet.header.class;
+                out.standstill().waits((upstream[held.from as usize], class), (link, class));
+                out.resident(&held.packet.header);
+            });
+        }
+    }
+}
+
+/// What a switch tells the other end of a link.
+fn pause_frame<B: Body>(classes: ClassSet, wire: u16) -> Packet<B> {
+    // Of no flow: traces follow flows.
+    let flow = FlowId(u32::MAX);
+    let header = Header { rank: u64::from(classes.0), flow, wire, kind: Kind::Pause, ..Header::default() };
+    Packet { header, body: B::default() }
+}
