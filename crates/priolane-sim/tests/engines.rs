@@ -182,8 +182,8 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     }
     // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
     assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
-    // Hundreds of times a class was paused at a port.
-    assert!(paused > 200, "{paused}");
+    // A hundred times and more a class was paused at a port.
+    assert!(paused > 150, "{paused}");
     // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
     assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500 && totals.3 > 300, "{totals:?}");
 }
