@@ -11,7 +11,6 @@ use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::transport::Transport;
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport};
