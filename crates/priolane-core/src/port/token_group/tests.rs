@@ -199,7 +199,7 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
         let (mut now, mut free) = (Time::ZERO, Time::ZERO);
         let mut starts: Vec<(u64, u64)> = Vec::new();
         for _ in 0..3_000 {
-            now = now + Span(dice.below(2_600_000));
+            now += Span(dice.below(2_600_000));
             while let Some(start) = port.next_start().map(|s| s.max(free)).filter(|&s| s <= now) {
                 expired(&mut port, start.0);
                 if let Some(header) = port.start(start).map(|p| p.header) {
