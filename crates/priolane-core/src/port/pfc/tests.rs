@@ -78,3 +78,13 @@ fn headroom_is_charged_to_the_memory_or_beside_it() {
     };
     assert_eq!((fill(HeadroomFrom::Memory), fill(HeadroomFrom::Beside)), (10, 30));
 }
+
+#[test]
+fn a_class_is_not_resumed_before_its_headroom_is_empty() {
+    let spec = PfcSpec { xon_below: 0, ..spec(100_000, Xoff::Bytes(3_000), HeadroomFrom::Beside) };
+    let mut buffer = PfcBuffer::new(spec, vec![5_000]);
+    (0..5).for_each(|_| assert_eq!(buffer.arrive(load(0, C, 1_000), 0).0, Taken::Kept));
+    // Three are in the shared buffer, which is X; two in the headroom: resumed as the second of those has left.
+    let told: Vec<Tell> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(told, [Tell::Nothing, Tell::Resume]);
+}
