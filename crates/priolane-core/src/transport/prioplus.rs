@@ -177,7 +177,8 @@ impl<C: DelayBased> PrioPlus<C> {
         Span((delay - from).max(0.0) as u64) + jitter
     }
 
-    fn stop(&mut self, sample: &Sample) {
+    /// The delay says that others are first: counts the flows, and stops.
+    fn make_way(&mut self, sample: &Sample) {
         let window = self.inner.cwnd();
         let queue_rtt = self.base.path.data.round_trip.0 as f64 - self.base.delay;
         let seen = match self.variant {
@@ -185,6 +186,10 @@ impl<C: DelayBased> PrioPlus<C> {
             Variant::Released => sample.rtt / ((self.target + queue_rtt) * window / self.base.bdp),
         };
         self.flows.estimate(seen, self.base.bdp / self.w_ls, self.variant);
+        self.stop(sample);
+    }
+
+    fn stop(&mut self, sample: &Sample) {
         self.extra = 0.0;
         self.set_step();
         let wait = self.wait(sample.delay);
@@ -266,7 +271,7 @@ impl<C: DelayBased> PrioPlus<C> {
         if sample.delay >= self.limit {
             self.exceeded += 1;
             if self.exceeded >= self.exceed_limit {
-                self.stop(sample);
+                self.make_way(sample);
                 return;
             }
         } else if self.variant == Variant::Released {
