@@ -164,11 +164,9 @@ impl<D> Switch<D> {
             port.serve_until(now, wire);
         }
         port.arrive(now, packet, wire);
-        if !port.listed
-            && let Some(due) = port.next_service()
-        {
+        if !port.listed && port.next_service().is_some() {
             port.listed = true;
-            self.busy.push(Busy { due, port: p as u32 });
+            self.busy.push(Busy { due: port.line.free_at, port: p as u32 });
         }
     }
 
