@@ -85,3 +85,23 @@ def test_numbers_have_three_digits(value: float, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (0.1, "0.1"), (100, "100"), (1e6, "10⁶"), (20, "20")])
 def test_logarithmic_ticks(value: float, text: str) -> None:
     assert power_text(value) == text
+
+
+def test_a_short_logarithmic_axis_names_what_lies_between_powers() -> None:
+    panel = REPORT.panels[0]
+    marks = tuple(
+        replace(mark, estimate=replace(mark.estimate, mean=mean, low=None, high=None))
+        for mark, mean in zip(panel.series[0].marks, (3e6, 4e6, 1.5e7, 2.3e7), strict=True)
+    )
+    short_axis = replace(panel, log_y=True, reference=None, series=(replace(panel.series[0], marks=marks),))
+    texts = [element.text or "" for element in svg_of(short_axis).iter(f"{{{SVG}}}text")]
+    assert {"10⁷", "2×10⁷", "5×10⁶"} <= set(texts)
+    assert not any("math" in text for text in texts)
+
+
+def test_bars_of_one_thing_are_named_by_their_series() -> None:
+    panel = REPORT.panels[2]
+    series = tuple(replace(one, marks=one.marks[:1]) for one in panel.series)
+    texts = [element.text or "" for element in svg_of(replace(panel, series=series)).iter(f"{{{SVG}}}text")]
+    assert {one.label for one in series} <= set(texts)
+    assert str(series[0].marks[0].x) not in texts

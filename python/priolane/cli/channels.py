@@ -49,11 +49,9 @@ def carry_out(chosen: argparse.Namespace) -> int:
         f"B = {_us(answer['noise_ps'])} us (noise, {chosen.part:.2%}), width A + B = {_us(answer['width_ps'])} us"
     )
     columns = ["class", "DSCP", "D_target, us above base", "D_limit, us above base"]
-    rows = [
-        [str(of["class"]), str(of["dscp"]), _us(of["target_ps"]), _us(of["limit_ps"])] for of in answer["channels"]
-    ]
+    rows = [[str(of["class"]), str(of["dscp"]), _us(of["target_ps"]), _us(of["limit_ps"])] for of in answer["channels"]]
     show.table(columns, rows)
-    show.line(f"in a scheme: transport = {{ kind = \"prioplus_swift\", {answer['scheme']} }}")
+    show.line(f'in a scheme: transport = {{ kind = "prioplus_swift", {answer["scheme"]} }}')
     if answer["queues"]:
         queues = answer["queues"]
         show.line(

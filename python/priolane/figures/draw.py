@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -25,6 +26,8 @@ _TITLE_CHARACTERS = 46
 _TITLE_LINES = 2
 _LABEL_CHARACTERS = 40
 _Y_LABEL_CHARACTERS = 24
+# A logarithmic axis over less than so many times its lowest value has hardly one power of ten on it.
+_FEW_DECADES = 40
 _PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
@@ -68,6 +71,22 @@ def power_text(value: float, _position: int | None = None) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
+def _name_powers(axis: Axis) -> None:
+    """Names powers of ten on a logarithmic axis and, where it shows hardly one of them, twos and fives between."""
+
+    def between(value: float, _position: int | None = None) -> str:
+        low, high = axis.get_view_interval()
+        exponent = math.floor(math.log10(value)) if value > 0 else 0
+        digit = value / 10.0**exponent
+        if not (0 < low < high <= low * _FEW_DECADES) or not any(math.isclose(digit, d) for d in (2, 5)):
+            return ""
+        power = power_text(10.0**exponent)
+        return f"{value:g}" if power[-1] in "01" else f"{digit:.0f}\N{MULTIPLICATION SIGN}{power}"
+
+    axis.set_major_formatter(FuncFormatter(power_text))
+    axis.set_minor_formatter(FuncFormatter(between))
+
+
 def _paint(panel: Panel, place: PanelAxes) -> None:
     _PAINTERS[panel.kind](panel, place)
     axes = place.axes
@@ -77,10 +96,10 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
     axes.set_ylabel("\n".join(textwrap.wrap(_clipped(panel.y_label), _Y_LABEL_CHARACTERS)))
     if panel.log_x:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(power_text))
+        _name_powers(axes.xaxis)
     if panel.log_y:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(power_text))
+        _name_powers(axes.yaxis)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
 
