@@ -5,8 +5,8 @@ use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::Time;
 
+use super::counts::Counts;
 use super::host::Exchanged;
-use super::line::Counts;
 use super::standstill::Standstill;
 use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, Tally};
 use crate::scenario::{ClassSpan, Scenario};

@@ -8,7 +8,8 @@ use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::{Admission, Discipline};
 use priolane_core::units::Time;
 
-use super::line::{Counts, Line};
+use super::counts::Counts;
+use super::line::Line;
 use crate::trace::{Backlog, Seen};
 use crate::wire::Wire;
 

@@ -20,9 +20,10 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::collector::Collector;
+use super::counts::Counts;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
-use super::line::{Counts, Line};
+use super::line::Line;
 use super::machines::Machines;
 use super::nic::{Outgoing, TransmitQueue};
 use super::reactions::{Aborted, Reactions};

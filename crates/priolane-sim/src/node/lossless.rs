@@ -21,9 +21,10 @@ use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
 use priolane_core::units::Time;
 
 use super::collector::Collector;
+use super::counts::Counts;
 use super::fabric::{Chooser, Fabric};
 use super::held::{Held, HeldQueue};
-use super::line::{Counts, Line};
+use super::line::Line;
 use super::switch::queue_of;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{headroom, pause_wire};

@@ -1,0 +1,239 @@
+//! What a line and the queues in front of it count, class by class.
+
+use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::units::{Span, Time};
+
+use crate::outcome::{PortClassRecord, Tally};
+
+/// What one class saw at a line and the queues in front of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassCount {
+    served: Tally,
+    /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
+    /// (below 2^64: half a year).
+    waited: u64,
+    marked: u64,
+    inversions: u64,
+    waiting: u32,
+}
+
+/// What one class lost at a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassLoss {
+    dropped: Tally,
+    lost: Tally,
+    /// Packets and the bytes that were cut off them.
+    trimmed: Tally,
+    expired: Tally,
+    /// How long the class was paused, in picoseconds.
+    paused: u64,
+}
+
+/// Counts by class; the one owner of "who waited for whom".
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Class 0 in place: most ports see no other.
+    first: ClassCount,
+    /// Bit `c` is set while a packet of class `c` waits.
+    waiting: u16,
+    /// Bit `c` is set once a packet of class `c`, above 0, came.
+    seen: u16,
+    /// None while all that happened is in `first`.
+    rest: Option<Box<Rest>>,
+}
+
+/// With it, all of a port with one queue is three cache lines.
+const _: () = assert!(size_of::<Counts>() == 64);
+
+/// Counts that many ports do without.
+#[derive(Debug, Default)]
+struct Rest {
+    /// The classes above 0.
+    others: [ClassCount; CLASSES - 1],
+    /// None before the first loss.
+    losses: Option<Box<[ClassLoss; CLASSES]>>,
+    /// Bytes served up to the last sample instant at which the port was read.
+    sampled_bytes: u64,
+}
+
+/// The bit of a class.
+#[inline]
+fn bit(class: Class) -> u16 {
+    1 << (usize::from(class) % CLASSES)
+}
+
+impl Counts {
+    #[inline]
+    fn of(&mut self, class: Class) -> &mut ClassCount {
+        let class = usize::from(class) % CLASSES;
+        if class == 0 {
+            return &mut self.first;
+        }
+        self.seen |= bit(class as Class);
+        &mut self.rest.get_or_insert_default().others[class - 1]
+    }
+
+    /// The classes of which a packet came, and class 0.
+    fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
+        let others = self.rest.iter().flat_map(|rest| (1..).zip(&rest.others));
+        std::iter::once((0, &self.first))
+            .chain(others.filter(|&(class, _)| self.seen & bit(class as Class) != 0))
+    }
+
+    #[cold]
+    fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
+        let losses = &mut self.rest.get_or_insert_default().losses;
+        &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
+    }
+
+    /// A packet is queued at `now`.
+    #[inline]
+    pub(crate) fn queued(&mut self, now: Time, class: Class) {
+        let count = self.of(class);
+        count.waiting += 1;
+        count.waited = count.waited.wrapping_sub(now.0);
+        self.waiting |= bit(class);
+    }
+
+    /// A queued packet starts service at `t`.
+    #[inline]
+    pub(crate) fn dequeued(&mut self, t: Time, class: Class) {
+        let better = self.waiting & (bit(class) - 1);
+        let count = self.of(class);
+        count.inversions += u64::from(better != 0);
+        self.left(t, class);
+    }
+
+    /// A queued packet waits no longer from `t` on.
+    #[inline]
+    fn left(&mut self, t: Time, class: Class) {
+        let count = self.of(class);
+        count.waiting -= 1;
+        count.waited = count.waited.wrapping_add(t.0);
+        if count.waiting == 0 {
+            self.waiting &= !bit(class);
+        }
+    }
+
+    /// A packet is put on the line.
+    #[inline]
+    pub(crate) fn sent(&mut self, class: Class, wire: u16) {
+        self.of(class).served.add(wire);
+    }
+
+    /// A packet on the line is lost.
+    #[cold]
+    pub(crate) fn lost(&mut self, class: Class, wire: u16) {
+        self.loss_of(class).lost.add(wire);
+    }
+
+    /// A packet got the congestion mark here.
+    #[inline]
+    pub(crate) fn marked(&mut self, class: Class) {
+        self.of(class).marked += 1;
+    }
+
+    /// A packet found no room.
+    #[inline]
+    pub(crate) fn dropped(&mut self, class: Class, wire: u16) {
+        self.loss_of(class).dropped.add(wire);
+    }
+
+    /// The payload of a packet was cut off: `cut` bytes less on the wire.
+    #[cold]
+    pub(crate) fn trimmed(&mut self, class: Class, cut: u16) {
+        self.loss_of(class).trimmed.add(cut);
+    }
+
+    /// A queued packet is pushed out at `now`: it waits no longer and is dropped.
+    #[cold]
+    pub(crate) fn evicted(&mut self, now: Time, class: Class, wire: u16) {
+        self.left(now, class);
+        self.dropped(class, wire);
+    }
+
+    /// A queued packet is found at `now` to have waited too long, and discarded.
+    #[cold]
+    pub(crate) fn expired(&mut self, now: Time, class: Class, wire: u16) {
+        self.left(now, class);
+        self.loss_of(class).expired.add(wire);
+    }
+
+    /// The class was paused for `span`.
+    #[cold]
+    pub(crate) fn paused(&mut self, class: Class, span: Span) {
+        self.loss_of(class).paused += span.0;
+    }
+
+    /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
+    pub(crate) fn records(
+        &self,
+        link: LinkId,
+        now: Time,
+        queue_of: &dyn Fn(Class) -> u8,
+    ) -> Vec<PortClassRecord> {
+        let record = |(class, c, loss): (usize, &ClassCount, ClassLoss)| PortClassRecord {
+            link,
+            class: class as Class,
+            queue: queue_of(class as Class),
+            packets: c.served.packets,
+            bytes: c.served.bytes,
+            dropped: loss.dropped.packets,
+            marked: c.marked,
+            lost: loss.lost.packets,
+            trimmed: loss.trimmed.packets,
+            expired: loss.expired.packets,
+            paused: Span(loss.paused),
+            inversions: c.inversions,
+            waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
+        };
+        let losses = self.rest.as_ref().and_then(|rest| rest.losses.as_deref().copied()).unwrap_or_default();
+        let mut counts = [ClassCount::default(); CLASSES];
+        self.all().for_each(|(class, count)| counts[class] = *count);
+        let happened = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
+            let met = c.served.packets + loss.dropped.packets + loss.expired.packets + u64::from(c.waiting);
+            met > 0 || loss.paused > 0
+        };
+        let rows = counts.iter().zip(losses).enumerate().map(|(class, (c, loss))| (class, c, loss));
+        rows.filter(happened).map(record).collect()
+    }
+
+    /// Bytes put on the line since the last sample instant.
+    pub(crate) fn unsampled_bytes(&self) -> u64 {
+        self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled_bytes)
+    }
+
+    /// The same, which this sample takes in.
+    pub(crate) fn sample_bytes(&mut self) -> u64 {
+        let bytes = self.unsampled_bytes();
+        if bytes > 0 {
+            self.rest.get_or_insert_default().sampled_bytes += bytes;
+        }
+        bytes
+    }
+
+    /// Bytes put on the line.
+    pub(crate) fn served_bytes(&self) -> u64 {
+        self.all().map(|(_, count)| count.served.bytes).sum()
+    }
+
+    /// Packets put on the line.
+    pub(crate) fn served(&self) -> u64 {
+        self.all().map(|(_, count)| count.served.packets).sum()
+    }
+
+    /// Dropped, lost, trimmed and expired packets of each class.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 4]> {
+        let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
+        all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
+    }
+}
+
+impl Tally {
+    /// One more packet of `wire` bytes.
+    #[inline]
+    pub(crate) fn add(&mut self, wire: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(wire);
+    }
+}
