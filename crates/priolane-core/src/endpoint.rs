@@ -134,6 +134,9 @@ impl Default for Weights {
 pub enum Control {
     /// The flow's class from now on, 0 first.
     Class(Class),
+    /// The flow's class from the moment on at which nothing of it is on its way, so that it overtakes none of its own
+    /// packets; until then it sends nothing new (PASE, SIGCOMM 2014). A later `Class` or `Promote` replaces it.
+    Promote(Class),
     /// The flow's minimum rate and weight from now on (PACCP).
     Weights {
         /// Minimum rate; `None` asks for none.

@@ -3,6 +3,7 @@
 //! A simulator and, later, a real host drive the same code. [`endpoint::Endpoint`] is the contract with
 //! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels.
 
+pub mod admit;
 pub mod assign;
 pub mod endpoint;
 pub mod host;

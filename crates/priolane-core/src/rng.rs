@@ -38,6 +38,8 @@ pub enum Purpose {
     Search = 13,
     /// What becomes of a host's reports to a controller.
     Reports = 14,
+    /// Draws of an admission policy at a host.
+    Admission = 15,
     /// What a host adds to the delays that it measures.
     DelayNoise = 20,
 }

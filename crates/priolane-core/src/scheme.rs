@@ -5,6 +5,7 @@
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
 mod list;
+mod policies;
 
 pub use list::ENTRIES;
 

@@ -13,6 +13,7 @@ use priolane_sim::scenario::{Engine, Scenario};
 use crate::metrics;
 use crate::optimum;
 use crate::plan::{self, Built, Run};
+use crate::results::admission::AdmissionRecord;
 use crate::results::compare::{Difference, first_difference};
 use crate::results::digest;
 use crate::results::record::{self, Counters, LoadRecord, RunRecord};
@@ -209,10 +210,12 @@ impl Job<'_> {
         let Run { id, scheme, point, seed, experiment, merged } = self.run;
         let spec = Spec::of(experiment);
         let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
-        let warnings = optimum.iter().filter_map(optimum::Optimum::warning);
-        let warnings =
-            built.warnings.iter().cloned().chain(warnings).chain(deadlock(built, outcome)).collect();
         let ran = (&source(built), outcome);
+        let admission = AdmissionRecord::of(ran.0, outcome);
+        let said = optimum.iter().filter_map(optimum::Optimum::warning);
+        let said =
+            said.chain(deadlock(built, outcome)).chain(admission.iter().flat_map(AdmissionRecord::warnings));
+        let warnings = built.warnings.iter().cloned().chain(said).collect();
         let window = experiment.time.window();
         RunRecord {
             run: id.clone(),
@@ -227,6 +230,7 @@ impl Job<'_> {
             counters: Counters::of(&built.scenario, outcome),
             load: LoadRecord::from(&built.load),
             warnings,
+            admission,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, &spec.classes),

@@ -4,6 +4,7 @@
 //! and what run ids are made of.
 
 mod app;
+mod deadlines;
 mod evaluation;
 mod events;
 mod group;
@@ -30,9 +31,10 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
     RuleKind, RuleText, Start,
 };
+pub use deadlines::{AtRate, Coverage, Deadline, Deadlines, Part, Split};
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
-pub use group::{Active, Deadline, Group, HostSet, Split, Target};
+pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
 pub use noise::Noise;
 pub use pricing::Price;

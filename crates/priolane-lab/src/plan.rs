@@ -1,6 +1,7 @@
 //! From an experiment file to its runs: overlays, `--set`, the sweep's points, seeds, schemes, ids.
 
 mod adaptation;
+mod admission;
 mod build;
 mod deadlines;
 mod delay_based;

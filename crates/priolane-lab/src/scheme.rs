@@ -1,8 +1,10 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
+mod admit;
 mod check;
 mod controller;
 mod delay_based;
+mod known;
 mod parts;
 mod pfc;
 mod prioplus;
@@ -14,9 +16,11 @@ mod transport;
 
 use serde::Serialize;
 
+pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use check::{Fabric, Fault, check};
 pub use controller::Controller;
 pub use delay_based::{FirstWindow, Ledbat, Preset, Swift, TargetFrom, WindowSize};
+pub use known::Known;
 pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;
@@ -50,19 +54,11 @@ pub struct Scheme {
     pub map: Map,
 }
 
-/// Admission policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Admit {
-    /// Every flow is admitted at the class it asked for.
-    None,
-}
-
 impl Scheme {
-    /// The number of classes packets of a flow of class 0 can carry, at least 1.
+    /// The number of classes packets of a flow can carry that is given class 0, at least 1.
     pub fn levels(&self) -> u8 {
         match &self.assign {
-            Assign::None => 1,
+            Assign::None | Assign::Known(_) => 1,
             Assign::BytesSent { levels, .. } => *levels,
         }
     }
@@ -70,7 +66,7 @@ impl Scheme {
     /// The thresholds of the assign row, to resolve or read.
     pub fn assign_thresholds(&self) -> Option<&Thresholds> {
         match &self.assign {
-            Assign::None => None,
+            Assign::None | Assign::Known(_) => None,
             Assign::BytesSent { thresholds, .. } => Some(thresholds),
         }
     }

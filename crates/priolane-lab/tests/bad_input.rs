@@ -157,7 +157,6 @@ fn what_this_version_does_not_do_is_refused_by_name() {
         ("price = { plan = \"vbp\" }\n", 17, "group.all.price"),
         ("scheme = \"newreno\"\n", 17, "group.all.scheme"),
         ("[scheme.dctcp]\nprice = 1\n", 18, "scheme.dctcp.price"),
-        ("[scheme.dctcp]\nadmit = { kind = \"aequitas\" }\n", 18, "scheme.dctcp.admit.kind"),
         ("[scheme.dctcp.port]\ntiers = {}\n", 18, "scheme.dctcp.port.tiers"),
     ] {
         let error = expect(&format!("{GOOD}{text}"), line, key);

@@ -1,7 +1,8 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
+use priolane_core::admit::Account;
 use priolane_core::assign::control::LadderOf;
-use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::scenario::ClassSpan;
@@ -17,6 +18,8 @@ pub struct FlowRecord {
     pub fct_acked: Option<Span>,
     /// Classes asked for and used.
     pub class: ClassSpan,
+    /// How often its admission policy changed its class after it had started.
+    pub moves: u32,
     /// Packets sent again.
     pub retransmits: u32,
     /// Retransmission timeouts.
@@ -149,7 +152,7 @@ pub struct Work {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One record per flow, in the order of the flow list.
     pub flows: Vec<FlowRecord>,
@@ -161,6 +164,8 @@ pub struct Outcome {
     pub reports: Vec<FlowSample>,
     /// What the threshold controller told the hosts, in order of time.
     pub thresholds: Vec<ThresholdChange>,
+    /// What the admission policy of each host that opened a flow has come to, in order of hosts; empty without one.
+    pub admission: Vec<(HostId, Account)>,
     /// Accounting by class.
     pub ledger: Ledger,
     /// Pauses (PFC) that wait for each other and will never end, as the links and classes held back, each waiting for

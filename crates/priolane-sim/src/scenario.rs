@@ -1,5 +1,6 @@
 //! Everything one run needs, resolved: no file, no sweep, no unit string is left.
 
+use priolane_core::admit::Policy;
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
@@ -159,11 +160,14 @@ pub struct Scenario {
     pub controls: Vec<ScheduledControl>,
     /// Thresholds that follow the workload; `None` where they stay as they are.
     pub adaptation: Option<Adaptation>,
+    /// Which class flows get for the one they ask for, at each source host. A policy that learns from monitor intervals
+    /// learns from the transport's.
+    pub admission: Policy,
     /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
     /// the list, and those with `None`, are none: their flows keep the weights they start with.
     pub machines: Vec<Option<Machine>>,
-    /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. The transport's
-    /// monitor interval is the same.
+    /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. If it is some, the
+    /// transport's monitor interval is the same.
     pub rates_every: Option<Span>,
     /// Seed of all random streams of the run.
     pub seed: u64,
@@ -217,6 +221,8 @@ pub enum Engine {
 pub struct ClassSpan {
     /// Asked for at the start.
     pub asked: Class,
+    /// Given for it by the admission policy when the flow started: the same without one.
+    pub given: Class,
     /// Of the first payload packet.
     pub first: Class,
     /// Of the last payload packet sent.

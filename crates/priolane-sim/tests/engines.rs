@@ -95,6 +95,10 @@ fn random(seed: u64) -> Scenario {
     if seed % 5 > 2 {
         scenario.outages = draw.outages(&scenario.topology);
     }
+    if seed % 4 > 1 {
+        // Draws of its own: what was drawn so far stays as it was.
+        support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
+    }
     scenario
 }
 
@@ -163,6 +167,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     let mut totals = (0, 0, 0, 0);
     let mut events = (0, 0, 0, 0);
     let mut paused = 0;
+    let mut admitted = (0, 0);
     for seed in 0..EXPERIMENTS {
         let scenario = random(seed);
         let window = outcome(&scenario, drive(Engine::Window));
@@ -173,12 +178,16 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         totals.3 += window.ports.iter().map(|p| p.trimmed).sum::<u64>();
         totals.2 += window.ports.iter().map(|p| p.lost).sum::<u64>();
         paused += window.ports.iter().map(|p| u64::from(p.paused > Span::ZERO)).sum::<u64>();
+        admitted.0 += window.flows.iter().filter(|f| f.class.given != f.class.asked).count();
+        admitted.1 += window.flows.iter().map(|f| f.moves).sum::<u32>();
         let began = |is: fn(&Began) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
         events.0 += began(|began| matches!(began, Began::At(_)));
         events.1 += began(|began| *began == Began::Never);
         events.2 += began(|began| *began == Began::NotIssued);
         events.3 += window.ledger.unrouted.iter().map(|t| t.packets).sum::<u64>();
     }
+    // Some hundred flows get another class than they ask for, and some change it under way.
+    assert!(admitted.0 > 200 && admitted.1 > 30, "{admitted:?}");
     // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
     assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
     // A hundred times and more a class was paused at a port.

@@ -1,6 +1,8 @@
 //! Who deserves which priority: policies that turn what is known of a flow into a class or level.
 
 mod basin_hopping;
+pub mod by_flow;
+mod by_size;
 pub mod byte_share;
 pub mod control;
 mod equal_split;
@@ -11,6 +13,7 @@ mod pias_published;
 pub mod two_level_ps;
 
 pub use basin_hopping::basin_hopping;
+pub use by_size::{equal_bytes, flow_fraction};
 pub use equal_split::equal_split;
 pub use ladder::{Count, Ladder};
 pub use opt::opt;

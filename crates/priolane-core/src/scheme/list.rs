@@ -1,5 +1,6 @@
 //! The entries, row by row.
 
+use super::policies;
 use super::{Capability, Entry, Parameter, Provision, Row};
 
 const fn parameter(
@@ -507,6 +508,17 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[],
     },
+    policies::SIZE,
+    policies::FLOW_FRACTION,
+    policies::EQUAL_BYTES,
+    policies::RANDOM_FRACTION,
+    policies::DEADLINE,
+    policies::DEADLINE_RANK,
+    policies::DEMAND_RATE,
+    policies::POWER_LAW,
+    policies::AEQUITAS,
+    policies::PASE,
+    policies::FIRAPAM,
     Entry {
         row: Row::Admit,
         name: "none",

@@ -174,3 +174,43 @@ fn new_thresholds_hold_for_flows_under_way() {
     assert!(all[so_far..demoted].iter().all(|&levels| levels == (1, 1)));
     assert!(all[demoted..].iter().all(|&levels| levels == (0, 1)));
 }
+
+#[test]
+fn a_promoted_flow_waits_until_nothing_of_it_is_on_its_way() {
+    let mut net = net(unit_config(LossRecovery::Sack), SchedulerKind::RoundRobin);
+    net.open(FlowSpec { class: 2, ..flow(0, 30_000) });
+    net.run(Time(5_500_000));
+    net.control(0, FlowId(0), Control::Promote(1));
+    finish(&mut net);
+    let sent: Vec<(u64, u8)> = net
+        .log
+        .iter()
+        .filter(|s| s.packet.header.kind == Kind::Data)
+        .map(|s| (s.at.0 / 1_000_000, s.packet.header.class))
+        .collect();
+    // Six segments by 5 us, the last acknowledged at 5 + 1 + 20 us; then the next, of the new class.
+    assert_eq!(sent[..7], [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (26, 1)]);
+    assert!(sent[6..].iter().all(|&(_, class)| class == 1) && sent.len() == 30);
+    let changed = net.events.iter().filter(|e| matches!(e.2, Event::ClassChanged { class: 1, .. })).count();
+    assert_eq!((changed, net.completed()[0].retransmits), (1, 0));
+}
+
+#[test]
+fn promotions_and_demotions_at_any_instant_never_stall_a_flow_whatever_is_lost() {
+    for seed in 0..60 {
+        let faults = Faults { loss: 0.15, reorder: 0.1, ..Faults::default() };
+        let recovery = [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][seed as usize % 3];
+        let mut net = net(unit_config(recovery), SchedulerKind::RoundRobin).seeded(seed, faults);
+        net.open(FlowSpec { class: 3, ..flow(0, 40_000) });
+        let mut at = Time::ZERO;
+        for step in 0u8..200 {
+            at += Span(7_000_000 + 900_000 * seed);
+            net.run(at);
+            let class = ((u64::from(step) + seed) % 4) as u8;
+            let control = if step % 3 == 0 { Control::Class(class) } else { Control::Promote(class) };
+            net.control(0, FlowId(0), control);
+        }
+        finish(&mut net);
+        assert_eq!(net.completed().len(), 1, "seed {seed}");
+    }
+}

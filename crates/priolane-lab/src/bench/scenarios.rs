@@ -334,6 +334,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSp
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
+        admission: priolane_core::admit::Policy::None,
         machines: Vec::new(),
         rates_every: None,
         seed: 1,

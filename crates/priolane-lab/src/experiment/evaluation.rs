@@ -1,6 +1,7 @@
 //! `[metrics]`, `[[panel]]` and `[[claim]]`: what is drawn from the runs. None of it changes a run but the
 //! size classes, by which its summary is broken down.
 
+use priolane_core::ids::{CLASSES, Class};
 use priolane_core::price::Cos;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -56,6 +57,12 @@ pub struct SizeClass {
     /// The class that ratios of this one are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
+    /// The class that flows ask for; any if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Class>,
+    /// The class that flows are given when they start; any if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Class>,
 }
 
 fn cos_text<S: serde::Serializer>(cos: &Option<Cos>, s: S) -> Result<S::Ok, S::Error> {
@@ -245,12 +252,15 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
     let group = keys.take("group").map(|f| group(&f, groups)).transpose()?;
     let cos = keys.take("cos").map(|f| service::cos(&f)).transpose()?;
     let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
-    let class = SizeClass { below, above, from, to, group, cos, over };
+    let mut class = |key| keys.take(key).map(|f| Ok(f.integer(0, CLASSES as u64 - 1)? as Class)).transpose();
+    let (asked, given) = (class("asked")?, class("given")?);
+    let class = SizeClass { below, above, from, to, group, cos, over, asked, given };
     keys.finish()?;
     if class == (SizeClass { over: class.over.clone(), ..SizeClass::default() }) {
-        return Err(
-            field.error("no bound is stated", "one or two of below, above, from, to, or a group or cos")
-        );
+        return Err(field.error(
+            "no bound is stated",
+            "one or two of below, above, from, to, or a group, cos, asked, given",
+        ));
     }
     Ok(class)
 }

@@ -1,12 +1,13 @@
 //! `[[group]]`: hosts of one kind, what they send and to whom.
 
 use priolane_core::ids::{Class, HostId};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Sources;
 use super::app::{self, AppText};
+use super::deadlines::{self, Deadline};
 use super::service::{self, Service};
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
@@ -35,29 +36,6 @@ pub struct Group {
     /// The part of the run in which it starts flows; all of it without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
-}
-
-/// A rule for the deadlines of a group's flows: as long as each takes at a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Deadline {
-    /// The rate, of payload.
-    #[serde(serialize_with = "as_text::rate")]
-    pub rate: Rate,
-    /// Who shares it.
-    pub split: Split,
-    /// The shortest.
-    #[serde(serialize_with = "as_text::span")]
-    pub at_least: Span,
-}
-
-/// Who shares the rate of a deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Split {
-    /// Nobody.
-    None,
-    /// The flows that the host sends when a flow starts, that one counted.
-    Active,
 }
 
 /// A part of a run: its app begins at `from` as it would at the start of a run.
@@ -161,23 +139,11 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
         (None, AppText::Flows { .. }) => None,
         (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
     };
+    let deadline = deadlines::read(&mut keys, &app)?;
     let active = keys.take("active").map(|field| active(&field)).transpose()?;
     let service = service::read(&mut keys)?;
-    let deadline = keys.take("deadline").map(|field| deadline(&field)).transpose()?;
     keys.finish()?;
     Ok(Group { name, hosts, to, app, class, service, deadline, active })
-}
-
-fn deadline(field: &Field<'_>) -> Result<Deadline, InputError> {
-    let mut keys = field.table()?;
-    let rate = keys.need("rate", "rate = \"5Gbps\"")?.rate()?;
-    let split = match keys.take("split").map(|f| f.choice(&["none", "active"])).transpose()? {
-        Some(1) => Split::Active,
-        _ => Split::None,
-    };
-    let at_least = keys.take("at_least").map_or(Ok(Span::ZERO), |f| f.span())?;
-    keys.finish()?;
-    Ok(Deadline { rate, split, at_least })
 }
 
 fn active(field: &Field<'_>) -> Result<Active, InputError> {

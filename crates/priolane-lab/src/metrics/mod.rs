@@ -11,6 +11,7 @@ mod summary;
 use std::ops::{Bound, RangeBounds};
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::Class;
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::FlowRecord;
@@ -35,6 +36,10 @@ pub struct SizeClass {
     pub cos: Option<Cos>,
     /// The class that ratios of this one are relative to.
     pub over: Option<String>,
+    /// The class that flows ask for; any if `None`.
+    pub asked: Option<Class>,
+    /// The class that flows are given when they start; any if `None`.
+    pub given: Option<Class>,
 }
 
 impl SizeClass {
@@ -47,6 +52,8 @@ impl SizeClass {
             group: None,
             cos: None,
             over: None,
+            asked: None,
+            given: None,
         }
     }
 
@@ -76,6 +83,13 @@ impl Payer {
     /// Whose flow `spec` is.
     pub fn of(spec: &FlowSpec) -> Self {
         Self { group: spec.group, cos: Cos::of(spec.weights) }
+    }
+}
+
+impl SizeClass {
+    /// Whether a flow that asked for the first class and was given the second may belong to it.
+    pub fn holds(&self, (asked, given): (Class, Class)) -> bool {
+        self.asked.is_none_or(|class| class == asked) && self.given.is_none_or(|class| class == given)
     }
 }
 

@@ -50,6 +50,15 @@ pub struct Summary {
     pub deadline_miss_rate: Option<f64>,
     /// Met over met and missed.
     pub deadline_meet_ratio: Option<f64>,
+    /// Of the flows met or missed, the part that could not have met its deadline alone in the network.
+    #[serde(default)]
+    pub deadline_infeasible_rate: Option<f64>,
+    /// The part of the flows that was given a lower class than it asked for.
+    #[serde(default)]
+    pub downgraded: Option<f64>,
+    /// The part of the flows that was given a higher class than it asked for.
+    #[serde(default)]
+    pub upgraded: Option<f64>,
 }
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
@@ -75,6 +84,9 @@ struct Tally {
     met: u64,
     missed: u64,
     censored: u64,
+    infeasible: u64,
+    downgraded: u64,
+    upgraded: u64,
 }
 
 impl Tally {
@@ -85,10 +97,19 @@ impl Tally {
             if !measured || spec.size.is_none() || !class.contains(spec.size, Payer::of(spec)) {
                 continue;
             }
+            let (asked, given) = (record.class.asked, record.class.given);
+            if !class.holds((asked, given)) {
+                continue;
+            }
+            tally.downgraded += u64::from(given > asked);
+            tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(bare)));
-            match met(spec, record, outcome.stopped_at) {
+            let judged = met(spec, record, outcome.stopped_at);
+            let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
+            tally.infeasible += u64::from(judged.is_some() && late);
+            match judged {
                 Some(true) => tally.met += 1,
                 Some(false) => tally.missed += 1,
                 None => tally.censored += u64::from(spec.deadline.is_some()),
@@ -106,6 +127,7 @@ impl Tally {
         let fct = |p| percentile(&self.fcts, PerMille(p)).map(|ps| ps as f64 / PS_PER_S as f64);
         let slow = |p| percentile(&self.slowdowns, PerMille(p));
         let judged = self.met + self.missed;
+        let part = |count: u64| (self.flows > 0).then(|| count as f64 / self.flows as f64);
         let share = |count: u64| (judged > 0).then(|| count as f64 / judged as f64);
         Summary {
             flows: self.flows,
@@ -127,6 +149,9 @@ impl Tally {
             deadlines_censored: self.censored,
             deadline_miss_rate: share(self.missed),
             deadline_meet_ratio: share(self.met),
+            deadline_infeasible_rate: share(self.infeasible),
+            downgraded: part(self.downgraded),
+            upgraded: part(self.upgraded),
         }
     }
 }

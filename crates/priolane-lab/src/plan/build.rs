@@ -2,13 +2,15 @@
 
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
+use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
-use super::{Run, adaptation, failures, ports, traffic};
-use crate::experiment::{Change, ControlText, Deadline, Event, Experiment, Group, Pair, Timing};
+use super::{Run, adaptation, admission, failures, ports, traffic};
+use crate::experiment::{AtRate, Change, ControlText, Deadline, Event, Experiment, Group, Pair, Timing};
 use crate::results::bills::{PayingGroup, Pricing};
+use crate::scheme::{Assign, Scheme};
 use crate::source::{InputError, Table};
 use crate::workload::{self, Traffic, offered};
 
@@ -35,7 +37,7 @@ pub struct Built {
     /// Who pays for what; `None` where nothing is priced.
     pub pricing: Option<Pricing>,
     /// By group: the rule of its deadlines.
-    pub deadlines: Vec<Option<Deadline>>,
+    pub deadlines: Vec<Option<AtRate>>,
 }
 
 /// Load as a fraction of capacity.
@@ -61,7 +63,8 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
-    let Traffic { flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
+    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
+    assign(scheme, &mut flows, run.seed);
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
@@ -73,10 +76,12 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let measured = flows.iter().map(|f| window.holds(f.start)).collect();
     // When a flow that waits starts, and what it offers then, is seen in the run.
     let independent = workload::independent(&flows, &waits);
+    let reports = admission::interval(scheme, &topology, &experiment.frame);
+    let monitor = experiment.rates_every.or(reports);
     let mut scenario = Scenario {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
-        transport: ports::transport(scheme, experiment.frame, experiment.rates_every),
+        transport: ports::transport(scheme, experiment.frame, monitor),
         nic: ports::nic(scheme, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
@@ -86,6 +91,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         },
         controls,
         adaptation: adaptation::adaptation(scheme),
+        admission: admission::policy(scheme, &topology, experiment.frame),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
         seed: run.seed,
@@ -109,8 +115,15 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
         load,
         pricing,
-        deadlines: experiment.groups.iter().map(|g| g.deadline).collect(),
+        deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
+}
+
+fn at_rate(group: &Group) -> Option<AtRate> {
+    match group.deadline {
+        Some(Deadline::AtRate(rule)) => Some(rule),
+        Some(Deadline::Drawn(_)) | None => None,
+    }
 }
 
 fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricing>, InputError> {
@@ -121,6 +134,14 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
     };
     let groups = experiment.groups.iter().map(group).collect::<Result<_, _>>()?;
     Ok(Some(Pricing { price, groups }))
+}
+
+/// Gives flows the classes that the scheme's rule has for them. What is drawn has a stream of its own, and the list of
+/// flows is the same for all schemes.
+fn assign(scheme: &Scheme, flows: &mut [FlowSpec], seed: u64) {
+    if let Assign::Known(known) = &scheme.assign {
+        known.rule().assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
+    }
 }
 
 fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<ScheduledControl>, InputError> {

@@ -15,10 +15,10 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::units::Time;
 use priolane_sim::outcome::FlowRecord;
 
-use crate::experiment::{Deadline, Split};
+use crate::experiment::{AtRate, Split};
 
 /// Sets the deadlines of `flows`, sorted by start, whose groups have a rule.
-pub(super) fn set(flows: &mut [FlowSpec], records: &[FlowRecord], rules: &[Option<Deadline>]) {
+pub(super) fn set(flows: &mut [FlowSpec], records: &[FlowRecord], rules: &[Option<AtRate>]) {
     let mut active: BTreeMap<u16, BinaryHeap<Reverse<Time>>> = BTreeMap::new();
     for (flow, record) in flows.iter_mut().zip(records) {
         let sent = active.entry(flow.src.0).or_default();
@@ -68,11 +68,11 @@ mod tests {
             [flow(0, 0, 1_000_000), flow(1, 500, 1_000_000), flow(2, 700, 1_000), flow(3, 2_000, 10)];
         let took = |us| FlowRecord { fct_acked: Some(Span::from_us(us)), ..FlowRecord::default() };
         let records = [took(700), took(1_300), took(100), took(1)];
-        let rule = Deadline { rate: Rate::from_gbps(8), split: Split::Active, at_least: Span::from_us(3) };
+        let rule = AtRate { rate: Rate::from_gbps(8), split: Split::Active, at_least: Span::from_us(3) };
         set(&mut flows, &records, &[Some(rule)]);
         let spans = flows.map(|f| f.deadline.unwrap().since(f.start));
         assert_eq!(spans, [1_000, 2_000, 3, 3].map(Span::from_us));
-        set(&mut flows, &records, &[Some(Deadline { split: Split::None, ..rule })]);
+        set(&mut flows, &records, &[Some(AtRate { split: Split::None, ..rule })]);
         assert_eq!(flows[1].deadline.unwrap().since(flows[1].start), Span::from_us(1_000));
     }
 }

@@ -15,6 +15,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
+use super::admission;
 use super::delay_based;
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
@@ -48,6 +49,9 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         asks: asks(experiment),
         lookahead: topology.lookahead(&experiment.frame),
         noise: experiment.delay_noise.as_ref().map(|noise| noise.law.quantile(NOISE_PART)),
+        deadlines: experiment.deadlines(),
+        rates_every: experiment.rates_every,
+        round_trip: admission::round_trip(topology, &experiment.frame),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
         headroom: headroom(experiment, topology),
     }

@@ -1,11 +1,12 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
+use priolane_core::assign;
 use priolane_core::sizes::{SizeDistribution, SizeError};
 use priolane_sim::topology::Topology;
 
 use super::global::{self, Belief};
 use crate::experiment::Experiment;
-use crate::scheme::{Assign, Fault, Host, Scheme, Solver, Tail, ThresholdSource, Thresholds};
+use crate::scheme::{Assign, Fault, Host, Known, Scheme, Solver, Tail, ThresholdSource, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
@@ -31,8 +32,27 @@ pub(super) fn thresholds(
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
         solve("assign.thresholds", *levels, thresholds, &site)?;
     }
+    if let Assign::Known(known) = &mut scheme.assign {
+        cuts(known, &site)?;
+    }
     if let Host::Mlfq { levels, thresholds } = &mut scheme.host {
         solve("host.thresholds", *levels, thresholds, &site)?;
+    }
+    Ok(())
+}
+
+/// Finds the sizes at which a rule cuts.
+fn cuts(known: &mut Known, site: &Site<'_>) -> Result<(), Fault> {
+    match known {
+        Known::FlowFraction { fractions, from, bytes: bytes @ None } => {
+            let law = belief("assign", from, site)?.law;
+            *bytes = Some(assign::flow_fraction(&law, fractions));
+        }
+        Known::EqualBytes { levels, from, bytes: bytes @ None } => {
+            let law = belief("assign", from, site)?.law;
+            *bytes = Some(assign::equal_bytes(&law, *levels));
+        }
+        _ => {}
     }
     Ok(())
 }

@@ -10,8 +10,9 @@ use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
 use crate::experiment::{
-    Active, AppText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText, PairsText,
-    Paths, PauseRule, QueryText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes, Target, Timing,
+    Active, AppText, Deadline, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
+    PairsText, Paths, PauseRule, QueryText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes, Target,
+    Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -150,6 +151,12 @@ fn group_flows(
             "a pair for each flow of a host, of an app whose flows are few",
         )
     })?;
+    if let Some(Deadline::Drawn(deadlines)) = &group.deadline {
+        let mut stream = Stream::new(draw.seed, Purpose::Deadlines, u64::from(draw.group));
+        flows.iter_mut().for_each(|flow| {
+            flow.deadline = deadlines.draw(stream.uniform()).map(|within| flow.start + within);
+        });
+    }
     if let Some(active) = group.active {
         flows.iter_mut().for_each(|flow| {
             flow.start += active.from;

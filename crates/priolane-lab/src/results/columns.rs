@@ -64,7 +64,7 @@ pub(crate) const fn maybe(
     Column { name, kind, unit, meaning, nulls: Nulls::Possible }
 }
 
-static FLOWS: [Column; 22] = [
+static FLOWS: [Column; 24] = [
     known("flow", DataType::UInt32, "1", "the flow's id: its line in the run's flow list, from 0"),
     maybe(
         "group",
@@ -101,6 +101,13 @@ static FLOWS: [Column; 22] = [
     ),
     maybe("slowdown", DataType::Float64, "1", "fct_ps / bare_fct_ps, never clamped; null if unfinished"),
     known("class_asked", DataType::UInt8, "1", "class asked for at the start, 0 is served first"),
+    known(
+        "class_given",
+        DataType::UInt8,
+        "1",
+        "class given for it at the start: class_asked without an admission policy",
+    ),
+    known("moves", DataType::UInt32, "1", "changes of the given class while the flow was under way"),
     known("class_first", DataType::UInt8, "1", "class of the first payload packet"),
     known("class_last", DataType::UInt8, "1", "class of the payload packet sent last"),
     maybe(

@@ -1,5 +1,6 @@
 //! What a run leaves on disk: tables, `run.json`, and the directory that holds them.
 
+pub mod admission;
 pub mod bills;
 pub mod columns;
 pub mod compare;

@@ -10,6 +10,7 @@ use priolane_sim::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::admission::AdmissionRecord;
 use crate::metrics::Summary;
 use crate::metrics::rates::RateRecord;
 
@@ -45,6 +46,9 @@ pub struct RunRecord {
     pub warnings: Vec<String>,
     /// "Are my priorities honoured?": over all ports, by class and serving queue.
     pub priorities: Vec<PriorityRow>,
+    /// What admission did; null without an admission policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionRecord>,
     /// Packets and bytes by class, from making to end; classes that saw no packet are left out.
     pub ledger: Vec<LedgerRow>,
     /// What the measured flows add up to, by size class; `all` always exists.

@@ -184,6 +184,8 @@ impl<'a> Rows<'a> {
             u64s(bare()),
             f64s(records.iter().zip(bare()).map(|(r, b)| crate::metrics::slowdown(r.fct, b.map(Span)))),
             u8s(records.iter().map(|r| Some(r.class.asked))),
+            u8s(records.iter().map(|r| Some(r.class.given))),
+            u32s(records.iter().map(|r| Some(r.moves))),
             u8s(records.iter().map(|r| Some(r.class.first))),
             u8s(records.iter().map(|r| Some(r.class.last))),
             u64s(specs.iter().map(|s| s.deadline.map(|d| d.0))),

@@ -32,6 +32,7 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         counters: record::Counters::of(&fixture.scenario, &fixture.outcome),
         load: Default::default(),
         warnings: Vec::new(),
+        admission: None,
         priorities: record::priorities(&fixture.outcome),
         ledger: record::ledger(&fixture.outcome.ledger),
         rates: None,

@@ -6,7 +6,8 @@ use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet
 use priolane_core::units::{Rate, Span};
 
 use super::parts::{Host, Map, Nic, PortKind};
-use super::{Assign, PrioPlus, Scheme, TransportKind};
+use super::{Admit, Assign, Interval, PrioPlus, Scheme, TransportKind};
+use crate::experiment::Coverage;
 use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 /// What a scheme runs on.
@@ -31,6 +32,12 @@ pub struct Fabric {
     /// Bytes that a lossless class may still send to a switch that pauses it, over all its links, at the switch with
     /// most.
     pub headroom: u64,
+    /// Which flows have deadlines.
+    pub deadlines: Coverage,
+    /// How often flows are asked to report for the tables.
+    pub rates_every: Option<Span>,
+    /// The round trip that is a monitor interval of `mi = "rtt"`.
+    pub round_trip: Span,
 }
 
 /// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
@@ -56,7 +63,10 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     honours(scheme, fabric)?;
     room(scheme, fabric)?;
     marking(scheme, fabric)?;
+    classes(scheme, fabric)?;
     queues(scheme, fabric)?;
+    deadlines(scheme, fabric)?;
+    intervals(scheme, fabric)?;
     lanes(scheme, fabric)?;
     super::pfc::check(scheme, fabric)?;
     messages(scheme, fabric)?;
@@ -65,15 +75,11 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
 
 /// Compares what each row requires with what the others provide.
 fn rows(scheme: &Scheme) -> Result<(), Fault> {
-    let assign = match scheme.assign {
-        Assign::None => "none",
-        Assign::BytesSent { .. } => "bytes_sent",
-    };
     let port_set = if scheme.port.ecn.is_some() { vec!["buffer", "ecn"] } else { vec!["buffer"] };
     let chosen = [
         (Row::Transport, scheme.transport.kind.name(), vec![]),
-        (Row::Assign, assign, vec![]),
-        (Row::Admit, "none", vec![]),
+        (Row::Assign, scheme.assign.name(), vec![]),
+        (Row::Admit, scheme.admit.name(), vec![]),
         (Row::Host, scheme.host.name(), vec![]),
         (Row::Nic, scheme.nic.name(), vec![]),
         (Row::Port, scheme.port.kind.name(), port_set),
@@ -183,15 +189,20 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// How many classes flows ask for and are demoted to.
-fn classes(scheme: &Scheme, fabric: &Fabric) -> u32 {
-    u32::from(fabric.top_class) + u32::from(scheme.levels())
+/// How many classes flows are given and are demoted to.
+fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
+    let given = match &scheme.assign {
+        Assign::Known(known) => known.levels(),
+        Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
+    };
+    let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
+    u32::from(given) + u32::from(scheme.levels()) - 1
 }
 
 /// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
 fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(channels) = Channels::of(scheme) else { return Ok(()) };
-    let wanted = classes(scheme, fabric);
+    let wanted = carried(scheme, fabric);
     if wanted > u32::from(channels.priorities) {
         let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
         return Err(Fault::new("transport.priorities", what, format!("priorities = {wanted}")));
@@ -258,10 +269,70 @@ impl Channels {
     }
 }
 
+/// One row says which classes flows ask for, and the admit row knows all of them.
+fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let top = fabric.top_class;
+    let asked = match &scheme.assign {
+        Assign::Known(known) if top > 0 => {
+            let what = format!(
+                "`{}` gives each flow its class, and the experiment's flows ask for up to {top}",
+                known.name()
+            );
+            return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
+        }
+        Assign::Known(known) => known.levels(),
+        Assign::None | Assign::BytesSent { .. } => top + 1,
+    };
+    match scheme.admit.levels() {
+        Some(levels) if asked > levels => {
+            let what = format!("flows ask for {asked} classes, and admission knows {levels}");
+            Err(Fault::new("admit.levels", what, format!("levels = {asked}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What reads deadlines needs some.
+fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    if fabric.deadlines != Coverage::None {
+        return Ok(());
+    }
+    let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
+    match (&scheme.assign, &scheme.admit) {
+        (Assign::Known(known), _) if known.reads_deadlines() => {
+            let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
+            Err(Fault::new("assign", what, fix))
+        }
+        (_, Admit::Firapam(_)) => {
+            let what = "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
+                        deadline of their class, so that nothing could be learnt";
+            Err(Fault::new("admit", what.to_owned(), fix))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The transport has one monitor interval.
+fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let own = match scheme.admit.interval() {
+        Some(Interval::Every(span)) => span,
+        Some(Interval::Rtt) => fabric.round_trip,
+        Some(Interval::Rpc) | None => return Ok(()),
+    };
+    match fabric.rates_every {
+        Some(every) if every != own => {
+            let (own, every) = (show_span(own), show_span(every));
+            let what = format!("flows report every {own} for admission and every {every} for rates_every");
+            Err(Fault::new("admit.mi", what, format!("mi = {every:?}, or rates_every = {own:?}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Classes must have queues, and the map must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let queues = scheme.port.kind.queues();
-    let classes = classes(scheme, fabric).max(u32::from(scheme.transport.control_class) + 1).min(16) as u8;
+    let classes = carried(scheme, fabric).max(u32::from(scheme.transport.control_class) + 1).min(16) as u8;
     if let Map::List(list) = &scheme.map {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
             let what = format!("there is no queue {queue}: the port has {queues}");
@@ -305,6 +376,13 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
         );
     }
     all.extend(Channels::of(scheme).and_then(|channels| channels.warning(fabric)));
+    if matches!(scheme.admit, Admit::Firapam(_)) && fabric.deadlines == Coverage::Some {
+        all.push(
+            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
+             class; where those had none, they teach nothing"
+                .to_owned(),
+        );
+    }
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());
     }

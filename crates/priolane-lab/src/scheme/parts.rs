@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::controller::Controller;
+use super::known::Known;
 use super::pfc::Pfc;
 use super::thresholds::Thresholds;
 use super::token_port::TokenPort;
@@ -29,6 +30,20 @@ pub enum Assign {
         #[serde(skip_serializing_if = "Option::is_none")]
         controller: Option<Controller>,
     },
+    /// A flow gets a class when it starts, by what is known of it.
+    #[serde(untagged)]
+    Known(Known),
+}
+
+impl Assign {
+    /// The name in scheme files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::BytesSent { .. } => "bytes_sent",
+            Self::Known(known) => known.name(),
+        }
+    }
 }
 
 /// What "bytes sent" counts.

@@ -5,7 +5,7 @@ use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
 use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
-use super::{Admit, Scheme, controller, pfc, thresholds, token_port, transport};
+use super::{Admit, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
@@ -26,7 +26,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
         transport: transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?,
         assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
         host: keys.take("host").map_or(Ok(Host::RoundRobin), |f| host(&f))?,
-        admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit(&f))?,
+        admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f))?,
         nic: keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f))?,
         port: port(&keys.need("port", PORT_FIX)?)?,
         map: keys.take("map").map_or(Ok(Map::Identity), |f| map(&f))?,
@@ -37,9 +37,15 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
 
 fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
     let mut keys = field.table()?;
-    if keys.need("kind", "kind = \"bytes_sent\"")?.choice(&["none", "bytes_sent"])? == 0 {
+    let kinds: Vec<&'static str> = ["none", "bytes_sent"].into_iter().chain(known::KINDS).collect();
+    let kind = keys.need("kind", "kind = \"bytes_sent\"")?.choice(&kinds)?;
+    if kind != 1 {
+        let assign = match kind {
+            0 => Assign::None,
+            kind => Assign::Known(known::read(kind - 2, &mut keys)?),
+        };
         keys.finish()?;
-        return Ok(Assign::None);
+        return Ok(assign);
     }
     let controller = keys.take("controller").map(|f| controller::read(&f)).transpose()?;
     let levels = levels(&mut keys)?;
@@ -73,17 +79,6 @@ fn levels(keys: &mut Reader<'_>) -> Result<u8, InputError> {
 fn ladder(keys: &mut Reader<'_>, levels: u8) -> Result<thresholds::Thresholds, InputError> {
     let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or a list such as [\"100kB\"]";
     thresholds::read(&keys.need("thresholds", fix)?, levels)
-}
-
-fn admit(field: &Field<'_>) -> Result<Admit, InputError> {
-    let mut keys = field.table()?;
-    let kind = keys.need("kind", "kind = \"none\"")?;
-    if kind.text()? != "none" {
-        let what = "admission policies other than none are not supported in this version";
-        return Err(kind.error(what, "admit = { kind = \"none\" }"));
-    }
-    keys.finish()?;
-    Ok(Admit::None)
 }
 
 fn nic(field: &Field<'_>) -> Result<Nic, InputError> {

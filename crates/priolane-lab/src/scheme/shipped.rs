@@ -27,7 +27,9 @@ shipped!(
     "ledbat",
     "d2tcp",
     "prioplus_swift",
-    "prioplus_ledbat"
+    "prioplus_ledbat",
+    "aequitas",
+    "firapam"
 );
 
 /// The text of the shipped scheme of this name.

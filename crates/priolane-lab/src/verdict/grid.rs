@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use priolane_core::ids::Class;
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
@@ -204,7 +205,8 @@ impl<'a> Grid<'a> {
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
         let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
         // In the order of the table.
-        let names = ["group", "bytes", "fct_ps", "bare_fct_ps", "cos", "measured"];
+        let names =
+            ["group", "bytes", "fct_ps", "bare_fct_ps", "cos", "measured", "class_asked", "class_given"];
         let mut flows = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
             let batch = batch?;
@@ -220,6 +222,8 @@ impl<'a> Grid<'a> {
                 bare: whole(3, row).map(Span),
                 measured: columns[5].cell(row) == Cell::Bool(true),
                 payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[4].cell(row)) },
+                asked: whole(6, row).map_or(0, |class| class as Class),
+                given: whole(7, row).map_or(0, |class| class as Class),
             }));
         }
         Ok(flows)
@@ -250,6 +254,10 @@ pub(super) struct StoredFlow {
     pub fct: Option<Span>,
     /// Completion time alone in the network.
     pub bare: Option<Span>,
+    /// The class it asked for.
+    pub asked: Class,
+    /// The class it was given at the start.
+    pub given: Class,
     /// Whether it started inside the measured window.
     pub measured: bool,
     /// Whose it is.

@@ -208,7 +208,8 @@ fn distributions(
         for &point in points {
             for scheme in schemes {
                 let seeds = finished(grid, (point, scheme), |flow| {
-                    let counts = flow.measured && flow.bytes.is_some();
+                    let counts =
+                        flow.measured && flow.bytes.is_some() && class.holds((flow.asked, flow.given));
                     value(flow).filter(|_| counts && class.contains(flow.bytes, flow.payer))
                 })?;
                 report.series.push(Series {

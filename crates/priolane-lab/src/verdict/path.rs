@@ -26,6 +26,12 @@ pub enum Quantity {
     DeadlineMeetRatio,
     /// Mean completion time over that of the class that the class is `over`.
     FctRatio,
+    /// Deadlines that could not have been met alone in the network over all that were met or missed.
+    DeadlineInfeasibleRate,
+    /// Flows given a lower class than they asked for over all.
+    Downgraded,
+    /// Flows given a higher class than they asked for over all.
+    Upgraded,
     /// Of a ladder of thresholds, not of flows.
     Thresholds(Of),
     /// Of flows without end, over time.
@@ -109,7 +115,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 26] = [
+const QUANTITIES: [(&str, Quantity); 29] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -124,6 +130,9 @@ const QUANTITIES: [(&str, Quantity); 26] = [
     ("slowdown_p999", Quantity::SlowdownPercentile(Tail::P999)),
     ("deadline_miss_rate", Quantity::DeadlineMissRate),
     ("deadline_meet_ratio", Quantity::DeadlineMeetRatio),
+    ("deadline_infeasible_rate", Quantity::DeadlineInfeasibleRate),
+    ("downgraded", Quantity::Downgraded),
+    ("upgraded", Quantity::Upgraded),
     ("class_threshold", Quantity::Thresholds(Of::Class)),
     ("host_threshold", Quantity::Thresholds(Of::Host)),
     ("class_threshold_settling", Quantity::Thresholds(Of::Settling)),
@@ -179,6 +188,9 @@ impl Quantity {
             Self::SlowdownPercentile(Tail::P999) => summary.p999_slowdown,
             Self::DeadlineMissRate => summary.deadline_miss_rate,
             Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
+            Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
+            Self::Downgraded => summary.downgraded,
+            Self::Upgraded => summary.upgraded,
             Self::Thresholds(_) | Self::Rates(_) => None,
         }
     }

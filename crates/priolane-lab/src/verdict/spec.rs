@@ -241,6 +241,8 @@ fn size_class((name, class): &(String, experiment::SizeClass), experiment: &Expe
         group: class.group.as_ref().map(|name| place(name, experiment)),
         cos: class.cos,
         over: class.over.clone(),
+        asked: class.asked,
+        given: class.given,
     }
 }
 

@@ -51,7 +51,7 @@ impl<'a> History<'a> {
         let scheme = run.experiment.scheme.get(&run.scheme);
         let controller = scheme.and_then(|scheme| match &scheme.assign {
             Assign::BytesSent { controller, .. } => controller.as_ref(),
-            Assign::None => None,
+            Assign::None | Assign::Known(_) => None,
         });
         let (name, thresholds) = match ladder {
             LadderName::Class => ("class", scheme.and_then(|s| s.assign_thresholds())),

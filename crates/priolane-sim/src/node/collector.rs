@@ -6,6 +6,7 @@ use priolane_core::packet::{Header, Kind};
 use priolane_core::units::Time;
 
 use super::counts::Counts;
+use super::gate::Gate;
 use super::host::Exchanged;
 use super::standstill::Standstill;
 use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, Tally};
@@ -25,7 +26,7 @@ pub(crate) struct Collector<'a> {
 impl<'a> Collector<'a> {
     pub(crate) fn new(scenario: &'a Scenario) -> Self {
         let record = |flow: &priolane_core::endpoint::FlowSpec| FlowRecord {
-            class: ClassSpan { asked: flow.class, first: flow.class, last: flow.class },
+            class: ClassSpan { asked: flow.class, given: flow.class, first: flow.class, last: flow.class },
             ..FlowRecord::default()
         };
         let mut flows: Vec<FlowRecord> = scenario.flows.iter().map(record).collect();
@@ -87,6 +88,17 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// What the admission policy of a host gave its flows, and what it has come to.
+    pub(crate) fn admitted(&mut self, gate: &Gate) {
+        for (flow, given) in gate.given() {
+            let record = &mut self.outcome.flows[flow.index()];
+            record.class =
+                ClassSpan { given: given.at_start, first: given.at_start, last: given.now, ..record.class };
+            record.moves = given.moves;
+        }
+        self.outcome.admission.extend(gate.account());
+    }
+
     /// What a sender reported while its flow went on.
     pub(crate) fn reported(&mut self, report: FlowSample) {
         self.outcome.reports.push(report);
@@ -118,6 +130,7 @@ impl<'a> Collector<'a> {
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
+        self.outcome.admission.sort_by_key(|(host, _)| *host);
         self.outcome
     }
 

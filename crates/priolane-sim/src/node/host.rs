@@ -23,6 +23,7 @@ use super::collector::Collector;
 use super::counts::Counts;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
+use super::gate::Gate;
 use super::line::Line;
 use super::machines::Machines;
 use super::nic::{Outgoing, TransmitQueue};
@@ -65,6 +66,8 @@ struct Agenda {
     reactions: Option<Box<Reactions>>,
     /// Where machines pay for their flows together.
     machines: Option<Box<Machines>>,
+    /// Where flows do not simply get the class they ask for.
+    gate: Option<Box<Gate>>,
 }
 
 impl Agenda {
@@ -209,7 +212,8 @@ impl<E: Endpoint> Host<E> {
         };
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
-        let agenda = Agenda { estimator, machines: Machines::new(scenario), ..Agenda::default() };
+        let (machines, gate) = (Machines::new(scenario), Gate::new(scenario, host));
+        let agenda = Agenda { estimator, machines, gate, ..Agenda::default() };
         Self {
             host,
             endpoint,
@@ -323,6 +327,9 @@ impl<E: Endpoint> Host<E> {
                     if let Some(machines) = &mut self.agenda.machines {
                         flow.weights = machines.arrive(&flow, now);
                     }
+                    if let Some(gate) = &mut self.agenda.gate {
+                        flow.class = gate.open(&flow, now);
+                    }
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
                     self.endpoint.open_on(cx, flow, &path);
                 }
@@ -342,6 +349,9 @@ impl<E: Endpoint> Host<E> {
             self.agenda.next_control += 1;
             self.endpoint.control(cx, message.flow, message.control);
             if message.control == Control::Abort {
+                if let Some(gate) = &mut self.agenda.gate {
+                    gate.aborted(message.flow);
+                }
                 self.end_doomed(message.flow, scenario, now, wire);
                 self.departed(message.flow, scenario, now);
             }
@@ -451,6 +461,9 @@ impl<E: Endpoint> Host<E> {
                     if let Some(estimator) = &mut self.agenda.estimator {
                         estimator.observe(report.bytes);
                     }
+                    if let Some(gate) = &mut self.agenda.gate {
+                        gate.completed(&report, now);
+                    }
                     self.completed.push(report);
                     self.departed(report.flow, scenario, now);
                     self.agenda.doomed.retain(|&f| f != report.flow);
@@ -458,9 +471,7 @@ impl<E: Endpoint> Host<E> {
                         wire.flow_done(now);
                     }
                 }
-                Event::Report(FlowReport { flow, bytes, .. }) if scenario.rates_every.is_some() => {
-                    self.reports.push(FlowSample { at: now, flow, acked_bytes: bytes });
-                }
+                Event::Report(report) => self.reported(scenario, &report, now),
                 _ => {}
             }
         }
@@ -468,6 +479,18 @@ impl<E: Endpoint> Host<E> {
             self.pull = Pull::Ask;
         }
         self.pump(now, wire);
+    }
+
+    /// A monitor interval of a flow ended.
+    fn reported(&mut self, scenario: &Scenario, report: &FlowReport, now: Time) {
+        let &FlowReport { flow, bytes, .. } = report;
+        if scenario.rates_every.is_some() {
+            self.reports.push(FlowSample { at: now, flow, acked_bytes: bytes });
+        }
+        if let Some(control) = self.agenda.gate.as_mut().and_then(|gate| gate.report(report, now)) {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.control(cx, flow, control);
+        }
     }
 
     /// Asks for packets and puts them on the line for as long as both are willing.
@@ -640,6 +663,7 @@ impl<E: Endpoint> Host<E> {
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
+        self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
         self.delivered.iter().for_each(|&(flow, at, missing)| out.delivered(flow, at, missing));
         self.completed.iter().for_each(|report| out.completed(report));
         self.reports.iter().for_each(|&report| out.reported(report));

@@ -1,6 +1,7 @@
 //! Small scenarios for tests, by hand and at random.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod admission;
 pub mod blaster;
 pub mod paced;
 
@@ -166,6 +167,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
+        admission: priolane_core::admit::Policy::None,
         machines: Vec::new(),
         rates_every: None,
         seed: 1,

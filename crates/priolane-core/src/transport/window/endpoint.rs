@@ -379,8 +379,19 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             return;
         }
         sender.ask_gate(now);
+        self.promote(slot);
         self.refresh(slot);
         self.arm_sender(slot);
+    }
+
+    /// A class that was to come takes effect if its time has.
+    #[inline]
+    fn promote(&mut self, slot: u32) {
+        if let Some(sender) = self.senders.get_mut(slot)
+            && let Some(class) = sender.promoted()
+        {
+            self.events.push_back(Event::ClassChanged { flow: sender.spec.id, class });
+        }
     }
 
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
@@ -507,9 +518,14 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         match control {
             Control::Class(class) => {
-                sender.spec.class = class;
-                sender.tell_class();
+                sender.change_class(class);
                 self.events.push_back(Event::ClassChanged { flow: id, class });
+                self.refresh(slot);
+            }
+            Control::Promote(class) => {
+                sender.await_class(class);
+                self.promote(slot);
+                self.refresh(slot);
             }
             Control::Weights { theta, w_milli } => {
                 sender.controller.set_weights(theta, w_milli);

@@ -59,6 +59,19 @@ pub(super) struct Sent {
     class_last: Class,
 }
 
+/// A class to come.
+#[derive(Clone, Copy, Debug)]
+struct Promotion {
+    /// It comes once all before this byte is acknowledged, which until then is the first not to be sent.
+    fence: Offset,
+    class: Class,
+}
+
+impl Promotion {
+    /// Never: no flow has so many bytes.
+    const NONE: Self = Self { fence: Offset::new(Offset::MAX), class: 0 };
+}
+
 /// A segment that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
@@ -107,6 +120,7 @@ pub(super) struct Sender<C> {
     /// What may be sent now, as of the last change of the flow's state.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
+    promotion: Promotion,
     class_step: Step,
     host_step: Step,
 }
@@ -141,9 +155,33 @@ impl<C: CongestionControl> Sender<C> {
             gate: Gate::Open,
             planned: None,
             sent,
+            promotion: Promotion::NONE,
             class_step: Step::first(&config.class),
             host_step: Step::first(&config.host_level),
         }
+    }
+
+    /// The class of what is sent from now on.
+    pub(super) fn change_class(&mut self, class: Class) {
+        self.spec.class = class;
+        self.promotion = Promotion::NONE;
+        self.tell_class();
+    }
+
+    /// `class` is to come once all that was sent is acknowledged.
+    pub(super) fn await_class(&mut self, class: Class) {
+        self.promotion = Promotion { fence: Offset::new(self.next), class };
+    }
+
+    /// The class that was to come, if it has.
+    #[inline]
+    pub(super) fn promoted(&mut self) -> Option<Class> {
+        if self.una < self.promotion.fence.get() {
+            return None;
+        }
+        let class = self.promotion.class;
+        self.change_class(class);
+        Some(class)
     }
 
     /// Whether every byte is acknowledged.
@@ -249,7 +287,8 @@ impl<C: CongestionControl> Sender<C> {
 
     /// The next segment of new data, if any is left: `next` is a boundary, or the end.
     fn new_data(&self, config: &Config) -> Option<Plan> {
-        let left = self.spec.size.unwrap_or(Offset::MAX).saturating_sub(self.next);
+        let end = self.spec.size.unwrap_or(Offset::MAX).min(self.promotion.fence.get());
+        let left = end.saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
         (len > 0).then_some(Plan { offset: self.next, len, turn: Turn::First })
     }

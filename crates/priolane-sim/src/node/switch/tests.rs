@@ -40,6 +40,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         flows: Vec::<FlowSpec>::new(),
         waits: Vec::new(),
         outages: Outages::default(),
+        admission: priolane_core::admit::Policy::None,
         machines: Vec::new(),
         rates_every: None,
         controls: Vec::new(),

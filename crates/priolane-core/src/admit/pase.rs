@@ -1,0 +1,122 @@
+//! PASE's mapping (SIGCOMM 2014; Firapam Table I): a flow gets the highest class while those more urgent than it ask
+//! for no more than the line carries, else the lowest.
+//!
+//! ```text
+//! demand of a flow = size / (deadline - start), at most C;  C without a deadline or an end
+//! ADH = demands of the flows under way at this host that are more urgent
+//! ADH <= C: p_admit = 2, class 0;   else: p_admit = 0, the lowest class
+//! more urgent: the class asked for, then the deadline (none last), then bytes left, then the flow's number
+//! ```
+//!
+//! The arbitrator is that of the source's own line: it needs no message. PASE's arbitrators of the links beyond, its
+//! queues between the two and its reference rates are not part of the mapping
+//! (docs/assumptions.md#pase-mapping).
+
+use std::collections::BTreeMap;
+
+use super::{Account, Admission, Remap, lowest};
+use crate::endpoint::{FlowReport, FlowSpec};
+use crate::ids::{Class, FlowId};
+use crate::rng::Stream;
+use crate::units::{PS_PER_S, Rate, Time};
+
+/// Parameters of PASE's mapping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Number of classes, 1 to 16.
+    pub levels: u8,
+    /// C: what the source's line carries.
+    pub capacity: Rate,
+    /// Whether flows under way are mapped again at the end of each of their monitor intervals.
+    pub remap: Remap,
+}
+
+/// A flow under way.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    asked: Class,
+    given: Class,
+    deadline: Time,
+    left: u64,
+    demand_bps: u64,
+}
+
+/// PASE's mapping at one source host.
+#[derive(Debug)]
+pub struct Pase {
+    config: Config,
+    live: BTreeMap<FlowId, Flow>,
+}
+
+impl Pase {
+    /// With no flow under way.
+    pub fn new(config: Config) -> Self {
+        Self { config, live: BTreeMap::new() }
+    }
+
+    /// ADH: what flows more urgent than `flow` ask for, in bits per second.
+    fn demand_ahead(&self, id: FlowId, flow: &Flow) -> u64 {
+        let urgency = |id: FlowId, f: &Flow| (f.asked, f.deadline, f.left, id);
+        let own = urgency(id, flow);
+        let ahead = self.live.iter().filter(|&(&other, f)| other != id && urgency(other, f) < own);
+        ahead.fold(0u64, |sum, (_, f)| sum.saturating_add(f.demand_bps))
+    }
+
+    fn map(&self, id: FlowId, flow: &Flow) -> Class {
+        if self.demand_ahead(id, flow) <= self.config.capacity.bps() { 0 } else { lowest(self.config.levels) }
+    }
+}
+
+/// What a flow needs to finish in time, at most `capacity`.
+fn demand_bps(flow: &FlowSpec, capacity: Rate) -> u64 {
+    let (Some(size), Some(deadline)) = (flow.size, flow.deadline) else { return capacity.bps() };
+    let allowed = deadline.since(flow.start).0;
+    if allowed == 0 {
+        return capacity.bps();
+    }
+    let rate = (u128::from(size) * 8 * u128::from(PS_PER_S)).div_ceil(u128::from(allowed));
+    rate.min(u128::from(capacity.bps())) as u64
+}
+
+impl Admission for Pase {
+    fn open(&mut self, spec: &FlowSpec, _now: Time, _dice: &mut Stream) -> Class {
+        let mut flow = Flow {
+            asked: spec.class.min(lowest(self.config.levels)),
+            given: 0,
+            deadline: spec.deadline.unwrap_or(Time::NEVER),
+            left: spec.size.unwrap_or(u64::MAX),
+            demand_bps: demand_bps(spec, self.config.capacity),
+        };
+        flow.given = self.map(spec.id, &flow);
+        self.live.insert(spec.id, flow);
+        flow.given
+    }
+
+    fn report(&mut self, report: &FlowReport, _now: Time) -> Option<Class> {
+        let mut flow = *self.live.get(&report.flow)?;
+        flow.left = report.remaining;
+        let given = match self.config.remap {
+            Remap::AtIssue => flow.given,
+            Remap::PerInterval => self.map(report.flow, &flow),
+        };
+        let moved = (given != flow.given).then_some(given);
+        flow.given = given;
+        self.live.insert(report.flow, flow);
+        moved
+    }
+
+    fn completed(&mut self, report: &FlowReport, _now: Time) {
+        self.live.remove(&report.flow);
+    }
+
+    fn aborted(&mut self, flow: FlowId) {
+        self.live.remove(&flow);
+    }
+
+    fn account(&self) -> Account {
+        Account::default()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

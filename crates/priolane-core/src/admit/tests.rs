@@ -1,0 +1,89 @@
+//! What policies have in common; flows and reports for the tests of each.
+
+use super::*;
+use crate::endpoint::Weights;
+use crate::ids::HostId;
+use crate::rng::Purpose;
+use crate::units::Span;
+
+/// A flow of host 0 to host `dst` that starts at time zero.
+pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Option<Span>) -> FlowSpec {
+    FlowSpec {
+        id: FlowId(id),
+        src: HostId(0),
+        dst: HostId(dst),
+        size: Some(bytes),
+        start: Time::ZERO,
+        class,
+        deadline: allowed.map(|span| Time::ZERO + span),
+        group: 0,
+        entropy: 0,
+        weights: Weights::BEST_EFFORT,
+    }
+}
+
+/// The report of the end of a flow of `bytes` bytes that took `elapsed`; `again` bytes were sent again.
+pub(super) fn done(id: u32, bytes: u64, elapsed: Span, again: u64) -> FlowReport {
+    FlowReport {
+        flow: FlowId(id),
+        bytes,
+        remaining: 0,
+        rate_bps: 0,
+        retransmitted: again,
+        retransmits: 0,
+        timeouts: 0,
+        rtt: Span::ZERO,
+        elapsed,
+        class_first: 0,
+        class_last: 0,
+    }
+}
+
+pub(super) fn dice(seed: u64) -> Stream {
+    Stream::new(seed, Purpose::Admission, 0)
+}
+
+/// Opens a flow of class `class` to host `dst` and ends it; the class it was given.
+pub(super) fn live_once(
+    policy: &mut dyn Admission,
+    spec: &FlowSpec,
+    end: &FlowReport,
+    dice: &mut Stream,
+) -> Class {
+    let given = policy.open(spec, spec.start, dice);
+    policy.completed(end, spec.start + end.elapsed);
+    given
+}
+
+#[test]
+fn a_notice_is_given_iff_the_level_changed() {
+    assert_eq!(Notice::about(1, 2), Some(Notice::Downgraded));
+    assert_eq!(Notice::about(1, 0), Some(Notice::Upgraded));
+    assert_eq!(Notice::about(1, 1), None);
+}
+
+#[test]
+fn everyone_gets_what_is_asked_for_and_no_policy_is_as_good() {
+    let mut dice = dice(1);
+    for class in 0..16 {
+        assert_eq!(Everyone.open(&flow(0, (1, class), 5, None), Time::ZERO, &mut dice), class);
+    }
+    assert!(Policy::None.at_host().is_none() && Policy::None.levels().is_none());
+    assert_eq!(Everyone.account(), Account::default());
+}
+
+#[test]
+fn policies_ignore_reports_of_flows_they_do_not_know() {
+    let end = done(7, 1000, Span::from_us(1), 0);
+    for policy in [aequitas::tests::policy(), pase::tests::policy(), firapam::tests::analytic()] {
+        let mut policy = policy.at_host().unwrap();
+        let before = policy.account();
+        policy.completed(&end, Time(1));
+        assert_eq!(policy.report(&end, Time(1)), None);
+        policy.aborted(FlowId(7));
+        policy.open(&flow(7, (1, 0), 1000, None), Time::ZERO, &mut dice(1));
+        policy.aborted(FlowId(7));
+        policy.completed(&end, Time(1));
+        assert_eq!(policy.account(), before, "an aborted flow teaches nothing");
+    }
+}

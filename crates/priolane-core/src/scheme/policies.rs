@@ -1,0 +1,214 @@
+//! The entries of policies that see flows, not packets: assignment when a flow starts, and admission.
+
+use super::{Entry, Parameter, Row};
+
+const fn parameter(
+    name: &'static str,
+    meaning: &'static str,
+    [unit, default, source]: [&'static str; 3],
+) -> Parameter {
+    Parameter { name, meaning, unit, default, source }
+}
+
+const fn entry(
+    row: Row,
+    [name, summary, source]: [&'static str; 3],
+    parameters: &'static [Parameter],
+) -> Entry {
+    Entry { row, name, summary, source, parameters, requires: &[], provides: &[] }
+}
+
+const FRACTIONS: Parameter = parameter(
+    "fractions",
+    "share of flows of each class, class 0 first, summing to 1",
+    ["", "", "Firapam §V, Table II"],
+);
+const FROM: Parameter =
+    parameter("from", "whose sizes: global, local or a group", ["", "global", "docs/thresholds.md"]);
+const CLASSES: Parameter = parameter("levels", "number of classes, 2 to 16", ["", "", "Firapam §II-A"]);
+
+pub(super) const FLOW_FRACTION: Entry = entry(
+    Row::Assign,
+    [
+        "flow_fraction",
+        "smaller flows first, cut so that each class has its share of flows",
+        "Firapam §V, Table II",
+    ],
+    &[FRACTIONS, FROM],
+);
+pub(super) const EQUAL_BYTES: Entry = entry(
+    Row::Assign,
+    [
+        "equal_bytes",
+        "smaller flows first, cut so that classes have as many bytes",
+        "Homa (SIGCOMM 2018) §3.4",
+    ],
+    &[CLASSES, FROM],
+);
+pub(super) const SIZE: Entry = entry(
+    Row::Assign,
+    ["size", "smaller flows first, cut at stated sizes", "Firapam Table I"],
+    &[parameter(
+        "thresholds",
+        "sizes up to which flows are in each class but the last",
+        ["B", "", "Firapam Table I"],
+    )],
+);
+pub(super) const RANDOM_FRACTION: Entry = entry(
+    Row::Assign,
+    ["random_fraction", "each flow's class is drawn", "docs/assumptions.md#firapam-tables"],
+    &[FRACTIONS],
+);
+pub(super) const DEADLINE: Entry = entry(
+    Row::Assign,
+    [
+        "deadline",
+        "shorter times to the deadline first, cut at stated times",
+        "DeTail (SIGCOMM 2012), Firapam Table I",
+    ],
+    &[parameter(
+        "thresholds",
+        "times up to which flows are in each class but the last",
+        ["time", "", "Firapam Table I"],
+    )],
+);
+pub(super) const DEADLINE_RANK: Entry = entry(
+    Row::Assign,
+    [
+        "deadline_rank",
+        "shorter times to the deadline first, cut by rank among all flows",
+        "PASE (SIGCOMM 2014)",
+    ],
+    &[FRACTIONS],
+);
+pub(super) const DEMAND_RATE: Entry = entry(
+    Row::Assign,
+    ["demand_rate", "larger size over time to the deadline first", "Firapam §III-C, Eq. 15"],
+    &[parameter(
+        "thresholds",
+        "rates from which on flows are in each class but the last",
+        ["bit/s", "", "Eq. 15"],
+    )],
+);
+pub(super) const POWER_LAW: Entry = entry(
+    Row::Assign,
+    [
+        "power_law",
+        "p = ((x - offset) / scale)^exponent + base, rounded down, larger p first",
+        "Firapam Eqs. 6, 8",
+    ],
+    &[
+        CLASSES,
+        parameter("of", "what x is: size or deadline (the time to it)", ["", "", "Firapam Eqs. 6, 8"]),
+        parameter("scale", "1 / gamma, above 0", ["B or time", "", "docs/assumptions.md#firapam-power-law"]),
+        parameter("offset", "alpha", ["B or time", "0", "Firapam Eqs. 6, 8"]),
+        parameter("exponent", "e, below 0", ["", "", "Firapam Eqs. 6, 8"]),
+        parameter("base", "beta", ["", "0", "Firapam Eqs. 6, 8"]),
+    ],
+);
+
+const MI: Parameter = parameter(
+    "mi",
+    "monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time",
+    ["", "rpc", "Firapam §V; docs/assumptions.md#firapam-interval"],
+);
+const REMAP: Parameter = parameter(
+    "remap",
+    "at_issue: a flow keeps its class; per_mi: flows under way are mapped again",
+    ["", "at_issue", "docs/assumptions.md#firapam-remap"],
+);
+
+pub(super) const AEQUITAS: Entry = entry(
+    Row::Admit,
+    [
+        "aequitas",
+        "admitted with a probability that misses lower and windows without them raise; else at the lowest class",
+        "Aequitas (SIGCOMM 2022) Algorithm 1",
+    ],
+    &[
+        CLASSES,
+        parameter(
+            "alpha",
+            "what a window without a miss adds, above 0, at most 1",
+            ["", "0.01", "Aequitas §6.1"],
+        ),
+        parameter("beta", "what a miss takes for each MTU, 0 to 1", ["", "0.01", "Aequitas §6.1"]),
+        parameter(
+            "floor",
+            "the least probability, above 0, at most 1",
+            ["", "0.1", "docs/assumptions.md#aequitas-floor"],
+        ),
+        parameter(
+            "most",
+            "the most that one miss takes",
+            ["", "1", "docs/assumptions.md#aequitas-large-flows"],
+        ),
+        parameter("targets", "the target of each class but the lowest", ["time", "", "Aequitas §5.1"]),
+        parameter("per", "what targets are of: each mtu of a flow, or an rpc", ["", "mtu", "Aequitas §5.1"]),
+        parameter(
+            "percentile",
+            "of flows that are to keep the target: makes the window",
+            ["%", "99.9", "Aequitas §5.1"],
+        ),
+        parameter("window", "time between increases, in place of percentile", ["time", "", "Aequitas §5.1"]),
+        parameter(
+            "update",
+            "what begins a window besides an increase: nothing (prose), a miss (simulator), a hit (literal)",
+            ["", "prose", "docs/assumptions.md#aequitas-window"],
+        ),
+    ],
+);
+pub(super) const PASE: Entry = entry(
+    Row::Admit,
+    [
+        "pase",
+        "the highest class while more urgent flows of the host ask for no more than its line; else the lowest",
+        "PASE (SIGCOMM 2014); Firapam Table I",
+    ],
+    &[CLASSES, MI, REMAP],
+);
+pub(super) const FIRAPAM: Entry = entry(
+    Row::Admit,
+    [
+        "firapam",
+        "probabilities follow the gradient of a utility of rate, slack and loss; up or down to the adjacent class",
+        "Firapam Algorithm 1, Eqs. 15-19",
+    ],
+    &[
+        CLASSES,
+        parameter(
+            "mode",
+            "literal (Algorithm 1) or analytic (derivative, bounded steps)",
+            ["", "analytic", "docs/assumptions.md#firapam-gradient"],
+        ),
+        parameter("t", "exponent of the utility, above 0, at most 1", ["", "0.9", "Firapam §V"]),
+        parameter(
+            "b",
+            "price of slack, for Gbit/s and seconds",
+            ["1/s", "900", "docs/assumptions.md#firapam-units"],
+        ),
+        parameter("c", "price of loss", ["", "11", "docs/assumptions.md#firapam-loss-price"]),
+        parameter(
+            "a",
+            "step size: 0.05, literal 25",
+            ["", "by mode", "Firapam §V; docs/assumptions.md#firapam-step"],
+        ),
+        parameter(
+            "step",
+            "the most that an update moves, analytic",
+            ["", "0.1", "docs/assumptions.md#firapam-step"],
+        ),
+        parameter(
+            "b_low",
+            "the least probability, above 0, at most 1",
+            ["", "0.1", "docs/assumptions.md#firapam-bounds"],
+        ),
+        parameter(
+            "b_up",
+            "the largest, at least 1, below 2",
+            ["", "1.9", "docs/assumptions.md#firapam-bounds"],
+        ),
+        MI,
+        REMAP,
+    ],
+);

@@ -1,0 +1,194 @@
+//! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme, or
+//! as long as each takes at a rate. The last are known after the run only, and to no transport or policy.
+
+use priolane_core::units::{Rate, Span};
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::app::{AppText, ListText};
+use super::{Experiment, Group};
+use crate::quantity::{as_text, show_span};
+use crate::source::{Field, InputError, Reader};
+
+/// The rule for the deadlines of a group's flows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Deadline {
+    /// Drawn when flows are made.
+    Drawn(Deadlines),
+    /// By the flow's size, and perhaps by how many are active.
+    AtRate(AtRate),
+}
+
+/// A flow has as long as it takes at a rate (docs/assumptions.md#paccp-deadline).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AtRate {
+    /// The rate, of payload.
+    #[serde(serialize_with = "as_text::rate")]
+    pub rate: Rate,
+    /// Who shares it.
+    pub split: Split,
+    /// The shortest.
+    #[serde(serialize_with = "as_text::span")]
+    pub at_least: Span,
+}
+
+/// Who shares the rate of a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// Nobody.
+    None,
+    /// The flows that the host sends when a flow starts, that one counted.
+    Active,
+}
+
+/// The deadlines of a group's flows, after their starts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deadlines {
+    /// All flows have this long.
+    All(Span),
+    /// Each flow draws.
+    Mix(Vec<Part>),
+}
+
+/// A part of a group's flows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// The part, above 0; all sum to 1.
+    pub share: f64,
+    /// How long its flows have; no deadline without.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub within: Option<Span>,
+}
+
+impl Serialize for Deadlines {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All(span) => s.serialize_str(&show_span(*span)),
+            Self::Mix(parts) => parts.serialize(s),
+        }
+    }
+}
+
+impl Deadlines {
+    /// How long a flow has, `u` drawn evenly from [0, 1).
+    pub fn draw(&self, u: f64) -> Option<Span> {
+        let parts = match self {
+            Self::All(span) => return Some(*span),
+            Self::Mix(parts) => parts,
+        };
+        let mut below = 0.0;
+        let drawn = parts.iter().find(|part| {
+            below += part.share;
+            u < below
+        });
+        drawn.or(parts.last()).and_then(|part| part.within)
+    }
+
+    /// Whether each flow has one.
+    pub fn of_all(&self) -> bool {
+        match self {
+            Self::All(_) => true,
+            Self::Mix(parts) => parts.iter().all(|part| part.within.is_some()),
+        }
+    }
+}
+
+/// Which flows of an experiment have deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// None.
+    None,
+    /// Some do, or a list's may.
+    Some,
+    /// All do.
+    All,
+}
+
+impl Experiment {
+    /// Which flows have deadlines.
+    pub fn deadlines(&self) -> Coverage {
+        let of_group = |group: &Group| match (&group.deadline, &group.app) {
+            (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,
+            (Some(Deadline::Drawn(_)), _) => Coverage::Some,
+            (None, AppText::Flows { list: ListText::Path(path), .. })
+                if self
+                    .sources
+                    .known(path)
+                    .lines()
+                    .next()
+                    .is_some_and(|head| head.contains("deadline_ns")) =>
+            {
+                Coverage::Some
+            }
+            (Some(Deadline::AtRate(_)) | None, _) => Coverage::None,
+        };
+        let all: Vec<Coverage> = self.groups.iter().map(of_group).collect();
+        match all.first() {
+            Some(&first) if all.iter().all(|&one| one == first) => first,
+            Some(_) => Coverage::Some,
+            None => Coverage::None,
+        }
+    }
+}
+
+const FIX: &str =
+    "deadline = \"2ms\", or [{ share = 0.5, within = \"2ms\" }, { share = 0.5 }], or { rate = \"5Gbps\" }";
+
+/// Reads the key of a group whose app is `app`.
+pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadline>, InputError> {
+    let Some(field) = keys.take("deadline") else { return Ok(None) };
+    match app {
+        AppText::Flows { .. } => {
+            return Err(
+                field.error("flows of a list have deadlines of their own", "the list's column `deadline_ns`")
+            );
+        }
+        AppText::Query(_) => {
+            let what = "when a query or an answer starts is not known before the run, so it has no deadline";
+            return Err(field.error(what, "leave the key out"));
+        }
+        _ => {}
+    }
+    if field.text().is_ok() {
+        return Ok(Some(Deadline::Drawn(Deadlines::All(field.positive_span()?))));
+    }
+    if field.table().is_ok() {
+        return at_rate(&field).map(|rule| Some(Deadline::AtRate(rule)));
+    }
+    let items = field.filled_list().map_err(|error| InputError { fix: FIX.to_owned(), ..error })?;
+    let parts = items.iter().map(part).collect::<Result<Vec<Part>, _>>()?;
+    let sum: f64 = parts.iter().map(|part| part.share).sum();
+    if (sum - 1.0).abs() > 1e-9 {
+        return Err(field.error(
+            format!("the shares sum to {sum}"),
+            "shares that sum to 1; a part without `within` has none",
+        ));
+    }
+    Ok(Some(Deadline::Drawn(Deadlines::Mix(parts))))
+}
+
+fn at_rate(field: &Field<'_>) -> Result<AtRate, InputError> {
+    let mut keys = field.table()?;
+    let rate = keys.need("rate", "rate = \"5Gbps\"")?.rate()?;
+    let split = match keys.take("split").map(|f| f.choice(&["none", "active"])).transpose()? {
+        Some(1) => Split::Active,
+        _ => Split::None,
+    };
+    let at_least = keys.take("at_least").map_or(Ok(Span::ZERO), |f| f.span())?;
+    keys.finish()?;
+    Ok(AtRate { rate, split, at_least })
+}
+
+fn part(field: &Field<'_>) -> Result<Part, InputError> {
+    let mut keys = field.table()?;
+    let share_field = keys.need("share", "share = 0.5")?;
+    let share = share_field.number(0.0, 1.0)?;
+    if share <= 0.0 {
+        return Err(share_field.error("this part has no flows", "a share above 0"));
+    }
+    let within = keys.take("within").map(|f| f.positive_span()).transpose()?;
+    keys.finish()?;
+    Ok(Part { share, within })
+}

@@ -1,0 +1,74 @@
+//! The admission policy of one host: what it gives flows as they open, and what it learns of them.
+
+use std::collections::BTreeMap;
+
+use priolane_core::admit::{Account, Admission};
+use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
+use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::Time;
+
+use crate::scenario::Scenario;
+
+/// The gate between the applications of a host and its transport.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    host: HostId,
+    policy: Box<dyn Admission>,
+    dice: Stream,
+    given: BTreeMap<FlowId, Given>,
+}
+
+/// What a flow was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) at_start: Class,
+    pub(crate) now: Class,
+    pub(crate) moves: u32,
+}
+
+impl Gate {
+    /// The gate of `host`; `None` where every flow gets the class it asks for.
+    pub(crate) fn new(scenario: &Scenario, host: HostId) -> Option<Box<Self>> {
+        let policy = scenario.admission.at_host()?;
+        let dice = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));
+        Some(Box::new(Self { host, policy, dice, given: BTreeMap::new() }))
+    }
+
+    /// A flow opens: the class it gets.
+    pub(crate) fn open(&mut self, flow: &FlowSpec, now: Time) -> Class {
+        let class = self.policy.open(flow, now, &mut self.dice);
+        self.given.insert(flow.id, Given { at_start: class, now: class, moves: 0 });
+        class
+    }
+
+    /// A monitor interval of a flow ended: what its sender is to be told, if anything.
+    pub(crate) fn report(&mut self, report: &FlowReport, now: Time) -> Option<Control> {
+        let class = self.policy.report(report, now)?;
+        let given = self.given.get_mut(&report.flow).filter(|given| given.now != class)?;
+        let up = class < given.now;
+        (given.now, given.moves) = (class, given.moves + 1);
+        // What overtakes its own flow's packets would pass for loss.
+        Some(if up { Control::Promote(class) } else { Control::Class(class) })
+    }
+
+    /// A flow completed.
+    pub(crate) fn completed(&mut self, report: &FlowReport, now: Time) {
+        self.policy.completed(report, now);
+    }
+
+    /// A flow was aborted.
+    pub(crate) fn aborted(&mut self, flow: FlowId) {
+        self.policy.aborted(flow);
+    }
+
+    /// What flows were given, in order of flows.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (FlowId, Given)> {
+        self.given.iter().map(|(&flow, &given)| (flow, given))
+    }
+
+    /// What the policy has come to; `None` if no flow was opened here.
+    pub(crate) fn account(&self) -> Option<(HostId, Account)> {
+        (!self.given.is_empty()).then(|| (self.host, self.policy.account()))
+    }
+}
