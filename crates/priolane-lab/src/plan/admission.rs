@@ -65,7 +65,7 @@ fn firapam(text: &Firapam) -> firapam::Config {
         utility,
         mode: match mode {
             FirapamMode::Literal => firapam::Mode::Literal { a },
-            FirapamMode::Analytic => firapam::Mode::Analytic { a, step },
+            FirapamMode::Analytic => firapam::Mode::Analytic { a, step: step.unwrap_or(f64::INFINITY) },
         },
         b_low,
         b_up,

@@ -81,8 +81,9 @@ pub struct Firapam {
     pub utility: Constants,
     /// The step size.
     pub a: f64,
-    /// The most that one update moves a probability, in analytic mode.
-    pub step: f64,
+    /// The most that one update moves a probability; only in analytic mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
     /// The least probability.
     pub b_low: f64,
     /// The largest probability.
@@ -266,13 +267,13 @@ fn firapam(keys: &mut Reader<'_>) -> Result<Firapam, InputError> {
     };
     let usual = if mode == Mode::Literal { 25.0 } else { 0.05 };
     let a = keys.take("a").map_or(Ok(usual), |f| f.number(0.0, f64::MAX))?;
-    let step = match keys.take("step") {
-        Some(field) if mode == Mode::Literal => {
-            return Err(
-                field.error("steps of the literal mode are not bounded", "mode = \"analytic\", or no step")
-            );
+    let step = match (mode, keys.take("step")) {
+        (Mode::Literal, Some(field)) => {
+            let what = "steps of the literal mode are not bounded";
+            return Err(field.error(what, "mode = \"analytic\", or no step"));
         }
-        field => field.map_or(Ok(0.1), |f| above(&f, 0.0, 2.0))?,
+        (Mode::Literal, None) => None,
+        (Mode::Analytic, field) => Some(field.map_or(Ok(0.1), |f| above(&f, 0.0, 2.0))?),
     };
     let low = keys.take("b_low");
     let b_low = low.as_ref().map_or(Ok(0.1), |f| f.number(0.0, 2.0))?;

@@ -1,0 +1,227 @@
+//! Admission from files: what schemes and groups say, what runs leave, and what is refused.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use priolane_core::admit::Policy;
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::units::{Span, Time};
+use priolane_lab::execute::{Settings, execute};
+use priolane_lab::plan::{self, Built, Options, Plan};
+use priolane_lab::results::record::RunRecord;
+use priolane_lab::source::InputError;
+
+const FILE: &str = r#"title = "Three classes"
+schemes = ["firapam"]
+time = { warmup = "1ms", measure = "4ms" }
+[topology]
+kind = "single_switch"
+hosts = 5
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = { csv = "facebook_hadoop", interpolation = "linear", scale_to_mean = "10kB" }
+load = { of = "host", counts = "payload", value = 0.4 }
+deadline = [{ share = 0.5, within = "40us" }, { share = 0.25, within = "20ms" }, { share = 0.25 }]
+[metrics]
+classes = { high = { asked = 0 }, given_high = { given = 0 } }
+[scheme.firapam]
+assign = { kind = "random_fraction", fractions = [0.5, 0.25, 0.25] }
+"#;
+
+fn planned(text: &str) -> Result<Plan, InputError> {
+    plan::from_text("x.toml", text, Path::new("."), &Options::default())
+}
+
+fn built(text: &str) -> Built {
+    plan::build(&planned(text).unwrap().runs[0]).unwrap()
+}
+
+fn refused(old: &str, new: &str, key: &str) -> InputError {
+    assert!(FILE.contains(old), "{old}");
+    let error = planned(&FILE.replacen(old, new, 1)).unwrap_err();
+    assert_eq!(error.key, key, "{error}");
+    assert!(error.line.is_some() && !error.fix.is_empty(), "{error}");
+    error
+}
+
+fn run(text: &str) -> RunRecord {
+    let plan = planned(text).unwrap();
+    let name = format!("priolane-admission-{}-{}", std::process::id(), plan.runs[0].id);
+    let dir = std::env::temp_dir().join(name);
+    let settings = Settings { verify: true, ..Settings::default() };
+    execute(&plan.runs[0], &dir, &settings, &mut |_| ControlFlow::Continue(())).unwrap();
+    let file = std::fs::read_to_string(dir.join(&plan.runs[0].id).join("run.json")).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+    serde_json::from_str(&file).unwrap()
+}
+
+fn with_assign(assign: &str) -> Built {
+    built(&FILE.replacen("{ kind = \"random_fraction\", fractions = [0.5, 0.25, 0.25] }", assign, 1))
+}
+
+fn share(flows: &[FlowSpec], is: impl Fn(&FlowSpec) -> bool) -> f64 {
+    flows.iter().filter(|flow| is(flow)).count() as f64 / flows.len() as f64
+}
+
+#[test]
+fn groups_draw_deadlines_by_flow_and_the_same_for_all_schemes() {
+    let flows = built(FILE).scenario.flows;
+    let within = |us| share(&flows, |f| f.deadline == Some(f.start + Span::from_us(us)));
+    // Some 1,000 flows: 4 sigma are 0.06.
+    assert!(flows.len() > 800, "{}", flows.len());
+    assert!((within(40) - 0.5).abs() < 0.07 && (within(20_000) - 0.25).abs() < 0.06);
+    assert!((share(&flows, |f| f.deadline.is_none()) - 0.25).abs() < 0.06);
+    let other = built(&FILE.replace("firapam", "aequitas")).scenario;
+    assert_eq!(flows, other.flows, "the same flows, classes and deadlines");
+    assert!(matches!(other.admission, Policy::Aequitas(_)));
+}
+
+#[test]
+fn deadlines_move_with_a_group_that_is_active_later() {
+    let later = FILE.replace("name = \"all\"\n", "name = \"all\"\nactive = { from = \"2ms\" }\n");
+    let flows = built(&later.replace("deadline = [", "deadline = \"3ms\" # [")).scenario.flows;
+    assert!(flows.iter().all(|f| f.start >= Time(2_000_000_000)), "and none before");
+    assert!(flows.iter().all(|f| f.deadline == Some(f.start + Span::from_ms(3))));
+}
+
+#[test]
+fn rules_give_the_classes_asked_for() {
+    let of = |assign: &str, class| share(&with_assign(assign).scenario.flows, |f| f.class == class);
+    assert!((of("{ kind = \"flow_fraction\", fractions = [0.3, 0.7] }", 0) - 0.3).abs() < 0.06);
+    let rank = "{ kind = \"deadline_rank\", fractions = [0.5, 0.1, 0.4] }";
+    assert!((of(rank, 0) - 0.5).abs() < 0.002 && (of(rank, 1) - 0.1).abs() < 0.002);
+    let deadline = "{ kind = \"deadline\", thresholds = [\"1ms\", \"50ms\"] }";
+    assert!((of(deadline, 0) - 0.5).abs() < 0.07 && (of(deadline, 2) - 0.25).abs() < 0.06);
+    let demand =
+        with_assign("{ kind = \"demand_rate\", thresholds = [\"1Gbps\", \"10Mbps\"] }").scenario.flows;
+    let high = |f: &FlowSpec| {
+        let allowed = f.deadline.map(|d| d.since(f.start).as_secs_f64());
+        allowed.is_some_and(|s| f.size.unwrap_or(0) as f64 * 8.0 / s >= 1e9)
+    };
+    assert!(demand.iter().all(|f| (f.class == 0) == high(f)) && share(&demand, high) > 0.01);
+    let bytes = with_assign("{ kind = \"equal_bytes\", levels = 3 }").scenario.flows;
+    assert!(share(&bytes, |f| f.class == 0) > share(&bytes, |f| f.class == 2));
+    let law =
+        "{ kind = \"power_law\", levels = 3, of = \"size\", scale = \"1kB\", exponent = -0.5, base = 1 }";
+    let law = with_assign(law).scenario.flows;
+    // p = (S / 1 kB)^-0.5 + 1: 3 up to 250 B, 2 up to 1 kB.
+    assert!(law.iter().all(|f| f.class
+        == match f.size.unwrap_or(0) {
+            0..=250 => 0,
+            251..=1000 => 1,
+            _ => 2,
+        }));
+}
+
+#[test]
+fn a_run_says_who_was_moved_and_how_deadlines_fared() {
+    let record = run(FILE);
+    let admission = record.admission.unwrap();
+    let flows: u64 = admission.transitions.iter().map(|t| t.flows).sum();
+    assert_eq!(flows, record.summary["all"].flows);
+    assert!(admission.transitions.iter().all(|t| t.asked.abs_diff(t.given) <= 1), "adjacent classes");
+    let of_high = admission.transitions.iter().filter(|t| t.asked == 0);
+    assert_eq!(of_high.map(|t| t.flows).sum::<u64>(), record.summary["high"].flows);
+    let given = admission.transitions.iter().filter(|t| t.given == 0);
+    assert_eq!(given.map(|t| t.flows).sum::<u64>(), record.summary["given_high"].flows);
+    let all = &record.summary["all"];
+    assert!(all.downgraded.unwrap() > 0.02 && all.upgraded.unwrap() >= 0.0, "{all:?}");
+    assert!(all.deadline_infeasible_rate.unwrap() <= all.deadline_miss_rate.unwrap());
+    assert_eq!(
+        admission.terms.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(),
+        ["loss", "rate", "slack"]
+    );
+    assert!(admission.keys.count > 20 && admission.keys.p_min >= 0.1 && admission.keys.p_max <= 1.9);
+    assert!(record.warnings.iter().any(|w| w.contains("fewer than 200 updates")), "{:?}", record.warnings);
+}
+
+#[test]
+fn intervals_reach_the_transport_and_move_flows_under_way() {
+    let per_mi =
+        format!("{FILE}admit = {{ mi = \"20us\", remap = \"per_mi\", a = 1 }}\n").replace("10kB", "60kB");
+    let record = run(&per_mi);
+    assert!(record.admission.unwrap().moves > 0);
+    let rtt = built(&format!("{FILE}admit = {{ mi = \"rtt\" }}\n")).scenario;
+    let priolane_core::transport::Transport::Window { window, .. } = rtt.transport;
+    // There and back over two links of 1 us: above 4 us, and less than 5.
+    let monitor = window.monitor.unwrap();
+    assert!(monitor > Span::from_us(4) && monitor < Span::from_us(5), "{monitor:?}");
+    assert_eq!(rtt.rates_every, None, "reports for admission are not those of the tables");
+}
+
+#[test]
+fn without_a_step_a_run_is_that_without_admission() {
+    let without_step = format!("{FILE}admit = {{ a = 0 }}\n");
+    // DCTCP behind one queue differs in nothing but the admit row once its port and NIC are the same.
+    let port = "nic = \"pull\"\nhost = { kind = \"round_robin\" }\nport = { kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = { shared = \"512KiB\" } }\n";
+    let plain = format!("{}{port}", FILE.replace("firapam", "dctcp"));
+    let (with, without) = (run(&without_step), run(&plain));
+    assert_eq!(with.digest, without.digest);
+    assert!(with.admission.is_some() && without.admission.is_none());
+}
+
+#[test]
+fn a_merged_scheme_is_a_scheme_file_again_in_every_mode() {
+    for keys in ["", "admit = { mode = \"literal\" }\n", "admit = { mi = \"rtt\", remap = \"per_mi\" }\n"] {
+        let plan = planned(&format!("{FILE}{keys}")).unwrap();
+        let scheme = &plan.experiment.scheme["firapam"];
+        let text = format!("{}[scheme.firapam]\n", FILE.split("[scheme.firapam]").next().unwrap());
+        let rows = serde_json::to_value(scheme).unwrap();
+        let row = |key: &str| toml_of(&rows[key]);
+        let again =
+            planned(&format!("{text}assign = {}\nadmit = {}\n", row("assign"), row("admit"))).unwrap();
+        assert_eq!(again.experiment.scheme["firapam"], *scheme, "{keys}");
+    }
+}
+
+/// A JSON value as an inline TOML value.
+fn toml_of(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Object(map) => {
+            let entries: Vec<String> = map.iter().map(|(k, v)| format!("{k} = {}", toml_of(v))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        serde_json::Value::Array(items) => {
+            format!("[{}]", items.iter().map(toml_of).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_key_with_the_way_out() {
+    let admit = |keys: &str, key: &str| {
+        let text = format!("{FILE}admit = {{ {keys} }}\n");
+        let error = planned(&text).unwrap_err();
+        assert_eq!(error.key, format!("scheme.firapam.{key}"), "{error}");
+        error
+    };
+    assert!(admit("b_low = 1.95", "admit.b_low").what.contains("above b_up"));
+    admit("b_low = 0", "admit.b_low");
+    admit("b_up = 2", "admit.b_up");
+    admit("t = 0", "admit.t");
+    admit("t = 1.5", "admit.t");
+    admit("mode = \"literal\", step = 0.1", "admit.step");
+    assert!(admit("remap = \"per_mi\"", "admit.remap").fix.contains("rtt"));
+    admit("levels = 2", "admit.levels");
+    assert!(admit("levels = 4", "map").what.contains("4 classes"));
+    admit("mi = \"sometimes\"", "admit.mi");
+    let none = refused("deadline = [", "# [", "scheme.firapam.admit");
+    assert!(none.what.contains("Eq. 19"), "{none}");
+    refused("share = 0.5", "share = 0.6", "group.all.deadline");
+    refused("fractions = [0.5", "fractions = [0.6", "scheme.firapam.assign.fractions");
+    refused("name = \"all\"\n", "name = \"all\"\nclass = 1\n", "scheme.firapam.assign");
+    let both = format!(
+        "{}admit = {{ mi = \"50us\" }}\n",
+        FILE.replacen("time = ", "rates_every = \"1ms\"\ntime = ", 1)
+    );
+    let error = planned(&both).unwrap_err();
+    assert_eq!(
+        (error.key.as_str(), error.fix.as_str()),
+        ("scheme.firapam.admit.mi", "mi = \"1ms\", or rates_every = \"50us\"")
+    );
+    assert!(planned(&both.replace("\"50us\"", "\"1ms\"")).is_ok());
+}
