@@ -225,3 +225,21 @@ fn what_cannot_be_is_refused_by_key_with_the_way_out() {
     );
     assert!(planned(&both.replace("\"50us\"", "\"1ms\"")).is_ok());
 }
+
+#[test]
+fn the_recipe_compares_three_schemes_over_one_list_of_flows() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/recipes/admission.toml");
+    let options = Options { size: plan::Size::Quick, ..Options::default() };
+    let plan = plan::plan(&path, &options).unwrap();
+    let built: Vec<Built> = plan.runs.iter().map(|run| plan::build(run).unwrap()).collect();
+    assert_eq!(built.len(), 3);
+    assert!(
+        built
+            .iter()
+            .all(|b| b.scenario.flows == built[0].scenario.flows
+                && b.scenario.ports == built[0].scenario.ports)
+    );
+    assert!(built.iter().all(|b| b.scenario.nic == built[0].scenario.nic));
+    let levels: Vec<Option<u8>> = built.iter().map(|b| b.scenario.admission.levels()).collect();
+    assert_eq!(levels, [None, Some(3), Some(3)]);
+}
