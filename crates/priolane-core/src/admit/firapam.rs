@@ -16,8 +16,8 @@
 //!            g = t B^(t-1) - b (B / d - B_max / d_max) - c l
 //! ```
 //!
-//! A monitor interval ends with the flow ([`Interval::Rpc`]) or every round-trip time, with the flow seen as what is
-//! left of it: B the bytes left, d_o the time left, d the time they take at the flow's rate. With [`Remap::PerInterval`]
+//! A monitor interval ends with the flow ([`Interval::Rpc`]); or also every round-trip time, with the flow seen as what
+//! is left of it: B the bytes left, d_o the time left, d the time they take at the flow's rate. With [`Remap::PerInterval`]
 //! the flow then gets the class that its own draw at issue gives it under the probability of now; upgrades wait in the
 //! sender until nothing of the flow is on its way (docs/assumptions.md#firapam-remap).
 //!
@@ -83,7 +83,7 @@ pub enum Interval {
     /// A flow, from start to last acknowledgement.
     #[default]
     Rpc,
-    /// The transport's monitor interval; the rest of a flow counts as one.
+    /// The transport's monitor interval; at its end a flow counts once more, as a whole.
     Monitor,
 }
 
