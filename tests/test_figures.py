@@ -48,6 +48,16 @@ def test_svg_keeps_its_colours_as_attributes() -> None:
     assert {style_of(name).colour.lower() for name in ("nos2", "pias", "es8")} <= {str(fill).lower() for fill in drawn}
 
 
+def test_bars_of_one_scheme_have_the_looks_of_classes_of_service() -> None:
+    bars = REPORT.panels[2]
+    one = next(series for series in bars.series if series.scheme == "es8")
+    marks = tuple(replace(mark, x=name) for mark, name in zip(one.marks, ("BE", "DS-1", "MRG"), strict=True))
+    drawn = {element.get("fill") for element in svg_of(replace(bars, series=(replace(one, marks=marks),))).iter()}
+    # Best effort is black, which SVG leaves out.
+    assert {style_of(name).colour.lower() for name in ("ds", "mrg")} <= {str(fill).lower() for fill in drawn}
+    assert style_of("es8").colour.lower() not in drawn
+
+
 def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     first = write_figures(REPORT.panels, tmp_path / "a")
     second = write_figures(REPORT.panels, tmp_path / "b")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from priolane.figures.style import INK, SOLID, Style, style_of
+from priolane.figures.style import INK, SOLID, Style, style_of, style_of_class
 from priolane.report.model import Estimate, Mark, Panel, Series
 
 # How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
@@ -70,13 +70,17 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
 
 
 def paint_bars(panel: Panel, place: PanelAxes) -> None:
-    """Bars grouped by x; later series of one scheme are paler. Where all show one thing each is named by its series."""
+    """Bars grouped by x; later series of one scheme are paler. Where all show one thing each is named by its series.
+
+    Bars of one scheme that stand for classes of service have the looks of these, as in the lines beside them.
+    """
     names = _categories(panel)
     alone = len(names) == 1 and len(panel.series) > 1 and not _numbers(panel)
     width = 0.82 / max(len(panel.series), 1)
     for order, series in enumerate(panel.series):
-        look = style_of(series.look or series.scheme)
+        own = style_of(series.look or series.scheme)
         for nth, mark in enumerate(series.marks):
+            look = (style_of_class(_bar_name(mark.x)) if len(panel.series) == 1 else None) or own
             x = names.index(_bar_name(mark.x)) + (order - (len(panel.series) - 1) / 2) * width
             (bar,) = place.axes.bar(
                 [x],

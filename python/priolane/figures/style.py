@@ -86,11 +86,11 @@ def style_of(scheme: str) -> Style:
 
     A variant, such as `nos2_stale` or `DS-small`, has the colour of its base.
     """
-    fixed = _FIXED.get(scheme.lower().replace("-", "").replace("_", ""))
+    fixed = _fixed(scheme)
     if fixed is not None:
         return fixed
     pick = hashlib.sha256(scheme.encode()).digest()
-    base = _FIXED.get(re.split("[_-]", scheme.lower())[0])
+    base = _base(scheme)
     hatches = [hatch for hatch in _HATCHES if base is None or hatch != base.hatch]
     return Style(
         colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else base.colour,
@@ -98,6 +98,19 @@ def style_of(scheme: str) -> Style:
         dash=_DASHES[pick[2] % len(_DASHES)],
         hatch=hatches[pick[3] % len(hatches)],
     )
+
+
+def style_of_class(name: str) -> Style | None:
+    """The style of a class of flows, such as `BE` or `MRG-small`, if the table has it or its base."""
+    return None if _fixed(name) is None and _base(name) is None else style_of(name)
+
+
+def _fixed(name: str) -> Style | None:
+    return _FIXED.get(name.lower().replace("-", "").replace("_", ""))
+
+
+def _base(name: str) -> Style | None:
+    return _FIXED.get(re.split("[_-]", name.lower())[0])
 
 
 @contextmanager
