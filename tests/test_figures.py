@@ -58,6 +58,15 @@ def test_bars_of_one_scheme_have_the_looks_of_classes_of_service() -> None:
     assert style_of("es8").colour.lower() not in drawn
 
 
+def test_a_line_of_many_marks_is_a_band_with_few_of_them() -> None:
+    panel = REPORT.panels[0]
+    one = panel.series[0]
+    many = replace(one, marks=tuple(replace(one.marks[0], x=float(x)) for x in range(100)))
+    drawn = svg_of(replace(panel, series=(many,)))
+    assert 5 <= len(list(drawn.iter(f"{{{SVG}}}title"))) <= 10
+    assert any(element.get("id", "").startswith("f0-FillBetween") for element in drawn.iter())
+
+
 def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     first = write_figures(REPORT.panels, tmp_path / "a")
     second = write_figures(REPORT.panels, tmp_path / "b")

@@ -1,6 +1,7 @@
 """The marks of a panel: lines, grouped bars or CDFs, with 95 % interval bars and a hover text for every mark."""
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from priolane.report.model import Estimate, Mark, Panel, Series
 _DODGE = 0.035
 _MOST_TICKS = 8
 MARKS_PER_CURVE = 7
+# A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.
+_MOST_MARKS = 20
 _NAME_CHARACTERS = 16
 # Names below bars stand level while all of them together are no longer.
 _LEVEL_CHARACTERS = 36
@@ -58,9 +61,13 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
         look = style_of(series.look or series.scheme)
         xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
-        for nth, (x, mark) in enumerate(zip(xs, series.marks, strict=True)):
-            _interval(place.axes, x, mark.estimate, look.colour)
-            _mark(place, (order, nth), (x, mark), panel)
+        dense = len(series.marks) > _MOST_MARKS
+        if dense:
+            _band(place.axes, xs, series, look)
+        for nth in _marked(len(series.marks)) if dense else range(len(series.marks)):
+            if not dense:
+                _interval(place.axes, xs[nth], series.marks[nth].estimate, look.colour)
+            _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
         legend_entry(place.axes, str(order), series, look)
     numbers = sorted(_numbers(panel))
     if names:
@@ -111,11 +118,25 @@ def paint_curves(panel: Panel, place: PanelAxes) -> None:
         look = style_of(series.look or series.scheme)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
-        every = max(1, len(series.marks) // MARKS_PER_CURVE)
-        for nth in range(every // 2, len(series.marks), every):
+        for nth in _marked(len(series.marks)):
             _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
         legend_entry(place.axes, str(order), series, look)
     place.axes.set_ylim(0, 1.02)
+
+
+def _marked(marks: int) -> range:
+    """Which of so many marks of a curve are drawn."""
+    every = max(1, marks // MARKS_PER_CURVE)
+    return range(every // 2, marks, every)
+
+
+def _band(axes: Axes, xs: Sequence[float], series: Series, look: Style) -> None:
+    """The 95 % intervals of a curve; none where no mark has one."""
+    estimates = [mark.estimate for mark in series.marks]
+    lows = [math.nan if estimate.low is None else estimate.low for estimate in estimates]
+    highs = [math.nan if estimate.high is None else estimate.high for estimate in estimates]
+    if not all(map(math.isnan, lows)):
+        axes.fill_between(xs, lows, highs, color=look.colour, alpha=0.2, linewidth=0)
 
 
 def means(series: Series) -> list[float]:
