@@ -209,7 +209,8 @@ pub enum Event {
 pub struct FlowReport {
     /// The flow.
     pub flow: FlowId,
-    /// Payload bytes acknowledged so far, those that an unreliable transport gave up included.
+    /// Payload bytes acknowledged so far, by SACK blocks too where the transport uses them, so that the repair of a
+    /// loss does not make them jump; those that an unreliable transport gave up included.
     pub bytes: u64,
     /// Payload bytes still to be acknowledged; 0 at completion, `u64::MAX` for a flow without end.
     pub remaining: u64,

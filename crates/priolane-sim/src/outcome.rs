@@ -96,7 +96,7 @@ pub struct FlowSample {
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
-    /// Payload bytes acknowledged since its start.
+    /// Payload bytes acknowledged since its start, by SACK blocks too.
     pub acked_bytes: u64,
 }
 

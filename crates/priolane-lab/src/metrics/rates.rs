@@ -1,8 +1,9 @@
 //! Rates and utility of the flows without end of a run over time, from what senders report (`rates_every`).
 //!
 //! ```text
-//! rate      of a flow between two of its reports, or its start and the first: the payload acknowledged in between over
-//!           the time between; after a loss much is acknowledged at once, so that a bin may exceed the line
+//! rate      of a flow between two of its reports, or its start and the first: the payload acknowledged in between, by
+//!           SACK blocks too, over the time between; by cumulative ACKs alone much would be acknowledged at once when a
+//!           loss is repaired, and a bin would exceed the line
 //! bin k     reports that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
 //! utility   sum of w_i U(x_i) of a bin in which all have a rate, over that of the optimum
 //! means     over bins inside the measured window

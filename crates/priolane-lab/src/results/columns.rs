@@ -183,7 +183,7 @@ static SERIES: [Column; 4] = [
         "",
         "queued_bytes (B), queued_packets (1): waiting in the port, the packet on the line not counted; sent_bytes (B): \
          of packets put on the line since the instant before; acked_bytes (B): payload of a flow acknowledged since its \
-         start",
+         start, by SACK blocks too",
     ),
     known("value", DataType::Float64, "see metric", "the reading"),
 ];

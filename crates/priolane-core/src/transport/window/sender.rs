@@ -434,11 +434,12 @@ impl<C: CongestionControl> Sender<C> {
     /// What the sender knows of the flow at `now`.
     pub(super) fn report(&self, now: Time) -> FlowReport {
         let elapsed = now.since(self.spec.start);
+        let bytes = self.una + self.sacked.bytes();
         FlowReport {
             flow: self.spec.id,
-            bytes: self.una,
-            remaining: self.spec.size.map_or(u64::MAX, |size| size - self.una),
-            rate_bps: bits_per_second(self.una, elapsed),
+            bytes,
+            remaining: self.spec.size.map_or(u64::MAX, |size| size - bytes),
+            rate_bps: bits_per_second(bytes, elapsed),
             retransmitted: self.sent.retransmitted,
             retransmits: self.sent.retransmits,
             timeouts: self.sent.timeouts,
