@@ -13,12 +13,15 @@
 //! (docs/assumptions.md#channel-width).
 
 use priolane_core::ids::CLASSES;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{PS_PER_S, Rate, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::noise;
 use crate::quantity::{bytes, rate, show_bytes, show_span, span};
 use crate::source::InputError;
+
+/// The longest fluctuation, and the longest noise.
+const LONGEST: Span = Span(PS_PER_S);
 
 /// What is asked, one JSON object; quantities as in experiment files.
 #[derive(Clone, Debug, Deserialize)]
@@ -112,8 +115,13 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     if !(1..=CLASSES as u8).contains(&request.priorities) {
         return Err(wrong("priorities", format!("{} priorities", request.priorities), "1 to 16"));
     }
-    if request.flows == 0 || !(request.part > 0.0 && request.part <= 1.0) {
-        return Err(wrong("part", "no flows, or no part".into(), "flows = 150, part = 0.9985"));
+    if request.flows == 0 {
+        return Err(wrong("flows", "no flows".into(), "at least 1, such as 150"));
+    }
+    for (key, number) in [("part", request.part), ("beta", request.beta), ("max_mdf", request.max_mdf)] {
+        if !(number > 0.0 && number <= 1.0) {
+            return Err(wrong(key, format!("{number} is out of range"), "above 0 and at most 1"));
+        }
     }
     let line = rate(&request.rate).map_err(read("rate"))?;
     let base = span(&request.base_rtt).map_err(read("base_rtt"))?;
@@ -122,6 +130,9 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let fluctuation = fluctuation(request, (line, base, noise), step);
     if fluctuation == Span::ZERO {
         return Err(wrong("step", "the delay never varies".into(), "a step above zero, such as \"180B\""));
+    }
+    if fluctuation > LONGEST || noise > LONGEST {
+        return Err(wrong("step", "a channel wider than a second".into(), "fewer flows, a smaller step or scale"));
     }
     let (width, head) = (fluctuation + noise, Span(fluctuation.0 / 2) + noise);
     let channels = (0..request.priorities).map(|class| {
@@ -233,6 +244,11 @@ mod tests {
         assert_eq!(key(&Request { priorities: 17, ..request() }), "priorities");
         assert_eq!(key(&Request { rate: "12".into(), ..request() }), "rate");
         assert_eq!(key(&Request { step: "0B".into(), ..request() }), "step");
+        assert_eq!(key(&Request { flows: 0, ..request() }), "flows");
+        assert_eq!(key(&Request { part: 0.0, ..request() }), "part");
+        assert_eq!(key(&Request { beta: f64::NAN, ..request() }), "beta");
+        // 2^32 flows of a gigabyte are years at 100 Gbps.
+        assert_eq!(key(&Request { flows: u32::MAX, step: "1GB".into(), ..request() }), "step");
         assert!(answer(&Request { noise: "no/such.csv".into(), ..request() }).is_err());
     }
 }

@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from priolane.experiment import Options, Size
@@ -55,11 +56,34 @@ def options(chosen: argparse.Namespace) -> Options:
     return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, size=size)
 
 
-def _count(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if not 1 <= number <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000000")
-    return number
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Reads a whole number in a range, both ends included; `least` is at least 1."""
+
+    def read(text: str) -> int:
+        number = int(text) if text.isdecimal() else 0
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most}")
+        return number
+
+    return read
+
+
+def positive(most: float) -> Callable[[str], float]:
+    """Reads a number above zero, at most `most`."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0.0 < number <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most {most:g}")
+        return number
+
+    return read
+
+
+_count = whole(1, 1_000_000)
 
 
 def assignment(text: str) -> tuple[str, str]:

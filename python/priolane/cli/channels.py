@@ -8,21 +8,33 @@ from priolane import _core
 from priolane.cli import arguments, show
 
 _PS_PER_US = 1e6
+_SHARE = arguments.positive(1.0)
+_MOST_PORTS = 65_536
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     """Adds the command."""
     command = commands.add_parser("channels", help="channels of delay for virtual priorities (PrioPlus)")
-    command.add_argument("--priorities", type=int, required=True, metavar="N", help="number of priorities, 1 to 16")
+    command.add_argument(
+        "--priorities", type=arguments.whole(1, 16), required=True, metavar="N", help="number of priorities, 1 to 16"
+    )
     command.add_argument("--rate", default="100Gbps", metavar="RATE", help="rate of the links (default: 100Gbps)")
     command.add_argument("--base-rtt", default="12us", metavar="TIME", help="empty round trip (default: 12us)")
-    command.add_argument("--flows", type=int, default=150, metavar="K", help="flows of a priority (default: 150)")
+    command.add_argument(
+        "--flows",
+        type=arguments.whole(1, 1_000_000),
+        default=150,
+        metavar="K",
+        help="flows of a priority (default: 150)",
+    )
     command.add_argument("--step", default="150B", metavar="BYTES", help="W_AI, per round trip (default: 150B)")
     command.add_argument("--noise", default="host", metavar="NAME_OR_FILE", help="`host`, or a CSV with ns,cdf")
-    command.add_argument("--scale", type=float, default=1.0, metavar="X", help="multiplies the noise (default: 1)")
-    command.add_argument("--part", type=float, default=0.9985, metavar="P", help="of the noise (default: 0.9985)")
-    command.add_argument("--beta", type=float, default=0.8, metavar="B", help="Swift's (default: 0.8)")
-    command.add_argument("--max-mdf", type=float, default=0.5, metavar="M", help="Swift's (default: 0.5)")
+    command.add_argument(
+        "--scale", type=arguments.positive(1e6), default=1.0, metavar="X", help="multiplies the noise (default: 1)"
+    )
+    command.add_argument("--part", type=_SHARE, default=0.9985, metavar="P", help="of the noise (default: 0.9985)")
+    command.add_argument("--beta", type=_SHARE, default=0.8, metavar="B", help="Swift's (default: 0.8)")
+    command.add_argument("--max-mdf", type=_SHARE, default=0.5, metavar="M", help="Swift's (default: 0.5)")
     command.add_argument(
         "--queues",
         nargs=3,
@@ -62,7 +74,10 @@ def carry_out(chosen: argparse.Namespace) -> int:
 
 
 def _ports(text: str) -> int:
-    return int(text) if text.isdecimal() else 0
+    ports = int(text) if text.isdecimal() else 0
+    if not 1 <= ports <= _MOST_PORTS:
+        raise _core.InputError(f"channels: --queues: {text!r} is no number of ports, such as 6")
+    return ports
 
 
 def _us(picoseconds: int) -> str:
