@@ -154,7 +154,7 @@ const D2TCP: &[Parameter] = &on_window::<5, 18>([
 ]);
 
 /// Swift's own parameters.
-const SWIFT_OWN: [Parameter; 17] = [
+const SWIFT_OWN: [Parameter; 18] = [
     parameter(
         "preset",
         "where what is not stated comes from: paper | prioplus_baseline | lite",
@@ -185,6 +185,11 @@ const SWIFT_OWN: [Parameter; 17] = [
         "hop",
         "what each link of the path adds to the target",
         ["time", "by preset", "Swift (SIGCOMM 2020) §3.5"],
+    ),
+    parameter(
+        "class_step",
+        "what each class below the best takes off the target, where no channels say what it is",
+        ["time", "0ps", "PrioPlus (EuroSys 2025) Fig. 3 and 12, its rival"],
     ),
     parameter(
         "fs_range",
@@ -234,7 +239,7 @@ const SWIFT_OWN: [Parameter; 17] = [
     ),
 ];
 
-const SWIFT: &[Parameter] = &on_window::<17, 30>(SWIFT_OWN);
+const SWIFT: &[Parameter] = &on_window::<18, 31>(SWIFT_OWN);
 
 /// LEDBAT's own parameters.
 const LEDBAT_OWN: [Parameter; 7] = [
@@ -337,7 +342,7 @@ const fn inside_prioplus<const N: usize, const ALL: usize>(inner: [Parameter; N]
     all
 }
 
-const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<29, 42>(inside_prioplus::<17, 29>(SWIFT_OWN));
+const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<30, 43>(inside_prioplus::<18, 30>(SWIFT_OWN));
 
 const PRIOPLUS_LEDBAT: &[Parameter] = &on_window::<19, 32>(inside_prioplus::<7, 19>(LEDBAT_OWN));
 

@@ -346,6 +346,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn set_class(&mut self, class: Class) {
+        self.inner.set_class(class);
         self.lane(class);
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! target    base + h hops + clamp(fa / sqrt(W) + fb, 0, fs_range)                                  (§3.5)
 //!           fa = fs_range / (1/sqrt(fs_min) - 1/sqrt(fs_max)),  fb = -fa / sqrt(fs_max)
+//!           less class_step for each class below the best: a rival of PrioPlus (its Fig. 3 and 12)
 //! ACK       delay < target:  W += ai acked / W, of a window below a packet ai acked / MSS
 //!           else, a round trip after the last decrease:
 //!                            W *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
@@ -18,6 +19,7 @@
 use super::delay::{Aim, DelayBased, Pacer, Signal, Size};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
+use crate::ids::Class;
 use crate::units::{Span, Time};
 
 /// Weight of a new sample of the hosts' delay, as in RFC 6298's smoothing.
@@ -36,6 +38,8 @@ pub struct Config {
     pub target: Target,
     /// What each link of the path adds to the target.
     pub hop: Span,
+    /// What each class below the best takes off the target; zero for one target of all classes.
+    pub class_step: Span,
     /// How much more a small window tolerates; `None` for nothing.
     pub flow_scaling: Option<FlowScaling>,
     /// Share of the excess delay that a decrease takes off, in (0, 1].
@@ -90,6 +94,9 @@ struct Law {
     mss: f64,
     ai: f64,
     target: f64,
+    /// The target of the best class, and what each class below it takes off.
+    top_target: f64,
+    class_step: f64,
     fa: f64,
     fb: f64,
     range: f64,
@@ -153,6 +160,8 @@ impl Law {
             mss: mss as f64,
             ai: bytes(config.ai),
             target: base + hops,
+            top_target: base + hops,
+            class_step: config.class_step.0 as f64,
             fa,
             fb,
             range,
@@ -289,6 +298,10 @@ impl CongestionControl for Swift {
 
     fn open(&mut self, opening: &mut Opening<'_>) {
         *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+    }
+
+    fn set_class(&mut self, class: Class) {
+        self.law.target = self.law.top_target - f64::from(class) * self.law.class_step;
     }
 
     /// At least a segment: smaller windows are kept by pacing.

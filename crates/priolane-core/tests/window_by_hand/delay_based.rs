@@ -23,6 +23,7 @@ const SWIFT: swift::Config = swift::Config {
     ai: Size::Packets(1.0),
     target: Target::AboveBase(Span::from_us(25)),
     hop: Span::from_us(1),
+    class_step: Span::ZERO,
     flow_scaling: Some(FlowScaling {
         range: Span::from_us(100),
         min: Size::Packets(0.1),

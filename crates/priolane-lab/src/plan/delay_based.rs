@@ -24,6 +24,7 @@ pub(super) fn swift(keys: &Swift, reno: new_reno::Config, mss: u64) -> swift::Co
             TargetFrom::Base => swift::Target::AboveBase(keys.target),
         },
         hop: keys.hop,
+        class_step: keys.class_step,
         flow_scaling: some(keys.fs_range).map(|range| swift::FlowScaling {
             range,
             min: keys.fs_min.0,

@@ -68,6 +68,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     deadlines(scheme, fabric)?;
     intervals(scheme, fabric)?;
     lanes(scheme, fabric)?;
+    targets(scheme, fabric)?;
     super::pfc::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
@@ -229,6 +230,21 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(Fault::new("port.buffer", what, fix));
     }
     Ok(())
+}
+
+/// Swift's targets, a step lower for each class, stay above zero.
+fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let TransportKind::Swift(keys) = &scheme.transport.kind else { return Ok(()) };
+    let below = u64::from(classes(scheme, fabric).saturating_sub(1));
+    if keys.class_step.times(below) < keys.target {
+        return Ok(());
+    }
+    let what = format!(
+        "{} for each of {below} classes below the best leave nothing of a target of {}",
+        show_span(keys.class_step),
+        show_span(keys.target)
+    );
+    Err(Fault::new("transport.class_step", what, "a smaller step, or a higher target"))
 }
 
 /// What checks ask of PrioPlus.

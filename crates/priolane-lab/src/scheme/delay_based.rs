@@ -99,6 +99,9 @@ pub struct Swift {
     /// What each link adds.
     #[serde(serialize_with = "as_text::span")]
     pub hop: Span,
+    /// What each class below the best takes off the target; zero for one target of all classes.
+    #[serde(serialize_with = "as_text::span")]
+    pub class_step: Span,
     /// The most that small windows add; zero for no scaling.
     #[serde(serialize_with = "as_text::span")]
     pub fs_range: Span,
@@ -142,6 +145,7 @@ impl Swift {
             target_from: TargetFrom::Total,
             // htsim's base / 6.55, to the nanosecond.
             hop: Span::from_ns(3_817),
+            class_step: Span::ZERO,
             fs_range: Span::from_us(100),
             fs_min: WindowSize(Size::Packets(0.1)),
             fs_max: WindowSize(Size::Packets(100.0)),
@@ -196,6 +200,7 @@ impl Swift {
             target: keys.take("target").map_or(Ok(of.target), |f| f.positive_span())?,
             target_from: word(keys.take("target_from"), &FROM, of.target_from)?,
             hop: span(keys, "hop", of.hop)?,
+            class_step: span(keys, "class_step", of.class_step)?,
             fs_range: span(keys, "fs_range", of.fs_range)?,
             fs_min: size(keys, "fs_min", of.fs_min)?,
             fs_max: size(keys, "fs_max", of.fs_max)?,

@@ -87,6 +87,7 @@ pub const SWIFT: swift::Config = swift::Config {
     ai: Size::Bdp(0.0012),
     target: swift::Target::AboveBase(Span::from_us(25)),
     hop: Span::ZERO,
+    class_step: Span::ZERO,
     flow_scaling: Some(swift::FlowScaling {
         range: Span::from_us(100),
         min: Size::Bdp(0.1),

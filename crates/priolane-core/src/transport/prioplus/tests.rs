@@ -34,6 +34,7 @@ fn config(variant: Variant, start: Start) -> Config<swift::Config> {
         ai: Size::Packets(0.18),
         target: Target::AboveBase(Span::from_us(25)),
         hop: Span::ZERO,
+        class_step: Span::ZERO,
         flow_scaling: None,
         beta: 0.8,
         max_mdf: 0.5,

@@ -19,6 +19,7 @@ const PLAIN: Config = Config {
     ai: Size::Packets(1.0),
     target: Target::Total(Span::from_us(40)),
     hop: Span::ZERO,
+    class_step: Span::ZERO,
     flow_scaling: None,
     beta: 0.8,
     max_mdf: 0.5,
@@ -77,6 +78,17 @@ fn a_round_trip_below_the_target_adds_ai_by_shares() {
     flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(21, 39) });
     flow.on_ack(&AckSeen { acked: 0, ..ack(21, 39) });
     close(flow.cwnd(), 10_100.0);
+}
+
+#[test]
+fn each_class_below_the_best_has_a_target_a_step_lower() {
+    let mut flow = swift(&Config { class_step: Span::from_us(10), ..PLAIN });
+    let mut target = |class| {
+        flow.set_class(class);
+        flow.target_ps()
+    };
+    // 40 us, 10 us less for each class.
+    assert_eq!((target(0), target(3), target(1)), (40e6, 10e6, 30e6));
 }
 
 #[test]

@@ -1,0 +1,192 @@
+//! HPCC: a window from what switches tell of their queues and lines (SIGCOMM 2019, Algorithm 1).
+//!
+//! ```text
+//! hop i     u_i = min(queue, queue before) / (B_i T) + (sent - sent before) / (t - t before) / B_i
+//! ACK       u = the largest u_i,  tau = its t - t before, at most T
+//!           U = (1 - tau / T) U + tau / T u
+//! window    U >= eta or incStage >= maxStage:  W = Wc / (U / eta) + W_AI
+//!           else                               W = Wc + W_AI
+//!           once per round trip, with the first ACK of what was sent after the last time:
+//!                Wc = W, and incStage = 0 after the first line, one more after the second
+//! pace      W / T
+//! ```
+//!
+//! T is the round-trip time of the empty path or what the experiment states, a flow starts at W = C T, and fields are
+//! those of [`crate::telemetry`], in whole numbers. What else there is to decide: docs/assumptions.md#hpcc-path,
+//! #hpcc-loss, #hpcc-start, #hpcc-bytes.
+
+use super::delay::Size;
+use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
+use crate::endpoint::Path;
+use crate::telemetry::{HopReading, Path as Readings};
+use crate::units::{PS_PER_S, Span, Time};
+
+/// Parameters of HPCC.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// The utilization that it aims at, in (0, 1]. Default 0.95 (§5.1).
+    pub eta: f64,
+    /// Additive steps in a row before a multiplicative one. Default 5 (§5.1).
+    pub max_stage: u32,
+    /// W_AI, what each adds. Default W_init (1 - eta) / 100 (§3.3).
+    pub step: Size,
+    /// T, a bit above the longest round trip of empty paths; `None` for that of the flow's own.
+    pub rtt: Option<Span>,
+    /// Floor of the window, above zero.
+    pub min_window: Size,
+}
+
+/// The window of one HPCC flow.
+#[derive(Clone, Debug)]
+pub struct Hpcc {
+    config: Config,
+    mss: u64,
+    /// T in picoseconds; W_AI, floor and ceiling of the window in bytes.
+    t: f64,
+    step: f64,
+    least: f64,
+    most: f64,
+    /// W and Wc in bytes.
+    window: f64,
+    reference: f64,
+    /// U, and incStage.
+    utilization: f64,
+    stage: u32,
+    /// An ACK beyond it changes Wc; `None` before the first.
+    update_beyond: Option<u64>,
+    /// What the last ACK said, and the one before it.
+    seen: Readings,
+    before: Readings,
+    last_sent: Option<Time>,
+}
+
+impl Hpcc {
+    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+        let t = config.rtt.unwrap_or(path.data.round_trip).0 as f64;
+        let most = (path.rate.bps() as f64 * t / (8.0 * PS_PER_S as f64)).max(mss as f64);
+        Self {
+            config: *config,
+            mss,
+            t,
+            step: config.step.bytes(mss, path),
+            least: config.min_window.bytes(mss, path).min(most),
+            most,
+            window: most,
+            reference: most,
+            utilization: 1.0,
+            stage: 0,
+            update_beyond: None,
+            seen: Readings::default(),
+            before: Readings::default(),
+            last_sent: None,
+        }
+    }
+
+    /// U, the smoothed utilization of the busiest hop.
+    pub fn utilization(&self) -> f64 {
+        self.utilization
+    }
+
+    /// u and tau of the busiest hop; `None` where the readings are not of the same way, one after the other.
+    fn measure(&self) -> Option<(f64, f64)> {
+        if self.seen.passed() != self.before.passed() {
+            return None;
+        }
+        let mut busiest: Option<(f64, f64)> = None;
+        for (now, before) in self.seen.hops().zip(self.before.hops()) {
+            let (u, tau) = self.hop(now, before)?;
+            if busiest.is_none_or(|(most, _)| u > most) {
+                busiest = Some((u, tau));
+            }
+        }
+        busiest
+    }
+
+    /// u and tau of a hop; `None` where the readings are not of one port, one after the other.
+    fn hop(&self, now: &HopReading, before: &HopReading) -> Option<(f64, f64)> {
+        if now.at <= before.at || now.sent_bytes < before.sent_bytes || now.rate != before.rate {
+            return None;
+        }
+        let per_ps = now.rate.bps() as f64 / (8.0 * PS_PER_S as f64);
+        let tau = now.at.since(before.at).0 as f64;
+        let queue = now.queued_bytes.min(before.queued_bytes) as f64;
+        let sent = (now.sent_bytes - before.sent_bytes) as f64;
+        Some((queue / (per_ps * self.t) + sent / tau / per_ps, tau))
+    }
+
+    fn react(&mut self, ack: &AckSeen) {
+        let updates = self.update_beyond.is_some_and(|beyond| ack.una > beyond);
+        let cuts = self.utilization >= self.config.eta || self.stage >= self.config.max_stage;
+        let base = if cuts { self.reference / (self.utilization / self.config.eta) } else { self.reference };
+        self.window = (base + self.step).clamp(self.least, self.most);
+        if updates {
+            self.reference = self.window;
+            self.stage = if cuts { 0 } else { self.stage + 1 };
+            self.update_beyond = Some(ack.next);
+        }
+    }
+}
+
+impl CongestionControl for Hpcc {
+    type Config = Config;
+
+    type Telemetry = Readings;
+
+    const ECN: bool = false;
+
+    const GATED: bool = true;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self::on_path(config, mss, &Path::NOMINAL)
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+    }
+
+    /// At least a segment: smaller windows are kept by pacing.
+    #[inline]
+    fn window(&self) -> u64 {
+        (self.window as u64).max(self.mss)
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        // Casts saturate.
+        let gap = (self.t * self.mss as f64 / self.window) as u64;
+        self.last_sent.map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time) {
+        self.last_sent = Some(now);
+    }
+
+    fn on_telemetry(&mut self, readings: &Readings) {
+        self.before = std::mem::replace(&mut self.seen, *readings);
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        if self.update_beyond.is_none() {
+            self.update_beyond = Some(ack.next);
+            return;
+        }
+        if let Some((u, tau)) = self.measure() {
+            let share = tau.min(self.t) / self.t;
+            self.utilization += share * (u - self.utilization);
+            self.react(ack);
+        }
+    }
+
+    fn on_loss(&mut self, _loss: &LossSeen) {}
+
+    fn on_timeout(&mut self, _loss: &LossSeen, _repeat: Repeat) {}
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("utilization", self.utilization);
+        see("hpcc_reference_bytes", self.reference);
+    }
+}
+
+#[cfg(test)]
+mod tests;
