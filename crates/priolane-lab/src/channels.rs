@@ -132,7 +132,11 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
         return Err(wrong("step", "the delay never varies".into(), "a step above zero, such as \"180B\""));
     }
     if fluctuation > LONGEST || noise > LONGEST {
-        return Err(wrong("step", "a channel wider than a second".into(), "fewer flows, a smaller step or scale"));
+        return Err(wrong(
+            "step",
+            "a channel wider than a second".into(),
+            "fewer flows, a smaller step or scale",
+        ));
     }
     let (width, head) = (fluctuation + noise, Span(fluctuation.0 / 2) + noise);
     let channels = (0..request.priorities).map(|class| {

@@ -235,7 +235,7 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Swift's targets, a step lower for each class, stay above zero.
 fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let TransportKind::Swift(keys) = &scheme.transport.kind else { return Ok(()) };
-    let below = u64::from(classes(scheme, fabric).saturating_sub(1));
+    let below = u64::from(carried(scheme, fabric).saturating_sub(1));
     if keys.class_step.times(below) < keys.target {
         return Ok(());
     }
