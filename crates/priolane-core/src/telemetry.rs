@@ -61,6 +61,30 @@ impl Path {
     }
 }
 
+/// What the packets of a transport keep of the readings.
+pub trait Telemetry: Copy + Default + PartialEq + std::fmt::Debug + Send + 'static {
+    /// Whether they keep any. Default: yes.
+    const STAMPED: bool = true;
+
+    /// One more hop.
+    fn take(&mut self, reading: HopReading);
+}
+
+/// Nothing.
+impl Telemetry for () {
+    const STAMPED: bool = false;
+
+    #[inline]
+    fn take(&mut self, _reading: HopReading) {}
+}
+
+impl Telemetry for Path {
+    #[inline]
+    fn take(&mut self, reading: HopReading) {
+        self.push(reading);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use check::{Fabric, Fault, check};
 pub use controller::Controller;
-pub use delay_based::{FirstWindow, Ledbat, Preset, Swift, TargetFrom, WindowSize};
+pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use known::Known;
 pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
 pub use pfc::{Headroom, Pfc, Xoff};

@@ -20,8 +20,8 @@ use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, S
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
 use support::{
-    Draw, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, physics, prioplus,
-    quiet, scenario,
+    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, physics,
+    prioplus, quiet, scenario,
 };
 
 const EXPERIMENTS: u64 = 400;
@@ -102,11 +102,12 @@ fn random(seed: u64) -> Scenario {
     scenario
 }
 
-/// A controller that goes by delay, or by deadlines.
+/// A controller that goes by delay, by deadlines or by telemetry.
 fn delay_based(seed: u64) -> Controller {
     let variant = if seed.is_multiple_of(2) { Variant::Paper } else { Variant::Released };
-    match seed % 7 {
+    match seed % 8 {
         0 => Controller::Swift(SWIFT),
+        7 => Controller::Hpcc(HPCC),
         1 => Controller::Ledbat(LEDBAT),
         2 => d2tcp(),
         3 | 4 => Controller::PrioPlusLedbat(prioplus(LEDBAT, variant, 3)),

@@ -270,6 +270,31 @@ const LEDBAT_OWN: [Parameter; 7] = [
 
 const LEDBAT: &[Parameter] = &on_window::<7, 20>(LEDBAT_OWN);
 
+/// HPCC's own parameters.
+const HPCC: &[Parameter] = &on_window::<5, 18>([
+    parameter("eta", "the utilization that it aims at, in (0, 1]", ["", "0.95", "HPCC (SIGCOMM 2019) §5.1"]),
+    parameter(
+        "max_stage",
+        "additive steps in a row before a multiplicative one",
+        ["", "5", "HPCC (SIGCOMM 2019) §5.1"],
+    ),
+    parameter(
+        "step",
+        "W_AI, what each adds",
+        ["pkt or bdp", "(1 - eta) / 100 bdp", "HPCC (SIGCOMM 2019) §3.3, §5.1"],
+    ),
+    parameter(
+        "rtt",
+        "T, a bit above the longest round trip of empty paths; 0ps for that of the flow's own",
+        ["time", "0ps", "HPCC (SIGCOMM 2019) §3.2, §5.1"],
+    ),
+    parameter(
+        "min_window",
+        "floor of the window, above 0",
+        ["pkt or bdp", "0.001bdp", "docs/assumptions.md#hpcc-start"],
+    ),
+]);
+
 /// PrioPlus's own parameters.
 const PRIOPLUS_OWN: [Parameter; 12] = [
     parameter(
@@ -474,6 +499,15 @@ pub static ENTRIES: &[Entry] = &[
         summary: "LEDBAT: queueing delay about a target, less than best effort",
         source: "RFC 6817",
         parameters: LEDBAT,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "hpcc",
+        summary: "HPCC: windows from the queues and lines that switches tell of",
+        source: "HPCC (SIGCOMM 2019) §3",
+        parameters: HPCC,
         requires: &[],
         provides: &[always(Capability::Ranks)],
     },

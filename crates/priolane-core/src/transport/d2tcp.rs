@@ -55,6 +55,8 @@ impl D2tcp {
 impl CongestionControl for D2tcp {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {

@@ -156,6 +156,8 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {

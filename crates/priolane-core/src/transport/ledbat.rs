@@ -139,6 +139,8 @@ impl Ledbat {
 impl CongestionControl for Ledbat {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = false;
 
     const GATED: bool = true;

@@ -6,6 +6,7 @@
 pub mod d2tcp;
 pub mod dctcp;
 pub mod delay;
+pub mod hpcc;
 pub mod ledbat;
 pub mod new_reno;
 pub mod paccp;
@@ -47,6 +48,8 @@ pub enum Controller {
     Swift(swift::Config),
     /// LEDBAT.
     Ledbat(ledbat::Config),
+    /// HPCC.
+    Hpcc(hpcc::Config),
     /// Deadline-aware Data Center TCP.
     D2tcp(d2tcp::Config),
     /// PrioPlus around Swift.
@@ -75,6 +78,7 @@ impl Transport {
             Controller::Paccp(c) => on_window::<paccp::Paccp, U>(user, window, c),
             Controller::Swift(c) => on_window::<swift::Swift, U>(user, window, c),
             Controller::Ledbat(c) => on_window::<ledbat::Ledbat, U>(user, window, c),
+            Controller::Hpcc(c) => on_window::<hpcc::Hpcc, U>(user, window, c),
             Controller::D2tcp(c) => on_window::<d2tcp::D2tcp, U>(user, window, c),
             Controller::PrioPlusSwift(c) => on_window::<prioplus::PrioPlus<swift::Swift>, U>(user, window, c),
             Controller::PrioPlusLedbat(c) => {

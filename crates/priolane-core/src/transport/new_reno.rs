@@ -77,6 +77,8 @@ impl NewReno {
 impl CongestionControl for NewReno {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = false;
 
     fn new(config: &Config, mss: u64) -> Self {

@@ -190,6 +190,8 @@ impl Paccp {
 impl CongestionControl for Paccp {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = false;
 
     fn new(config: &Config, mss: u64) -> Self {

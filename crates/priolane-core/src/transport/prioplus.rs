@@ -297,6 +297,8 @@ impl<C: DelayBased> PrioPlus<C> {
 impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     type Config = Config<C::Config>;
 
+    type Telemetry = C::Telemetry;
+
     const ECN: bool = C::ECN;
 
     const GATED: bool = true;
@@ -343,6 +345,10 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
                 self.phase = Phase::Waiting { probe_at: opening.now + wait };
             }
         }
+    }
+
+    fn on_telemetry(&mut self, told: &C::Telemetry) {
+        self.inner.on_telemetry(told);
     }
 
     fn set_class(&mut self, class: Class) {

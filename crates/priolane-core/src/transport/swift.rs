@@ -288,6 +288,8 @@ impl Swift {
 impl CongestionControl for Swift {
     type Config = Config;
 
+    type Telemetry = ();
+
     const ECN: bool = false;
 
     const GATED: bool = true;

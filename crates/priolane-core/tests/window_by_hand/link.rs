@@ -76,7 +76,7 @@ pub(crate) struct Net<C: CongestionControl> {
     rng: Stream,
 }
 
-impl<C: CongestionControl> Net<C> {
+impl<C: CongestionControl<Telemetry = ()>> Net<C> {
     pub(crate) fn new(config: Config, controller: C::Config, kind: SchedulerKind, hops: &[Hop]) -> Self {
         let host = |id| WindowEndpoint::with_kind(HostId(id), Arc::new(config), controller.clone(), kind);
         Self {

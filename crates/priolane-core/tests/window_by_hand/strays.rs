@@ -31,7 +31,7 @@ fn garbage(draw: &mut Stream) -> Packet<Segment> {
     };
     let mut edge = || if draw.chance(0.9) { draw.below(40_000) as u32 } else { draw.bits() as u32 };
     let sack = [(edge(), edge()), (edge(), edge())];
-    Packet { header, body: Segment { stamp: Stamp(draw.bits() as u32), one_way: 1, sack } }
+    Packet { header, body: Segment { stamp: Stamp(draw.bits() as u32), one_way: 1, sack, telemetry: () } }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! From the keys of delay-based transports to their parameters.
 
 use priolane_core::transport::delay::Size;
-use priolane_core::transport::{ledbat, new_reno, prioplus, swift};
+use priolane_core::transport::{hpcc, ledbat, new_reno, prioplus, swift};
 use priolane_core::units::Span;
 
-use crate::scheme::{FirstWindow, Ledbat, PrioPlus, Swift, TargetFrom};
+use crate::scheme::{FirstWindow, Hpcc, Ledbat, PrioPlus, Swift, TargetFrom};
 
 /// Segments in the first window where nothing is said, as NewReno's.
 const FIRST_SEGMENTS: u64 = 10;
@@ -53,6 +53,16 @@ pub(super) fn ledbat(keys: &Ledbat, reno: new_reno::Config) -> ledbat::Config {
             Span::ZERO => ledbat::Base::Path,
             interval => ledbat::Base::Measured(interval),
         },
+    }
+}
+
+pub(super) fn hpcc(keys: &Hpcc) -> hpcc::Config {
+    hpcc::Config {
+        eta: keys.eta,
+        max_stage: keys.max_stage,
+        step: keys.step.0,
+        rtt: (keys.rtt > Span::ZERO).then_some(keys.rtt),
+        min_window: keys.min_window.0,
     }
 }
 

@@ -232,6 +232,7 @@ fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Control
         }
         TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
         TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
+        TransportKind::Hpcc(ref keys) => Controller::Hpcc(delay_based::hpcc(keys)),
         TransportKind::PrioPlusSwift(ref keys) => {
             Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))
         }

@@ -1,4 +1,4 @@
-//! The keys of transports that go by delay: Swift, LEDBAT, and PrioPlus around either.
+//! The keys of transports that go by delay (Swift, LEDBAT, and PrioPlus around either) or by telemetry (HPCC).
 
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::swift::Whole;
@@ -234,6 +234,37 @@ fn share(field: Option<Field<'_>>, default: f64) -> Result<f64, InputError> {
     match field.number(0.0, 1.0)? {
         0.0 => Err(field.error("this is zero", "above 0 and at most 1")),
         share => Ok(share),
+    }
+}
+
+/// HPCC's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Hpcc {
+    /// The utilization that it aims at.
+    pub eta: f64,
+    /// Additive steps in a row.
+    pub max_stage: u32,
+    /// What each adds.
+    pub step: WindowSize,
+    /// T; zero for the round trip of the flow's empty path.
+    #[serde(serialize_with = "as_text::span")]
+    pub rtt: Span,
+    /// Floor of the window.
+    pub min_window: WindowSize,
+}
+
+impl Hpcc {
+    pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
+        let eta = share(keys.take("eta"), 0.95)?;
+        let step = WindowSize(Size::Bdp((1.0 - eta) / 100.0));
+        let least = WindowSize(Size::Bdp(0.001));
+        Ok(Self {
+            eta,
+            max_stage: keys.take("max_stage").map_or(Ok(5), |f| f.integer(0, 1_000))? as u32,
+            step: keys.take("step").map_or(Ok(step), |f| WindowSize::read(&f))?,
+            rtt: keys.take("rtt").map_or(Ok(Span::ZERO), |f| f.span())?,
+            min_window: keys.take("min_window").map_or(Ok(least), |f| WindowSize::above_zero(&f))?,
+        })
     }
 }
 

@@ -26,6 +26,7 @@ shipped!(
     "swift",
     "ledbat",
     "d2tcp",
+    "hpcc",
     "prioplus_swift",
     "prioplus_ledbat",
     "aequitas",

@@ -7,7 +7,7 @@ use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use super::delay_based::{Ledbat, Preset, Swift};
+use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
 use super::prioplus::PrioPlus;
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
@@ -97,6 +97,8 @@ pub enum TransportKind {
     Swift(Swift),
     /// LEDBAT.
     Ledbat(Ledbat),
+    /// HPCC.
+    Hpcc(Hpcc),
     /// PrioPlus around Swift.
     #[serde(rename = "prioplus_swift")]
     PrioPlusSwift(PrioPlus<Swift>),
@@ -149,14 +151,15 @@ impl TransportKind {
             Self::D2tcp { .. } => "d2tcp",
             Self::Swift(_) => "swift",
             Self::Ledbat(_) => "ledbat",
+            Self::Hpcc(_) => "hpcc",
             Self::PrioPlusSwift(_) => "prioplus_swift",
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
         }
     }
 }
 
-const KINDS: [&str; 8] =
-    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "prioplus_ledbat"];
+const KINDS: [&str; 9] =
+    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "hpcc", "prioplus_ledbat"];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -176,6 +179,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
             let swift = |keys: &mut Reader<'_>| Swift::read(keys, Preset::PrioplusBaseline);
             TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
         }
+        7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
         _ => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
     };
     let span =

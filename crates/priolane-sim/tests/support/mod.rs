@@ -19,7 +19,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, Transport, d2tcp, dctcp, ledbat, new_reno, paccp, swift};
+use priolane_core::transport::{Controller, Transport, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, swift};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
@@ -100,6 +100,15 @@ pub const SWIFT: swift::Config = swift::Config {
     whole: swift::Whole::Fractions,
     endpoint_target: None,
     retx_reset: 5,
+};
+
+/// HPCC with its paper's values.
+pub const HPCC: hpcc::Config = hpcc::Config {
+    eta: 0.95,
+    max_stage: 5,
+    step: Size::Bdp(0.0005),
+    rtt: None,
+    min_window: Size::Bdp(0.001),
 };
 
 pub const LEDBAT: ledbat::Config = ledbat::Config {

@@ -1,7 +1,8 @@
 //! What the window machine writes in its packets: 24 bytes after the header.
 
 use crate::endpoint::LocalClock;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Header, Kind, Packet};
+use crate::telemetry::{HopReading, Telemetry};
 use crate::units::{Span, Time};
 
 /// Picoseconds in a tick, as a power of two: a stamp of 32 bits wraps after 4.4 s.
@@ -32,9 +33,9 @@ impl Stamp {
     }
 }
 
-/// Body of a packet of the window machine.
+/// Body of a packet of the window machine, with telemetry of the kind `T`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Segment {
+pub struct Segment<T = ()> {
     /// When the packet was sent, by its sender's clock; an ACK or SYN/ACK echoes the stamp of the packet
     /// that it answers (RFC 7323 §3).
     pub stamp: Stamp,
@@ -45,9 +46,11 @@ pub struct Segment {
     /// first (RFC 2018 §4); (0, 0) is none. Of a signal: the bytes that will not come, as offsets from the
     /// header's.
     pub sack: [(u32, u32); 2],
+    /// What switches told the packet; of an ACK: told the packet that it answers.
+    pub telemetry: T,
 }
 
-impl Segment {
+impl<T> Segment<T> {
     /// [`Self::one_way`] in picoseconds, below zero where the receiver's clock is behind.
     #[inline]
     pub(super) fn one_way_ps(&self) -> i64 {
@@ -55,9 +58,18 @@ impl Segment {
     }
 }
 
-impl Body for Segment {
+impl<T: Telemetry> Body for Segment<T> {
+    const STAMPED: bool = T::STAMPED;
+
     fn blocks(&self) -> [(u32, u32); 2] {
         self.sack
+    }
+
+    #[inline]
+    fn stamp(&mut self, header: &Header, reading: HopReading) {
+        if header.kind == Kind::Data {
+            self.telemetry.take(reading);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::endpoint::{FlowSpec, Path};
 use crate::ids::Class;
 use crate::rng::Stream;
+use crate::telemetry::Telemetry;
 use crate::units::{Rate, Span, Time};
 
 /// What one ACK tells a controller.
@@ -102,6 +103,9 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The parameters of this controller.
     type Config: Clone + Send + std::fmt::Debug;
 
+    /// What it wants switches to tell of the way: `()` for nothing, [`crate::telemetry::Path`] for every hop.
+    type Telemetry: Telemetry;
+
     /// Whether its packets are ECN-capable.
     const ECN: bool;
 
@@ -144,6 +148,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The class of the flow's packets from now on. Default: nothing.
     fn set_class(&mut self, class: Class) {
         let _ = class;
+    }
+
+    /// What switches told the packet that an ACK answers; called before [`Self::on_ack`] with that ACK, where they tell
+    /// anything. Default: nothing.
+    fn on_telemetry(&mut self, told: &Self::Telemetry) {
+        let _ = told;
     }
 
     /// An ACK arrived, duplicate or not.

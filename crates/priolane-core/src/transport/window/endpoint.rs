@@ -27,6 +27,7 @@ use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Send
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
+use crate::telemetry::Telemetry;
 use crate::units::{Span, Time};
 
 /// What a host knows of a flow.
@@ -71,7 +72,7 @@ struct Delays {
 
 impl Delays {
     #[inline]
-    fn of(answer: &Packet<Segment>, cx: &Cx, meta: RxMeta) -> Self {
+    fn of<T>(answer: &Packet<Segment<T>>, cx: &Cx, meta: RxMeta) -> Self {
         Self {
             rtt: Stamp::read(cx.clock, cx.now).since(answer.body.stamp) + meta.noise,
             one_way_ps: answer.body.one_way_ps().saturating_add_unsigned(meta.noise.0),
@@ -90,10 +91,10 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     scheduler: S,
     roles: FxHashMap<FlowId, Role>,
     senders: Slab<Sender<C>>,
-    receivers: Slab<Receiver>,
+    receivers: Slab<Receiver<C::Telemetry>>,
     /// Hosts that a handshake from here succeeded with.
     known: FxHashSet<HostId>,
-    outbox: Outbox,
+    outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
     timers: Timers,
 }
@@ -220,7 +221,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         generation == entry.generation && armed == Some(entry.at)
     }
 
-    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         let start = header.offset.get();
         let len = match header.kind {
@@ -238,6 +239,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             read: Stamp::read(cx.clock, meta.stamp),
             entropy: header.entropy,
             now: cx.now,
+            telemetry: packet.body.telemetry,
         };
         match self.receiving(header) {
             Some(Role::Receiver(slot)) => self.receive(slot, &arrival, meta.stamp),
@@ -260,7 +262,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         Some(role)
     }
 
-    fn receive(&mut self, slot: u32, arrival: &Arrival, stamp: Time) {
+    fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
         let Some(receiver) = self.receivers.get_mut(slot) else { return };
         receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
         let (flow, complete, missing) = (receiver.flow(), receiver.complete(), receiver.missing());
@@ -277,18 +279,19 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// Answers a retransmission of a flow that is all here.
-    fn acknowledge_again(&mut self, end: u64, header: &Header, arrival: &Arrival) {
+    fn acknowledge_again(&mut self, end: u64, header: &Header, arrival: &Arrival<C::Telemetry>) {
         let echo = Echo {
             stamp: arrival.stamp,
             one_way: arrival.read.ticks_since(arrival.stamp),
             entropy: arrival.entropy,
             ce: Ce::of(arrival.marks),
+            telemetry: arrival.telemetry,
         };
         let ack = Ack { to: header.src, flow: header.flow, cumulative: end, sack: [(0, 0); 2], echo };
         self.outbox.push(ack.packet());
     }
 
-    fn on_syn(&mut self, packet: &Packet<Segment>) {
+    fn on_syn(&mut self, packet: &Packet<Segment<C::Telemetry>>) {
         if let Some(Role::Sender(_)) = self.receiving(&packet.header) {
             return;
         }
@@ -298,7 +301,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// A SYN/ACK or an ACK of payload: for a flow that this host sends.
-    fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+    fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
         let Some(&Role::Sender(slot)) = self.roles.get(&header.flow) else { return };
@@ -311,7 +314,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// A probe for a flow that this host receives, or the answer to one of its own.
-    fn on_probe(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+    fn on_probe(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         if header.marks.has(Marks::ECHO) {
             self.on_probe_answer(cx, meta, packet);
@@ -331,7 +334,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         }
     }
 
-    fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment>) {
+    fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let Some(&Role::Sender(slot)) = self.roles.get(&packet.header.flow) else { return };
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let Delays { rtt, one_way_ps, .. } = Delays::of(packet, cx, meta);
@@ -366,12 +369,15 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         }
     }
 
-    fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment>) {
+    fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment<C::Telemetry>>) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
         let cumulative = packet.header.offset.get();
         let Delays { rtt, one_way_ps, host_delay } = delays;
         let sack = packet.body.sack;
+        if <C::Telemetry as Telemetry>::STAMPED {
+            sender.controller.on_telemetry(&packet.body.telemetry);
+        }
         sender.on_ack(&Arrived { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
         if sender.is_complete() {
             self.events.push_back(Event::Completed(sender.report(now)));
@@ -441,7 +447,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(Packet<Segment>, Option<SendId>)> {
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(Packet<Segment<C::Telemetry>>, Option<SendId>)> {
         let generation = self.senders.generation(slot) as u16;
         let Some(sender) = self.senders.get_mut(slot) else {
             self.senders.release(slot);
@@ -484,7 +490,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 }
 
 impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
-    type Body = Segment;
+    type Body = Segment<C::Telemetry>;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
         self.open_on(cx, flow, &|| Path::NOMINAL);
@@ -549,7 +555,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment>) {
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         match packet.header.kind {
             Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
             Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
@@ -577,7 +583,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         self.timers.first_at()
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment<C::Telemetry>> {
         if let Some(&packet) = self.outbox.pop() {
             return Tx::Send { packet, id: None };
         }

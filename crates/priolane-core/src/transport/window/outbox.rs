@@ -5,17 +5,18 @@ use super::config::{Config, ControlEcn};
 use crate::ids::{Class, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
 use crate::ring::Ring;
+use crate::telemetry::Telemetry;
 
 /// The control packets of one host.
 #[derive(Debug)]
-pub(super) struct Outbox {
-    packets: Ring<Packet<Segment>>,
+pub(super) struct Outbox<T> {
+    packets: Ring<Packet<Segment<T>>>,
     /// What every control packet of the host has in common.
     common: Header,
     syn_wire: u16,
 }
 
-impl Outbox {
+impl<T: Telemetry> Outbox<T> {
     /// Nothing yet; `ecn` says whether the host's control packets are ECN-capable.
     pub(super) fn new(host: HostId, config: &Config, ecn: ControlEcn) -> Self {
         let marks = if ecn == ControlEcn::Yes { Marks::ECN_CAPABLE } else { Marks::none() };
@@ -29,7 +30,7 @@ impl Outbox {
 
     /// Queues a packet: what depends on the host is filled in here.
     #[inline]
-    pub(super) fn push(&mut self, packet: Packet<Segment>) {
+    pub(super) fn push(&mut self, packet: Packet<Segment<T>>) {
         let header = &mut self.packets.push(&packet).header;
         header.src = self.common.src;
         header.class = self.common.class;
@@ -41,7 +42,7 @@ impl Outbox {
     }
 
     /// Queues a packet that goes through the network as the data of `class` does: a probe.
-    pub(super) fn push_as_data(&mut self, packet: Packet<Segment>, class: Class) {
+    pub(super) fn push_as_data(&mut self, packet: Packet<Segment<T>>, class: Class) {
         let header = &mut self.packets.push(&packet).header;
         header.src = self.common.src;
         header.class = class;
@@ -50,7 +51,7 @@ impl Outbox {
 
     /// Takes out the packet that leaves next.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<&Packet<Segment>> {
+    pub(super) fn pop(&mut self) -> Option<&Packet<Segment<T>>> {
         self.packets.pop()
     }
 }

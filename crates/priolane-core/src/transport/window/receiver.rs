@@ -17,6 +17,7 @@ use super::config::{Config, LossRecovery};
 use super::ranges::{Interval, Ranges};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
+use crate::telemetry::Telemetry;
 use crate::units::Time;
 
 /// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
@@ -24,7 +25,7 @@ const MAX_RANGES: usize = 4_096;
 
 /// Payload that arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
+pub(super) struct Arrival<T> {
     pub(super) bytes: Interval,
     pub(super) content: Content,
     pub(super) marks: Marks,
@@ -34,6 +35,7 @@ pub(super) struct Arrival {
     pub(super) read: Stamp,
     pub(super) entropy: u16,
     pub(super) now: Time,
+    pub(super) telemetry: T,
 }
 
 /// What a packet says of its bytes.
@@ -47,11 +49,12 @@ pub(super) enum Content {
 
 /// What an ACK answers: echoed in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Echo {
+pub(super) struct Echo<T> {
     pub(super) stamp: Stamp,
     pub(super) one_way: u32,
     pub(super) entropy: u16,
     pub(super) ce: Ce,
+    pub(super) telemetry: T,
 }
 
 /// Whether a packet was marked on its way.
@@ -70,17 +73,17 @@ impl Ce {
 
 /// An ACK to be sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
+pub(super) struct Ack<T> {
     pub(super) to: HostId,
     pub(super) flow: FlowId,
     pub(super) cumulative: u64,
     pub(super) sack: [(u32, u32); 2],
-    pub(super) echo: Echo,
+    pub(super) echo: Echo<T>,
 }
 
-impl Ack {
+impl<T: Telemetry> Ack<T> {
     /// The packet, but for what depends on the host: source, class, size and ECN capability.
-    pub(super) fn packet(&self) -> Packet<Segment> {
+    pub(super) fn packet(&self) -> Packet<Segment<T>> {
         let marks = if self.echo.ce == Ce::Marked { Marks::ECHO } else { Marks::none() };
         let header = Header {
             flow: self.flow,
@@ -91,21 +94,22 @@ impl Ack {
             kind: Kind::Ack,
             ..Header::default()
         };
-        let body = Segment { stamp: self.echo.stamp, one_way: self.echo.one_way, sack: self.sack };
+        let Echo { stamp, one_way, telemetry, .. } = self.echo;
+        let body = Segment { stamp, one_way, sack: self.sack, telemetry };
         Packet { header, body }
     }
 }
 
 /// ACKs held back.
 #[derive(Clone, Copy, Debug)]
-enum Pending {
+enum Pending<T> {
     None,
-    Held { packets: u8, last: Echo, until: Time },
+    Held { packets: u8, last: Echo<T>, until: Time },
 }
 
 /// A flow at its receiver.
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub(super) struct Receiver<T> {
     flow: FlowId,
     src: HostId,
     /// First byte not yet here.
@@ -118,12 +122,12 @@ pub(super) struct Receiver {
     /// A byte of the block reported first, and of the one reported first before it.
     recent: [u64; 2],
     ce: Ce,
-    pending: Pending,
+    pending: Pending<T>,
     /// When the live entry in the host's timers is.
     pub(super) armed: Time,
 }
 
-impl Receiver {
+impl<T: Telemetry> Receiver<T> {
     pub(super) fn new(flow: FlowId, src: HostId) -> Self {
         Self {
             flow,
@@ -163,7 +167,7 @@ impl Receiver {
 
     /// Payload arrived: the ACKs it calls for, of what was held back and of itself, go to `send`.
     #[inline]
-    pub(super) fn receive(&mut self, arrival: &Arrival, config: &Config, mut send: impl FnMut(&Ack)) {
+    pub(super) fn receive(&mut self, arrival: &Arrival<T>, config: &Config, mut send: impl FnMut(&Ack<T>)) {
         let ce = Ce::of(arrival.marks);
         let changed = ce != self.ce;
         if changed && let Some(held) = self.take_held() {
@@ -183,6 +187,7 @@ impl Receiver {
             one_way: arrival.read.ticks_since(arrival.stamp),
             entropy: arrival.entropy,
             ce,
+            telemetry: arrival.telemetry,
         };
         let at_once = changed || !in_order || arrival.marks.has(Marks::LAST) || self.complete().is_some();
         if self.is_due(&echo, at_once.into(), arrival.now, config) {
@@ -191,12 +196,12 @@ impl Receiver {
     }
 
     /// The ACK held back, if it is due.
-    pub(super) fn on_timer(&mut self, now: Time) -> Option<Ack> {
+    pub(super) fn on_timer(&mut self, now: Time) -> Option<Ack<T>> {
         if self.deadline() <= now { self.take_held() } else { None }
     }
 
     /// Whether an ACK is due for a packet; else it is held back.
-    fn is_due(&mut self, echo: &Echo, urgency: Urgency, now: Time, config: &Config) -> bool {
+    fn is_due(&mut self, echo: &Echo<T>, urgency: Urgency, now: Time, config: &Config) -> bool {
         let (packets, until) = match self.pending {
             Pending::None => (1, now + config.ack_delay),
             Pending::Held { packets, until, .. } => (packets.saturating_add(1), until),
@@ -209,14 +214,14 @@ impl Receiver {
         true
     }
 
-    fn take_held(&mut self) -> Option<Ack> {
+    fn take_held(&mut self) -> Option<Ack<T>> {
         match std::mem::replace(&mut self.pending, Pending::None) {
             Pending::None => None,
             Pending::Held { last, .. } => Some(self.ack(last)),
         }
     }
 
-    fn ack(&self, echo: Echo) -> Ack {
+    fn ack(&self, echo: Echo<T>) -> Ack<T> {
         Ack { to: self.src, flow: self.flow, cumulative: self.next, sack: self.blocks(), echo }
     }
 

@@ -321,7 +321,13 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Sends `plan`: the packet.
-    pub(super) fn emit(&mut self, plan: Plan, host: HostId, cx: &Cx, config: &Config) -> Packet<Segment> {
+    pub(super) fn emit(
+        &mut self,
+        plan: Plan,
+        host: HostId,
+        cx: &Cx,
+        config: &Config,
+    ) -> Packet<Segment<C::Telemetry>> {
         let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(self.level(plan, &config.class, self.class_step));
         let host_level = self.level(plan, &config.host_level, self.host_step);
