@@ -16,7 +16,7 @@ from priolane.report.model import Estimate, Mark, Panel, Series
 # How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
 _DODGE = 0.035
 _MOST_TICKS = 8
-# A line with more values, such as one over time, has marks along it like a curve: one each would hide it.
+# Lines with more values, such as those over time, have marks along them like curves: one each would hide them.
 _MOST_MARKS = 60
 MARKS_PER_CURVE = 7
 # A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.

@@ -81,6 +81,9 @@ impl Delays {
     }
 }
 
+/// A packet of payload, and its name in the host's transmit queue where it has one.
+type Sent<T> = (Packet<Segment<T>>, Option<SendId>);
+
 /// The window transport of one host, with controller `C` and host scheduler `S`.
 #[derive(Debug)]
 pub struct Window<C: CongestionControl, S: HostScheduler> {
@@ -447,7 +450,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(Packet<Segment<C::Telemetry>>, Option<SendId>)> {
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<Sent<C::Telemetry>> {
         let generation = self.senders.generation(slot) as u16;
         let Some(sender) = self.senders.get_mut(slot) else {
             self.senders.release(slot);
