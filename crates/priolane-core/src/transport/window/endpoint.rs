@@ -41,6 +41,9 @@ enum Role {
     Received(u64),
 }
 
+/// A packet of the flows of a controller.
+type PacketOf<C> = Packet<Segment<<C as CongestionControl>::Telemetry>>;
+
 /// A segment in the host's transmit queue: the name it has there.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
@@ -80,9 +83,6 @@ impl Delays {
         }
     }
 }
-
-/// A packet of payload, and its name in the host's transmit queue where it has one.
-type Sent<T> = (Packet<Segment<T>>, Option<SendId>);
 
 /// The window transport of one host, with controller `C` and host scheduler `S`.
 #[derive(Debug)]
@@ -450,7 +450,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<Sent<C::Telemetry>> {
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(PacketOf<C>, Option<SendId>)> {
         let generation = self.senders.generation(slot) as u16;
         let Some(sender) = self.senders.get_mut(slot) else {
             self.senders.release(slot);
