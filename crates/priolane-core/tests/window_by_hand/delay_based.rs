@@ -67,7 +67,7 @@ fn prioplus<C>(inner: C, variant: Variant) -> prioplus::Config<C> {
 }
 
 /// How many probes were sent, and how many answers to them.
-fn probes_and_answers<C: CongestionControl>(net: &Net<C>) -> [usize; 2] {
+fn probes_and_answers<C: CongestionControl<Telemetry = ()>>(net: &Net<C>) -> [usize; 2] {
     let probes = || net.log.iter().map(|s| s.packet.header).filter(|header| header.kind == Kind::Probe);
     let answers = probes().filter(|header| header.marks.has(Marks::ECHO)).count();
     [probes().count() - answers, answers]

@@ -84,7 +84,11 @@ fn draw_weights(draw: &mut Stream) -> Weights {
 }
 
 /// One case, to its end; `check` looks at each live controller after each millisecond.
-pub(crate) fn storm<C: CongestionControl>(case: u64, controller: C::Config, check: impl Fn(&C)) -> Net<C> {
+pub(crate) fn storm<C: CongestionControl<Telemetry = ()>>(
+    case: u64,
+    controller: C::Config,
+    check: impl Fn(&C),
+) -> Net<C> {
     weighted_storm(case, (controller, Reliability::Reliable), |_| Weights::BEST_EFFORT, check)
 }
 
@@ -96,7 +100,7 @@ pub(crate) fn same_trace<A: CongestionControl, B: CongestionControl>(a: &Net<A>,
     same && a.log.len() == b.log.len()
 }
 
-fn weighted_storm<C: CongestionControl>(
+fn weighted_storm<C: CongestionControl<Telemetry = ()>>(
     case: u64,
     (controller, reliability): (C::Config, Reliability),
     weights: impl Fn(&mut Stream) -> Weights,
@@ -126,7 +130,7 @@ fn weighted_storm<C: CongestionControl>(
     net
 }
 
-fn assert_all_done<C: CongestionControl>(net: &Net<C>, flows: &[FlowSpec], case: u64) {
+fn assert_all_done<C: CongestionControl<Telemetry = ()>>(net: &Net<C>, flows: &[FlowSpec], case: u64) {
     let ids: Vec<FlowId> = flows.iter().map(|f| f.id).collect();
     let mut delivered: Vec<FlowId> = net.delivered().iter().map(|&(flow, _)| flow).collect();
     let mut completed: Vec<FlowId> = net.completed().iter().map(|r| r.flow).collect();
