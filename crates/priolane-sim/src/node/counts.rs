@@ -75,9 +75,14 @@ impl Counts {
 
     /// The classes of which a packet came, and class 0.
     fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
-        let others = self.rest.iter().flat_map(|rest| (1..).zip(&rest.others));
-        std::iter::once((0, &self.first))
-            .chain(others.filter(|&(class, _)| self.seen & bit(class as Class) != 0))
+        let mut left = self.seen;
+        let above_0 = std::iter::from_fn(move || {
+            let class = left.trailing_zeros() as usize;
+            left &= left.checked_sub(1)?;
+            Some(class)
+        });
+        let others = above_0.filter_map(|class| Some((class, self.rest.as_ref()?.others.get(class - 1)?)));
+        std::iter::once((0, &self.first)).chain(others)
     }
 
     #[cold]
