@@ -71,6 +71,8 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
                 _interval(place.axes, xs[nth], series.marks[nth].estimate, look.colour)
             _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
         legend_entry(place.axes, str(order), series, look)
+    if any(len(series.marks) > _MOST_MARKS for series in panel.series) and not panel.log_y:
+        _fit_to_lines(panel, place.axes)
     numbers = sorted(_numbers(panel))
     if names:
         place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
@@ -144,6 +146,16 @@ def _band(axes: Axes, xs: Sequence[float], series: Series, look: Style) -> None:
 def means(series: Series) -> list[float]:
     """The means of the marks that have one."""
     return [mark.estimate.mean for mark in series.marks if mark.estimate.mean is not None]
+
+
+def _fit_to_lines(panel: Panel, axes: Axes) -> None:
+    """Shows all of the lines; a band that reaches far beyond them, as those of two seeds do, is cut off."""
+    ys = [y for series in panel.series for y in means(series)]
+    if panel.reference is not None:
+        ys.append(panel.reference)
+    low, high = min(ys, default=0.0), max(ys, default=0.0)
+    if high > low:
+        axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
 
 
 def _offset(panel: Panel, order: int) -> float:

@@ -61,7 +61,7 @@ _FIXED = {
     "pfabric": Style(BLACK, "P", DASHED, "**"),
     # PrioPlus and its baselines
     "prioplus": Style(VERMILION, "d", SOLID, "//"),
-    "swift": Style(SKY, "H", DASHED, "\\\\"),
+    "swift": Style(BLUE, "H", DASHED, "\\\\"),
     "ledbat": Style(GREEN, "8", DOTTED, ".."),
     "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
     # PACCP, Firapam and their baselines
