@@ -1,5 +1,6 @@
 //! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme, or
-//! as long as each takes at a rate. The last are known after the run only, and to no transport or policy.
+//! as long as each takes at a rate. The last are known after the run only, and to no transport or policy
+//! (docs/assumptions.md#deadline-mix).
 
 use priolane_core::units::{Rate, Span};
 use serde::Serialize;
