@@ -169,7 +169,7 @@ fn fluctuation(request: &Request, (line, base, noise): (Rate, Span, Span), step:
         wide = over + (request.beta * over).min(request.max_mdf * target);
     }
     // To the nanosecond, upwards: files state it.
-    Span((wide as u64).div_ceil(1_000) * 1_000)
+    Span((wide as u64).div_ceil(1_000).saturating_mul(1_000))
 }
 
 /// Class selectors from CS7 down, then the points halfway between them.

@@ -206,7 +206,7 @@ impl<'a> Grid<'a> {
         let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
         // In the order of the table.
         let names =
-            ["group", "bytes", "fct_ps", "bare_fct_ps", "cos", "measured", "class_asked", "class_given"];
+            ["group", "bytes", "fct_ps", "bare_fct_ps", "class_asked", "class_given", "cos", "measured"];
         let mut flows = Vec::new();
         for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
             let batch = batch?;
@@ -220,10 +220,10 @@ impl<'a> Grid<'a> {
                 bytes: whole(1, row),
                 fct: whole(2, row).map(Span),
                 bare: whole(3, row).map(Span),
-                measured: columns[5].cell(row) == Cell::Bool(true),
-                payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[4].cell(row)) },
-                asked: whole(6, row).map_or(0, |class| class as Class),
-                given: whole(7, row).map_or(0, |class| class as Class),
+                measured: columns[7].cell(row) == Cell::Bool(true),
+                payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[6].cell(row)) },
+                asked: whole(4, row).map_or(0, |class| class as Class),
+                given: whole(5, row).map_or(0, |class| class as Class),
             }));
         }
         Ok(flows)
