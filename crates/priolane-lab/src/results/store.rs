@@ -173,9 +173,9 @@ impl Store {
             let Some(name) = name.to_str() else { continue };
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() && is_fresh_name(TEMPORARY, name) && is_abandoned(&path) {
-                fs::remove_dir_all(&path).map_err(failed("remove", &path))?;
+                gone(fs::remove_dir_all(&path)).map_err(failed("remove", &path))?;
             } else if kind.is_file() && is_fresh_name(MARK, name) {
-                fs::remove_file(&path).map_err(failed("remove", &path))?;
+                gone(fs::remove_file(&path)).map_err(failed("remove", &path))?;
             }
         }
         Ok(())
@@ -242,6 +242,11 @@ impl Drop for Draft {
         // After publishing the path is gone; after a failure the next `Store::open` tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// A removal that is also done if another did it: a writer that finds its run there removes its own temporary unlocked.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 /// Whether a directory holds exactly `run.json` and the files listed, as listed.
