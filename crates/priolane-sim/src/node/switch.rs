@@ -164,10 +164,7 @@ impl<D> Switch<D> {
             port.serve_until(now, wire);
         }
         port.arrive(now, packet, wire);
-        if !port.listed && port.next_service().is_some() {
-            port.listed = true;
-            self.busy.push(Busy { due: port.line.free_at, port: p as u32 });
-        }
+        self.list::<B>(p);
     }
 
     /// The same where the ports share a buffer. Apart, so that each of the two has its port's code in line.
@@ -187,6 +184,15 @@ impl<D> Switch<D> {
         }
         self.at_port(p, |port| port.serve_until(now, wire));
         self.offer(p, now, packet, wire);
+        self.list::<B>(p);
+    }
+
+    /// Puts port `p`, at which a packet arrived, among those with a backlog if it has one.
+    #[inline]
+    fn list<B: Body>(&mut self, p: usize)
+    where
+        D: Discipline<Packet<B>>,
+    {
         let port = &mut self.ports[p];
         if !port.listed && port.next_service().is_some() {
             port.listed = true;
