@@ -42,7 +42,7 @@ pub use schemes::{Named, name_of};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
 pub use sources::Sources;
-pub use timing::{Change, ControlText, Timing};
+pub use timing::{Change, ControlText, Timing, Whom};
 
 use crate::assumptions;
 use crate::quantity::as_text;

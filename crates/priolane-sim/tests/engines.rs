@@ -20,8 +20,8 @@ use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, S
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
 use support::{
-    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, physics,
-    prioplus, quiet, scenario,
+    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, paccp_dctcp,
+    physics, prioplus, quiet, scenario,
 };
 
 const EXPERIMENTS: u64 = 400;
@@ -39,7 +39,8 @@ fn random(seed: u64) -> Scenario {
         _ if seed % 3 == 2 => delay_based(seed / 3),
         0 | 1 => dctcp(),
         2 | 3 => new_reno(),
-        _ => paccp(),
+        _ if seed.is_multiple_of(2) => paccp(),
+        _ => paccp_dctcp(),
     };
     let scheduler =
         draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);

@@ -11,7 +11,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Machine, Scenario, Stop};
 use priolane_sim::topology::Dumbbell;
-use support::{drive, fifo, flow, link, new_reno, paccp, quiet, scenario};
+use support::{drive, fifo, flow, link, new_reno, paccp, paccp_dctcp, quiet, scenario};
 
 const SECOND: u64 = 1_000_000_000_000;
 
@@ -77,14 +77,46 @@ fn rates_share_by_weight_as_far_as_losses_are_shared() {
     }
 }
 
+/// Under DCTCP, whose marks all flows of a queue see alike, shares are nearer to the weight, and the queue is around K.
+#[test]
+fn marks_share_by_weight_without_full_buffers() {
+    let waits = |outcome: &Outcome| {
+        let busiest = outcome.ports.iter().max_by_key(|port| port.waited).unwrap();
+        busiest.waited as f64 / busiest.packets as f64
+    };
+    for w in [2.0_f64, 4.0] {
+        let weights = [[pair(0, 1_000); 2], [pair(0, (w * 1e3) as u32); 2]].concat();
+        let full = outcome(&bottleneck(&weights));
+        let marked = marking(bottleneck(&weights));
+        let rates = rates(&marked);
+        let ratio = rates[2..].iter().sum::<f64>() / rates[..2].iter().sum::<f64>();
+        assert!((w.sqrt()..=w * 1.05).contains(&ratio), "w = {w}: {ratio} of {rates:?}");
+        let total: f64 = rates.iter().sum();
+        assert!((9.0..=9.5).contains(&total), "{total} of 9.49 Gbps of payload");
+        let marked = outcome(&marked);
+        assert!(waits(&marked) < 0.7 * waits(&full), "{} and {} ps", waits(&marked), waits(&full));
+    }
+}
+
+/// The same with DCTCP over PACCP, and marks from 100 packets on.
+fn marking(mut scenario: Scenario) -> Scenario {
+    with(&mut scenario, paccp_dctcp());
+    scenario.ports.iter_mut().for_each(|port| port.buffer.mark_above = Limit::Packets(100));
+    scenario
+}
+
 #[test]
 fn a_minimum_rate_is_kept_among_many() {
     let mut weights = vec![pair(0, 1_000); 7];
     weights.push(pair(4, 1_000));
-    let rates = rates(&bottleneck(&weights));
-    assert!(rates[7] >= 4.0, "{rates:?}");
-    let without = self::rates(&bottleneck(&[pair(0, 1_000); 8]));
-    assert!(without[7] < 2.0, "{without:?}");
+    let full = |weights: &[Weights]| bottleneck(weights);
+    let marked = |weights: &[Weights]| marking(bottleneck(weights));
+    for scenario in [full as fn(&[Weights]) -> Scenario, marked] {
+        let kept = rates(&scenario(&weights));
+        assert!(kept[7] >= 4.0, "{kept:?}");
+        let without = rates(&scenario(&[pair(0, 1_000); 8]));
+        assert!(without[7] < 2.0, "{without:?}");
+    }
 }
 
 /// A machine with four flows gets what one with one flow gets, within a third: each flow has a quarter of the weight.

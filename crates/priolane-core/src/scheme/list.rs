@@ -371,7 +371,7 @@ const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<30, 43>(inside_prioplus::<18, 
 
 const PRIOPLUS_LEDBAT: &[Parameter] = &on_window::<19, 32>(inside_prioplus::<7, 19>(LEDBAT_OWN));
 
-const PACCP: &[Parameter] = &on_window::<3, 16>([
+const PACCP_OWN: [Parameter; 3] = [
     parameter(
         "r_cos",
         "how much faster a window grows below that of its minimum rate, above 1 and at most 100",
@@ -387,7 +387,15 @@ const PACCP: &[Parameter] = &on_window::<3, 16>([
         "the round-trip time that makes a window of a minimum rate: smoothed (queueing included) or base (shortest seen)",
         ["", "smoothed", "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin"],
     ),
-]);
+];
+
+const PACCP: &[Parameter] = &on_window::<3, 16>(PACCP_OWN);
+
+/// PACCP's own parameters, then DCTCP's.
+const PACCP_DCTCP_OWN: [Parameter; 7] =
+    [PACCP_OWN[0], PACCP_OWN[1], PACCP_OWN[2], DCTCP_OWN[0], DCTCP_OWN[1], DCTCP_OWN[2], DCTCP_OWN[3]];
+
+const PACCP_DCTCP: &[Parameter] = &on_window::<7, 20>(PACCP_DCTCP_OWN);
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
 const THRESHOLDS: Parameter = parameter(
@@ -473,6 +481,15 @@ pub static ENTRIES: &[Entry] = &[
         source: "PACCP §III, Eqs. 8-14",
         parameters: PACCP,
         requires: &[],
+        provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "paccp_dctcp",
+        summary: "DCTCP over PACCP: minimum rates and weights, cut by the fraction of marked bytes",
+        source: "PACCP §III, RFC 8257; docs/assumptions.md#paccp-dctcp",
+        parameters: PACCP_DCTCP,
+        requires: &[Capability::CongestionMarks],
         provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
     },
     Entry {

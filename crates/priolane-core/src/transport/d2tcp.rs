@@ -10,6 +10,7 @@
 //! about: docs/assumptions.md#d2tcp-late.
 
 use super::dctcp::{self, Dctcp};
+use super::new_reno::NewReno;
 use super::window::{AckSeen, CongestionControl, LossSeen, Opening, Repeat};
 use crate::units::Time;
 
@@ -29,7 +30,7 @@ const MOST: f64 = 2.0;
 /// The window of one D2TCP flow.
 #[derive(Clone, Debug)]
 pub struct D2tcp {
-    dctcp: Dctcp,
+    dctcp: Dctcp<NewReno>,
     late: f64,
     /// Where it ends and when it should have; `None` for flows without deadline or end.
     due: Option<(u64, Time)>,

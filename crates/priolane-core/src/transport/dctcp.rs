@@ -17,18 +17,34 @@
 //! una > end       window = target
 //! ```
 //!
-//! Everything else is NewReno, which this wraps: without marks both leave the same trace. A marked ACK
+//! Everything else is the base's, NewReno's, which this wraps: without marks both leave the same trace. A marked ACK
 //! never grows the window (RFC 3168 §6.1.2), and a reduction, for marks or for loss, stands for everything
 //! sent before it; a loss cuts again (docs/assumptions.md#dctcp-loss-after-mark).
+//!
+//! Over PACCP instead of NewReno the window grows by (theta, w), and a cut takes alpha times what PACCP gives up for a
+//! loss in place of alpha times half (docs/assumptions.md#paccp-dctcp).
 
-use super::new_reno::NewReno;
+use super::new_reno::{self, NewReno};
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use crate::units::Rate;
 
-/// Parameters of DCTCP.
+/// What DCTCP is laid over: a window that grows by itself and halves, or nearly, for a loss.
+pub trait Base: CongestionControl<Telemetry = ()> {
+    /// Bytes per segment.
+    fn mss(&self) -> u64;
+
+    /// The part of the window that a loss would take now, before floors: 1/2 for NewReno. In [0, 1].
+    fn loss_cut(&self) -> f64;
+
+    /// Sets threshold and window to `ssthresh` bytes, the window never upwards: the end of slow start.
+    fn reduce_to(&mut self, ssthresh: u64);
+}
+
+/// Parameters of DCTCP over a base with parameters `B`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Config {
-    /// NewReno's parameters, which DCTCP keeps where there are no marks.
-    pub reno: super::new_reno::Config,
+pub struct Config<B = new_reno::Config> {
+    /// The base's parameters, which hold where there are no marks.
+    pub reno: B,
     /// Weight of a new estimate of the marked fraction, in (0, 1]. Default 1/16 (RFC 8257 §4.2).
     pub g: f64,
     /// The estimate before the first window, in [0, 1]. RFC 8257 §3.3 starts at 1; paper presets at 0.
@@ -68,8 +84,8 @@ struct Reducing {
 
 /// The window of one DCTCP flow.
 #[derive(Clone, Debug)]
-pub struct Dctcp {
-    reno: NewReno,
+pub struct Dctcp<B = NewReno> {
+    reno: B,
     g: f64,
     alpha: f64,
     /// The exponent of alpha in a cut: D2TCP's d, 1 for DCTCP.
@@ -85,7 +101,7 @@ pub struct Dctcp {
     reducing: Option<Reducing>,
 }
 
-impl Dctcp {
+impl<B: Base> Dctcp<B> {
     /// The estimated fraction of marked bytes, in [0, 1].
     pub fn alpha(&self) -> f64 {
         self.alpha
@@ -118,7 +134,7 @@ impl Dctcp {
 
     fn cut(&mut self, ack: &AckSeen) {
         let penalty = if self.urgency == 1.0 { self.alpha } else { libm::pow(self.alpha, self.urgency) };
-        let kept = (self.reno.window() as f64 * (1.0 - penalty / 2.0)) as u64;
+        let kept = (self.reno.window() as f64 * (1.0 - penalty * self.reno.loss_cut())) as u64;
         self.reno.reduce_to(kept.max(self.floor));
         self.reduced_until = ack.next;
         let times = match self.reduction {
@@ -153,15 +169,15 @@ impl Dctcp {
     }
 }
 
-impl CongestionControl for Dctcp {
-    type Config = Config;
+impl<B: Base> CongestionControl for Dctcp<B> {
+    type Config = Config<B::Config>;
 
     type Telemetry = ();
 
     const ECN: bool = true;
 
-    fn new(config: &Config, mss: u64) -> Self {
-        let reno = NewReno::new(&config.reno, mss);
+    fn new(config: &Self::Config, mss: u64) -> Self {
+        let reno = B::new(&config.reno, mss);
         let floor = u64::from(config.min_window.max(1)) * reno.mss();
         Self {
             reno,
@@ -210,6 +226,10 @@ impl CongestionControl for Dctcp {
 
     fn on_recovered(&mut self, in_flight: u64) {
         self.reno.on_recovered(in_flight);
+    }
+
+    fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {
+        self.reno.set_weights(theta, w_milli);
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

@@ -44,6 +44,8 @@ pub enum Controller {
     Dctcp(dctcp::Config),
     /// PACCP.
     Paccp(paccp::Config),
+    /// DCTCP over PACCP: weights and minimum rates without full buffers.
+    PaccpDctcp(dctcp::Config<paccp::Config>),
     /// Swift.
     Swift(swift::Config),
     /// LEDBAT.
@@ -74,8 +76,9 @@ impl Transport {
         let window = (Arc::new(*window), *scheduler);
         match controller {
             Controller::NewReno(c) => on_window::<new_reno::NewReno, U>(user, window, c),
-            Controller::Dctcp(c) => on_window::<dctcp::Dctcp, U>(user, window, c),
+            Controller::Dctcp(c) => on_window::<dctcp::Dctcp<new_reno::NewReno>, U>(user, window, c),
             Controller::Paccp(c) => on_window::<paccp::Paccp, U>(user, window, c),
+            Controller::PaccpDctcp(c) => on_window::<dctcp::Dctcp<paccp::Paccp>, U>(user, window, c),
             Controller::Swift(c) => on_window::<swift::Swift, U>(user, window, c),
             Controller::Ledbat(c) => on_window::<ledbat::Ledbat, U>(user, window, c),
             Controller::Hpcc(c) => on_window::<hpcc::Hpcc, U>(user, window, c),

@@ -10,6 +10,7 @@
 //! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
 //! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
+use super::dctcp::Base;
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
 
 /// Segments in the first window where nothing else is said (RFC 6928).
@@ -44,18 +45,6 @@ impl NewReno {
     /// The slow start threshold, in bytes; `u64::MAX` before the first reduction.
     pub fn ssthresh(&self) -> u64 {
         self.ssthresh
-    }
-
-    /// Bytes per segment.
-    pub(super) fn mss(&self) -> u64 {
-        self.mss
-    }
-
-    /// Sets threshold and window to `ssthresh` bytes, the window never upwards: the end of slow start.
-    pub(super) fn reduce_to(&mut self, ssthresh: u64) {
-        self.ssthresh = ssthresh;
-        self.cwnd = self.cwnd.min(ssthresh);
-        self.credit = 0;
     }
 
     fn threshold_after_loss(&self, in_flight: u64) -> u64 {
@@ -124,6 +113,22 @@ impl CongestionControl for NewReno {
         if self.ssthresh != u64::MAX {
             see("ssthresh_bytes", self.ssthresh as f64);
         }
+    }
+}
+
+impl Base for NewReno {
+    fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    fn loss_cut(&self) -> f64 {
+        0.5
+    }
+
+    fn reduce_to(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.credit = 0;
     }
 }
 

@@ -17,6 +17,7 @@
 //! With (theta, w) = (0, 1) each row is NewReno's, in the same whole bytes. What the paper leaves open, and its
 //! slips: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
+use super::dctcp::Base;
 use super::new_reno;
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
 use crate::units::{PS_PER_S, Rate, Span};
@@ -262,6 +263,22 @@ impl CongestionControl for Paccp {
             see("minimum_window_bytes", self.minimum);
         }
         see("w", f64::from(self.w_milli) / 1e3);
+    }
+}
+
+impl Base for Paccp {
+    fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    fn loss_cut(&self) -> f64 {
+        (1.0 - self.left_of(self.cwnd) / self.cwnd as f64).clamp(0.0, 1.0)
+    }
+
+    fn reduce_to(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.credit = 0;
     }
 }
 

@@ -204,6 +204,31 @@ fn paccp_of_a_best_effort_flow_leaves_the_trace_of_new_reno() {
     assert!(packets > 100_000, "{packets}");
 }
 
+const PACCP_DCTCP: dctcp::Config<paccp::Config> = dctcp::Config {
+    reno: PACCP,
+    g: DCTCP.g,
+    alpha_0: DCTCP.alpha_0,
+    min_window: DCTCP.min_window,
+    reduction: DCTCP.reduction,
+};
+
+#[test]
+fn paccp_under_marks_delivers_everything_once_with_any_weights() {
+    for case in 0..360 {
+        weighted_storm::<Dctcp<Paccp>>(case, (PACCP_DCTCP, Reliability::Reliable), draw_weights, |_| ());
+    }
+}
+
+/// Property 17 of the composition: a best-effort flow leaves DCTCP's trace.
+#[test]
+fn paccp_under_marks_of_a_best_effort_flow_leaves_the_trace_of_dctcp() {
+    for case in 0..360 {
+        let dctcp = storm::<Dctcp>(case, DCTCP, |_| ());
+        let paccp = storm::<Dctcp<Paccp>>(case, PACCP_DCTCP, |_| ());
+        assert!(same_trace(&dctcp, &paccp), "case {case}");
+    }
+}
+
 /// Nothing is sent twice, every flow ends, and what a receiver misses was sent once and lost.
 #[test]
 fn an_unreliable_flow_gives_up_what_is_lost() {

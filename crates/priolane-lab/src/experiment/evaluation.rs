@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Group, service};
+use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
 use crate::verdict::path::{self, Quantity, Rated};
@@ -456,6 +457,10 @@ impl Names<'_> {
             let what = format!("{class:?} is no number of a threshold");
             let fix = format!("{quantity}.1: the first threshold, up to {quantity}.15");
             return path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix));
+        }
+        if let Quantity::Ports(_) = known {
+            let sets = PortSet::ALL.map(PortSet::name);
+            return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
         }
         if quantity == "gain" && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));

@@ -49,17 +49,28 @@ impl Timing {
     }
 }
 
-/// `[[control]]`: a change of one flow in mid-life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// `[[control]]`: a change of flows in mid-life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ControlText {
-    /// When it reaches the flow's source.
+    /// When it reaches the flows' sources.
     #[serde(serialize_with = "as_text::span")]
     pub at: Span,
-    /// The flow: its place in the flow list, from 0.
-    pub flow: u32,
+    /// Whose change.
+    #[serde(flatten)]
+    pub whom: Whom,
     /// What changes.
     #[serde(flatten)]
     pub change: Change,
+}
+
+/// Whom a control message reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whom {
+    /// A flow, by its place in the flow list, from 0.
+    Flow(u32),
+    /// Every flow of a group.
+    Group(String),
 }
 
 /// What a control message changes.
@@ -120,7 +131,11 @@ pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError
     for item in field.list()? {
         let mut keys = item.table()?;
         let at = keys.need("at", "at = \"2ms\"")?.span()?;
-        let flow = keys.need("flow", "flow = 0")?.integer(0, u64::from(u32::MAX))? as u32;
+        let whom = match (keys.take("flow"), keys.take("group")) {
+            (Some(flow), None) => Whom::Flow(flow.integer(0, u64::from(u32::MAX))? as u32),
+            (None, Some(group)) => Whom::Group(group.text()?.to_owned()),
+            _ => return Err(item.error("whose change is it", "either flow = 0 or group = \"NAME\"")),
+        };
         let changes = [keys.take("abort"), keys.take("class"), keys.take("pay")];
         if changes.iter().flatten().count() > 1 {
             return Err(item.error("two changes are stated", "abort, class or pay"));
@@ -133,7 +148,7 @@ pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError
             _ => return Err(item.error("no change is stated", "abort = true, class = N or pay = { w = 2 }")),
         };
         keys.finish()?;
-        all.push(ControlText { at, flow, change });
+        all.push(ControlText { at, whom, change });
     }
     all.sort_by_key(|control| control.at);
     Ok(all)

@@ -8,7 +8,7 @@ use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
 use super::{Run, adaptation, admission, failures, ports, traffic};
-use crate::experiment::{AtRate, Change, ControlText, Deadline, Event, Experiment, Group, Pair, Timing};
+use crate::experiment::{AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
 use crate::results::bills::{PayingGroup, Pricing};
 use crate::scheme::{Assign, Scheme};
 use crate::source::{InputError, Table};
@@ -145,21 +145,38 @@ fn assign(scheme: &Scheme, flows: &mut [FlowSpec], seed: u64) {
 }
 
 fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<ScheduledControl>, InputError> {
-    let control = |text: &ControlText| {
-        if text.flow as usize >= flows.len() {
-            let what = format!("there is no flow {}", text.flow);
-            let fix = format!("flows 0 to {}", flows.len().saturating_sub(1));
-            let file = experiment.sources.experiment();
-            return Err(InputError::new(file, None, "control.flow", what, fix));
-        }
+    let mut all = Vec::new();
+    for text in &experiment.controls {
         let control = match text.change {
             Change::Abort(_) => Control::Abort,
             Change::Class(class) => Control::Class(class),
             Change::Pay(Pair(Weights { theta, w_milli })) => Control::Weights { theta, w_milli },
         };
-        Ok(ScheduledControl { at: Time(text.at.0), flow: FlowId(text.flow), control })
-    };
-    experiment.controls.iter().map(control).collect()
+        let scheduled = |flow| ScheduledControl { at: Time(text.at.0), flow, control };
+        all.extend(reached(experiment, &text.whom, flows)?.into_iter().map(scheduled));
+    }
+    Ok(all)
+}
+
+/// The flows that a control reaches.
+fn reached(experiment: &Experiment, whom: &Whom, flows: &[FlowSpec]) -> Result<Vec<FlowId>, InputError> {
+    let wrong = |key, what, fix| InputError::new(experiment.sources.experiment(), None, key, what, fix);
+    match whom {
+        Whom::Flow(flow) if (*flow as usize) < flows.len() => Ok(vec![FlowId(*flow)]),
+        Whom::Flow(flow) => {
+            let fix = format!("flows 0 to {}", flows.len().saturating_sub(1));
+            Err(wrong("control.flow", format!("there is no flow {flow}"), fix))
+        }
+        Whom::Group(name) => match experiment.groups.iter().position(|group| group.name == *name) {
+            Some(place) => {
+                Ok(flows.iter().filter(|flow| usize::from(flow.group) == place).map(|flow| flow.id).collect())
+            }
+            None => {
+                let known: Vec<&str> = experiment.groups.iter().map(|group| group.name.as_str()).collect();
+                Err(wrong("control.group", format!("there is no group {name:?}"), known.join(", ")))
+            }
+        },
+    }
 }
 
 /// Which flows are measured, by their starts.

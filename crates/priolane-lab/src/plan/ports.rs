@@ -19,8 +19,8 @@ use super::admission;
 use super::delay_based;
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
-    Thresholds, TransportKind,
+    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Paccp, PortKind, Recovery, Scheme, Scope,
+    Sharing, Thresholds, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -219,16 +219,13 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
 fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Controller {
     match *kind {
         TransportKind::NewReno => Controller::NewReno(reno),
-        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
-            Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
+        TransportKind::Dctcp(ref keys) => Controller::Dctcp(dctcp_over(keys, reno)),
+        TransportKind::Paccp(ref keys) => Controller::Paccp(paccp(keys, reno)),
+        TransportKind::PaccpDctcp(ref keys) => {
+            Controller::PaccpDctcp(dctcp_over(&keys.dctcp, paccp(&keys.paccp, reno)))
         }
-        TransportKind::Paccp { r_cos, exact_cap, rtt } => {
-            let avoidance = if exact_cap { paccp::Avoidance::Exact } else { paccp::Avoidance::Approximate };
-            Controller::Paccp(paccp::Config { reno, r_cos, avoidance, rtt })
-        }
-        TransportKind::D2tcp { g, alpha_0, min_window, reduction, late } => {
-            let dctcp = dctcp::Config { reno, g, alpha_0, min_window, reduction };
-            Controller::D2tcp(d2tcp::Config { dctcp, late })
+        TransportKind::D2tcp(ref keys) => {
+            Controller::D2tcp(d2tcp::Config { dctcp: dctcp_over(&keys.dctcp, reno), late: keys.late })
         }
         TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
         TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
@@ -240,6 +237,17 @@ fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Control
             Controller::PrioPlusLedbat(delay_based::prioplus(keys, delay_based::ledbat(&keys.inner, reno)))
         }
     }
+}
+
+/// DCTCP over a base.
+fn dctcp_over<B>(keys: &Dctcp, reno: B) -> dctcp::Config<B> {
+    let Dctcp { g, alpha_0, min_window, reduction } = *keys;
+    dctcp::Config { reno, g, alpha_0, min_window, reduction }
+}
+
+fn paccp(keys: &Paccp, reno: new_reno::Config) -> paccp::Config {
+    let avoidance = if keys.exact_cap { paccp::Avoidance::Exact } else { paccp::Avoidance::Approximate };
+    paccp::Config { reno, r_cos: keys.r_cos, avoidance, rtt: keys.rtt }
 }
 
 fn class_ladder(scheme: &Scheme) -> Ladder {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::admission::AdmissionRecord;
 use crate::metrics::Summary;
+use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
 
 /// The name of the file that makes a run whole: it is written last.
@@ -56,6 +57,9 @@ pub struct RunRecord {
     /// Rates of flows without end, where senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,
+    /// What sets of ports add up to.
+    #[serde(default)]
+    pub ports: BTreeMap<PortSet, PortSummary>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
 }

@@ -23,6 +23,7 @@ shipped!(
     "ideal_srpt",
     "ns3_dctcp",
     "paccp",
+    "paccp_dctcp",
     "swift",
     "ledbat",
     "d2tcp",

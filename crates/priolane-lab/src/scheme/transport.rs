@@ -2,12 +2,11 @@
 
 use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
-use priolane_core::transport::dctcp::Reduction;
-use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
 use serde::Serialize;
 
 use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
+use super::loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 use super::prioplus::PrioPlus;
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
@@ -61,38 +60,14 @@ pub enum TransportKind {
     /// TCP NewReno.
     NewReno,
     /// Data Center TCP.
-    Dctcp {
-        /// Weight of a new estimate of the marked fraction.
-        g: f64,
-        /// The estimate before the first window.
-        alpha_0: f64,
-        /// Floor of the window after a cut, in packets.
-        min_window: u32,
-        /// How a cut takes effect.
-        reduction: Reduction,
-    },
+    Dctcp(Dctcp),
     /// PACCP.
-    Paccp {
-        /// How much faster a window below its minimum grows.
-        r_cos: f64,
-        /// Whether congestion avoidance follows Eq. 11.
-        exact_cap: bool,
-        /// The round-trip time of a minimum window.
-        rtt: RttOf,
-    },
+    Paccp(Paccp),
+    /// DCTCP over PACCP.
+    #[serde(rename = "paccp_dctcp")]
+    PaccpDctcp(PaccpDctcp),
     /// Deadline-aware Data Center TCP.
-    D2tcp {
-        /// Weight of a new estimate of the marked fraction.
-        g: f64,
-        /// The estimate before the first window.
-        alpha_0: f64,
-        /// Floor of the window after a cut, in packets.
-        min_window: u32,
-        /// How a cut takes effect.
-        reduction: Reduction,
-        /// The urgency of flows whose deadline has passed.
-        late: f64,
-    },
+    D2tcp(D2tcp),
     /// Swift.
     Swift(Swift),
     /// LEDBAT.
@@ -146,9 +121,10 @@ impl TransportKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
-            Self::Dctcp { .. } => "dctcp",
-            Self::Paccp { .. } => "paccp",
-            Self::D2tcp { .. } => "d2tcp",
+            Self::Dctcp(_) => "dctcp",
+            Self::Paccp(_) => "paccp",
+            Self::PaccpDctcp(_) => "paccp_dctcp",
+            Self::D2tcp(_) => "d2tcp",
             Self::Swift(_) => "swift",
             Self::Ledbat(_) => "ledbat",
             Self::Hpcc(_) => "hpcc",
@@ -158,8 +134,18 @@ impl TransportKind {
     }
 }
 
-const KINDS: [&str; 9] =
-    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "hpcc", "prioplus_ledbat"];
+const KINDS: [&str; 10] = [
+    "newreno",
+    "dctcp",
+    "paccp",
+    "d2tcp",
+    "swift",
+    "ledbat",
+    "prioplus_swift",
+    "hpcc",
+    "prioplus_ledbat",
+    "paccp_dctcp",
+];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -170,9 +156,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     let mut keys = field.table()?;
     let kind = match keys.need("kind", "kind = \"dctcp\"")?.choice(&KINDS)? {
         0 => TransportKind::NewReno,
-        1 => dctcp(&mut keys)?,
-        2 => paccp(&mut keys)?,
-        3 => d2tcp(&mut keys)?,
+        1 => TransportKind::Dctcp(Dctcp::read(&mut keys)?),
+        2 => TransportKind::Paccp(Paccp::read(&mut keys)?),
+        3 => TransportKind::D2tcp(D2tcp::read(&mut keys)?),
         4 => TransportKind::Swift(Swift::read(&mut keys, Preset::Paper)?),
         5 => TransportKind::Ledbat(Ledbat::read(&mut keys)?),
         6 => {
@@ -180,7 +166,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
             TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
-        _ => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
+        8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
+        _ => TransportKind::PaccpDctcp(PaccpDctcp::read(&mut keys)?),
     };
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
@@ -212,56 +199,6 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     }
     keys.finish()?;
     Ok(transport)
-}
-
-const REDUCTIONS: [(&str, Reduction); 3] =
-    [("at_once", Reduction::AtOnce), ("proportional", Reduction::Proportional), ("ns3", Reduction::Ns3)];
-
-const RTTS: [(&str, RttOf); 2] = [("smoothed", RttOf::Smoothed), ("base", RttOf::Base)];
-
-fn paccp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
-    let r_cos = match keys.take("r_cos") {
-        None => 3.0,
-        Some(field) => match field.number(1.0, 100.0)? {
-            1.0 => return Err(field.error("r_cos is 1, so no minimum rate is kept", "above 1, such as 3")),
-            r_cos => r_cos,
-        },
-    };
-    Ok(TransportKind::Paccp {
-        r_cos,
-        exact_cap: keys.take("exact_cap").map_or(Ok(false), |f| f.truth())?,
-        rtt: word(keys.take("rtt"), &RTTS, RttOf::Smoothed)?,
-    })
-}
-
-fn d2tcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
-    let late = keys.take("late").map_or(Ok(0.5), |f| f.number(0.5, 2.0))?;
-    match dctcp(keys)? {
-        TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
-            Ok(TransportKind::D2tcp { g, alpha_0, min_window, reduction, late })
-        }
-        other => Ok(other),
-    }
-}
-
-fn dctcp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
-    let g = match keys.take("g") {
-        None => 0.0625,
-        Some(field) => match field.number(0.0, 1.0)? {
-            0.0 => {
-                return Err(
-                    field.error("g is zero, so alpha never moves", "above 0 and at most 1, such as \"1/16\"")
-                );
-            }
-            g => g,
-        },
-    };
-    Ok(TransportKind::Dctcp {
-        g,
-        alpha_0: keys.take("alpha_0").map_or(Ok(1.0), |f| f.number(0.0, 1.0))?,
-        min_window: keys.take("min_window").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
-        reduction: word(keys.take("reduction"), &REDUCTIONS, Reduction::AtOnce)?,
-    })
 }
 
 /// A window in packets or bytes, above zero and finite.

@@ -12,6 +12,7 @@ use super::path::{Measure, MetricPath, Of, Quantity, single_flow, threshold_numb
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
+use crate::metrics::ports::PortSet;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{Payer, Summary, summarize_flow};
 use crate::plan::{Plan, Run};
@@ -115,6 +116,12 @@ impl<'a> Grid<'a> {
             let rates = rates(record).map_err(|what| Gap::Value(format!("{path}: {what}")))?;
             let none = || Gap::Value(format!("{path}: no value, seed {seed}"));
             return of.of(rates, class, self.over(class)).ok_or_else(none);
+        }
+        if let Quantity::Ports(of) = *quantity {
+            let set = PortSet::named(class).and_then(|set| record.ports.get(&set));
+            return set
+                .and_then(|set| of.of(set))
+                .ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
         }
         let own = self.summary(record, class)?;
         let baseline = match (quantity, &self.spec.baseline) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
 
@@ -36,6 +37,33 @@ pub enum Quantity {
     Thresholds(Of),
     /// Of flows without end, over time.
     Rates(Rated),
+    /// Of a set of ports, whose name stands where other quantities have a class.
+    Ports(Ported),
+}
+
+/// What is asked of a set of ports (see `metrics::ports`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ported {
+    /// Mean time that a packet waits at a port, in seconds.
+    Wait,
+    /// Packets dropped over packets offered.
+    DropRate,
+    /// Bytes sent over what the lines carry, mean over ports.
+    Utilization,
+    /// The same of the port with most.
+    Busiest,
+}
+
+impl Ported {
+    /// Its value for a set.
+    pub fn of(self, set: &PortSummary) -> Option<f64> {
+        match self {
+            Self::Wait => set.wait_s,
+            Self::DropRate => set.drop_rate,
+            Self::Utilization => set.utilization,
+            Self::Busiest => set.busiest,
+        }
+    }
 }
 
 /// What is asked of flows without end (see `metrics::rates`). Rates are payload in Gbit/s.
@@ -115,7 +143,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 29] = [
+const QUANTITIES: [(&str, Quantity); 33] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -145,6 +173,10 @@ const QUANTITIES: [(&str, Quantity); 29] = [
     ("promised_rate", Quantity::Rates(Rated::Promised)),
     ("rate_of_promised", Quantity::Rates(Rated::OfPromised)),
     ("utility", Quantity::Rates(Rated::Utility)),
+    ("port_wait", Quantity::Ports(Ported::Wait)),
+    ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
+    ("port_utilization", Quantity::Ports(Ported::Utilization)),
+    ("port_busiest", Quantity::Ports(Ported::Busiest)),
 ];
 
 impl Quantity {
@@ -163,7 +195,7 @@ impl Quantity {
         QUANTITIES.iter().find(|&&(_, q)| q == self).map_or("", |&(name, _)| name)
     }
 
-    /// Its value in a scheme's summary, which has none of thresholds and rates; `baseline` is the baseline's for the
+    /// Its value in a scheme's summary, which has none of thresholds, rates and ports; `baseline` is the baseline's for the
     /// same point, seed and class, which `Gain` needs, or that of the class it is `over`, which `FctRatio` needs.
     pub fn of(self, summary: &Summary, baseline: Option<&Summary>) -> Option<f64> {
         match self {
@@ -191,7 +223,7 @@ impl Quantity {
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
-            Self::Thresholds(_) | Self::Rates(_) => None,
+            Self::Thresholds(_) | Self::Rates(_) | Self::Ports(_) => None,
         }
     }
 }

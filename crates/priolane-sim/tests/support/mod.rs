@@ -55,13 +55,20 @@ pub fn new_reno() -> Controller {
     Controller::NewReno(new_reno::Config { init_window: None })
 }
 
+const PACCP: paccp::Config = paccp::Config {
+    reno: new_reno::Config { init_window: None },
+    r_cos: 3.0,
+    avoidance: paccp::Avoidance::Approximate,
+    rtt: paccp::RttOf::Smoothed,
+};
+
 pub fn paccp() -> Controller {
-    Controller::Paccp(paccp::Config {
-        reno: new_reno::Config { init_window: None },
-        r_cos: 3.0,
-        avoidance: paccp::Avoidance::Approximate,
-        rtt: paccp::RttOf::Smoothed,
-    })
+    Controller::Paccp(PACCP)
+}
+
+pub fn paccp_dctcp() -> Controller {
+    let dctcp::Config { g, alpha_0, min_window, reduction, .. } = DCTCP;
+    Controller::PaccpDctcp(dctcp::Config { reno: PACCP, g, alpha_0, min_window, reduction })
 }
 
 const DCTCP: dctcp::Config = dctcp::Config {

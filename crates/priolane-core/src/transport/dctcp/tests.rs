@@ -28,20 +28,8 @@ impl Bulk {
 
     fn ack(&mut self, echo: Echo) {
         self.una += MSS;
-        let marked = echo == Echo::Marked;
-        let (una, next) = (self.una, self.next.max(self.una));
-        self.dctcp.on_ack(&AckSeen {
-            now: Time::ZERO,
-            acked: MSS,
-            una,
-            next,
-            marked,
-            growth: Growth::Allowed,
-            rtt: None,
-            srtt: crate::units::Span::ZERO,
-            one_way_ps: 0,
-            host_delay: crate::units::Span::ZERO,
-        });
+        let next = self.next.max(self.una);
+        self.dctcp.on_ack(&AckSeen { una: self.una, next, marked: echo == Echo::Marked, ..marked() });
         self.next = self.next.max(self.una + self.dctcp.window());
     }
 
@@ -175,4 +163,45 @@ fn a_loss_ends_a_reduction() {
     bulk.ack(Echo::Marked);
     bulk.dctcp.on_loss(&LossSeen { now: Time::ZERO, in_flight: 20 * MSS, next: bulk.next });
     assert_eq!(bulk.dctcp.window(), 10 * MSS);
+}
+
+/// Over PACCP in congestion avoidance a mark takes alpha (W / 2 - (w - 1)), in slow start alpha 3^(1-w) / 2 W.
+#[test]
+fn over_paccp_a_cut_is_alpha_times_that_of_a_loss() {
+    use super::super::paccp::{self, Avoidance, Paccp, RttOf};
+    let reno = super::super::new_reno::Config { init_window: Some(64 * MSS) };
+    let paccp = paccp::Config { reno, r_cos: 3.0, avoidance: Avoidance::Approximate, rtt: RttOf::Smoothed };
+    let (g, reduction) = (1.0 / 16.0, Reduction::AtOnce);
+    let kept = |alpha_0, w_milli, marks: u64| {
+        let config = Config { reno: paccp, g, alpha_0, min_window: 2, reduction };
+        let mut over = Dctcp::<Paccp>::new(&config, MSS);
+        over.set_weights(None, w_milli);
+        // The first ACK ends the empty window: alpha is (1 - g) alpha_0 + g.
+        for mark in 1..=marks {
+            let una = mark * 100 * MSS;
+            over.on_ack(&AckSeen { acked: MSS, una, next: una + 64 * MSS, ..marked() });
+        }
+        over.window()
+    };
+    // alpha 1: in slow start 64 (1 - 3^0 / 2) = 32 at w = 1, 64 (1 - 3^-1 / 2) = 53.33 at w = 2, then in congestion
+    // avoidance 32 / 2 = 16, and 53.33 - (53.33 / 2 - 1) = 27.67.
+    assert_eq!((kept(1.0, 1_000, 1), kept(1.0, 2_000, 1)), (32_000, 53_333));
+    assert_eq!((kept(1.0, 1_000, 2), kept(1.0, 2_000, 2)), (16_000, 27_666));
+    // alpha = 15/16 x 1/15 + 1/16 = 1/8: 64 (1 - 1/8 x 1/2) = 60, 64 (1 - 1/8 x 1/6) = 62.667.
+    assert_eq!((kept(1.0 / 15.0, 1_000, 1), kept(1.0 / 15.0, 2_000, 1)), (60_000, 62_666));
+}
+
+fn marked() -> AckSeen {
+    AckSeen {
+        now: Time::ZERO,
+        acked: MSS,
+        una: 0,
+        next: 0,
+        marked: true,
+        growth: Growth::Allowed,
+        rtt: None,
+        srtt: crate::units::Span::ZERO,
+        one_way_ps: 0,
+        host_delay: crate::units::Span::ZERO,
+    }
 }

@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::port::Limit;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::scenario::Machine;
 
 use super::*;
@@ -40,6 +40,11 @@ load = { of = "host", counts = "payload", value = 0.3 }
 at = "1ms"
 flow = 3
 pay = { w = 1.5 }
+
+[[control]]
+at = "2ms"
+group = "shared"
+abort = true
 "#;
 
 const SHARED: Weights = Weights { theta: Rate::from_bps(5_000_000_000), w_milli: 2_000 };
@@ -50,6 +55,9 @@ fn pairs_reach_flows_machines_and_controls() {
     let machine = Machine { pair: SHARED, interval: Some(Span::from_us(100)) };
     assert_eq!(scenario.machines, [None, Some(machine)]);
     assert_eq!(scenario.controls[0].control, Control::Weights { theta: None, w_milli: 1_500 });
+    let group = |place| scenario.flows.iter().filter(move |f| f.group == place).map(|f| f.id);
+    let aborted = scenario.controls[1..].iter().map(|c| (c.at, c.flow, c.control));
+    assert!(aborted.eq(group(1).map(|flow| (Time(2_000_000_000), flow, Control::Abort))));
     assert!(scenario.flows.iter().filter(|f| f.group == 1).all(|f| f.weights == SHARED));
     let own: Vec<Weights> = scenario.flows.iter().filter(|f| f.group == 0).map(|f| f.weights).collect();
     let part = |theta: u64, w_milli| {

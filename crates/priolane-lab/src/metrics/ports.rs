@@ -1,0 +1,147 @@
+//! What sets of ports add up to over a whole run: how long packets waited, how many were dropped, how busy lines were.
+
+use std::collections::BTreeMap;
+
+use priolane_core::ids::LinkId;
+use priolane_core::units::PS_PER_S;
+use priolane_sim::outcome::Outcome;
+use priolane_sim::topology::{Link, Topology};
+use serde::{Deserialize, Serialize};
+
+/// A set of ports by where their lines begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PortSet {
+    /// Hosts' own, where they send.
+    Hosts,
+    /// Of switches towards hosts.
+    Edge,
+    /// Between switches.
+    Core,
+    /// All of switches.
+    Switches,
+}
+
+impl PortSet {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Hosts, Self::Edge, Self::Core, Self::Switches];
+
+    /// The name in metrics and `run.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hosts => "hosts",
+            Self::Edge => "edge",
+            Self::Core => "core",
+            Self::Switches => "switches",
+        }
+    }
+
+    /// The set of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|set| set.name() == name)
+    }
+
+    fn holds(self, link: &Link, topology: &Topology) -> bool {
+        let of_host = |node: usize| node < topology.hosts as usize;
+        let (from_host, to_host) = (of_host(link.from.index()), of_host(link.to.index()));
+        match self {
+            Self::Hosts => from_host,
+            Self::Edge => !from_host && to_host,
+            Self::Core => !from_host && !to_host,
+            Self::Switches => !from_host,
+        }
+    }
+}
+
+/// A set of ports over a whole run, its warm-up and end included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PortSummary {
+    /// Ports of the set, whether a packet came or not.
+    pub ports: u64,
+    /// Packets served.
+    pub packets: u64,
+    /// Packets dropped for want of room.
+    pub dropped: u64,
+    /// Mean time of a packet from its arrival at a port to the start of its service, in seconds; null without packets.
+    pub wait_s: Option<f64>,
+    /// Dropped over served and dropped; null without packets.
+    pub drop_rate: Option<f64>,
+    /// Bytes served over what the lines could have carried, mean over ports; null where there is no port.
+    pub utilization: Option<f64>,
+    /// The same of the port with most.
+    pub busiest: Option<f64>,
+}
+
+/// Every set of ports of a run.
+pub fn summarize(topology: &Topology, outcome: &Outcome) -> BTreeMap<PortSet, PortSummary> {
+    let mut bytes = vec![0_u64; topology.links.len()];
+    for port in &outcome.ports {
+        bytes[port.link.index()] += port.bytes;
+    }
+    let seconds = outcome.stopped_at.0 as f64 / PS_PER_S as f64;
+    let used = |link: usize| bytes[link] as f64 * 8.0 / (topology.links[link].rate.bps() as f64 * seconds);
+    let of = |set: PortSet| {
+        let own = |link: LinkId| set.holds(&topology.links[link.index()], topology);
+        let mut summary = PortSummary::default();
+        let mut waited = 0_u128;
+        for port in outcome.ports.iter().filter(|port| own(port.link)) {
+            summary.packets += port.packets;
+            summary.dropped += port.dropped;
+            waited += u128::from(port.waited);
+        }
+        let links = (0..topology.links.len()).filter(|&link| set.holds(&topology.links[link], topology));
+        let used: Vec<f64> = links.map(used).collect();
+        summary.ports = used.len() as u64;
+        let offered = summary.packets + summary.dropped;
+        let over = |value: f64, count: u64| (count > 0).then(|| value / count as f64);
+        summary.wait_s = over(waited as f64 / PS_PER_S as f64, summary.packets);
+        summary.drop_rate = over(summary.dropped as f64, offered);
+        if seconds > 0.0 {
+            summary.utilization = over(used.iter().sum(), summary.ports);
+            summary.busiest = used.iter().copied().reduce(f64::max);
+        }
+        (set, summary)
+    };
+    PortSet::ALL.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use priolane_core::units::{Rate, Span, Time};
+    use priolane_sim::outcome::PortClassRecord;
+    use priolane_sim::topology::{Dumbbell, LinkSpec};
+
+    /// Two hosts on each side at 10 Gbps, 40 Gbps between: links 0 to 7 are hosts' up and down, 8 and 9 the core.
+    #[test]
+    fn sums_are_by_set_over_all_classes() {
+        let link = |gbps: u64| LinkSpec {
+            rate: Rate::from_bps(gbps * 1_000_000_000).unwrap(),
+            delay: Span::from_us(1),
+            loss: 0.0,
+        };
+        let topology = Dumbbell { left: 2, right: 2, host_link: link(10), bottleneck: link(40) };
+        let topology = topology.build().unwrap();
+        let row = |link, class, packets, waited| PortClassRecord {
+            link: LinkId(link),
+            class,
+            packets,
+            bytes: packets * 1_000,
+            waited,
+            dropped: u64::from(link == 8),
+            ..PortClassRecord::default()
+        };
+        let ports = vec![row(0, 0, 10, 0), row(8, 0, 3, 3_000_000), row(8, 1, 1, 5_000_000), row(5, 0, 4, 0)];
+        let stopped_at = Time(10_000_000);
+        let sets = summarize(&topology, &Outcome { ports, stopped_at, ..Outcome::default() });
+        // Link 0: 10,000 B in 10 us of 12,500; link 8: 4,000 B of 50,000 and its two directions; link 5: 4,000 B.
+        let [hosts, edge, core, switches] = PortSet::ALL.map(|set| sets[&set]);
+        assert_eq!((hosts.ports, hosts.utilization, hosts.busiest), (4, Some(0.2), Some(0.8)));
+        assert_eq!((edge.ports, edge.busiest, edge.wait_s), (4, Some(0.32), Some(0.0)));
+        assert_eq!((core.ports, core.utilization, core.busiest), (2, Some(0.04), Some(0.08)));
+        // 8 us over four packets; two of six dropped.
+        assert_eq!((core.packets, core.wait_s), (4, Some(2e-6)));
+        assert_eq!((core.dropped, core.drop_rate), (2, Some(2.0 / 6.0)));
+        assert_eq!((switches.ports, switches.packets, switches.wait_s), (6, 8, Some(1e-6)));
+    }
+}
