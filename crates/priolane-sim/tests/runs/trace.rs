@@ -1,7 +1,8 @@
 //! Traces: by hand to the picosecond, through losses, and without any effect on the run.
 
-mod support;
-
+use crate::support::{
+    Draw, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario, strict, window,
+};
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, Limit, SortBy};
@@ -12,7 +13,6 @@ use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
 use priolane_sim::trace::{self, Backlog, Fate, Hop, Marking, Service, Trace, TracedPacket, Turn};
-use support::{Draw, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario, strict, window};
 
 fn traced(scenario: &Scenario, flow: u32) -> (Outcome, Trace) {
     trace::run(scenario, FlowId(flow), &mut quiet()).unwrap()

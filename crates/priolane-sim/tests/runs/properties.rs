@@ -1,7 +1,6 @@
 //! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
-mod support;
-
+use crate::support::{Draw, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window};
 use priolane_core::assign::{Count, Ladder};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -13,7 +12,6 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
 use priolane_sim::topology::{Dumbbell, LeafSpine};
-use support::{Draw, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window};
 
 const FRAME: Frame = Frame::ETHERNET;
 

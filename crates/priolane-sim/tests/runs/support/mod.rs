@@ -1,5 +1,5 @@
 //! Small scenarios for tests, by hand and at random.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+#![allow(unreachable_pub, reason = "modules of one test program")]
 
 pub mod admission;
 pub mod blaster;

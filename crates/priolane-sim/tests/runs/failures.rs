@@ -1,7 +1,6 @@
 //! Links and switches that fail: what is lost, when routes change, and that flows end all the same.
 
-mod support;
-
+use crate::support::{agreed, dctcp, fifo, flow, link, new_reno, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::packet::Frame;
@@ -12,7 +11,6 @@ use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{FatTree, LeafSpine, SingleSwitch, Topology};
-use support::{agreed, dctcp, fifo, flow, link, new_reno, scenario};
 
 fn leaf_spine() -> Topology {
     LeafSpine {
@@ -35,7 +33,7 @@ fn fat_tree() -> Topology {
 fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> Scenario {
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), window);
+    scenario.transport = crate::support::window(new_reno(), window);
     scenario.outages = Outages::new(&scenario.topology, failures).unwrap();
     scenario
 }
@@ -137,7 +135,7 @@ fn ends(topology: &Topology, failures: &[Failure]) -> Outcome {
     let flows =
         (0..hosts).map(|h| flow(u32::from(h), (h, (h + hosts / 2) % hosts), 150_000, Time(0))).collect();
     let mut scenario = failing(topology.clone(), flows, failures);
-    scenario.transport = support::window(dctcp(), window::Config::new(Frame::ETHERNET));
+    scenario.transport = crate::support::window(dctcp(), window::Config::new(Frame::ETHERNET));
     let outcome = agreed(&scenario);
     assert!(outcome.flows.iter().all(|f| f.fct_acked.is_some()), "{failures:?}");
     let sum = |tallies: &[priolane_sim::outcome::Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();

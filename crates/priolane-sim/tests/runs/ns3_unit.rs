@@ -1,7 +1,6 @@
 //! The small cases that ns-3.37 was run on, with its parameters (docs/validation.md).
 
-mod support;
-
+use crate::support::{drive, flow, link, quiet, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -13,7 +12,6 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario};
 use priolane_sim::topology::{LeafSpine, PathChoice};
-use support::{drive, flow, link, quiet, scenario};
 
 const FRAME: Frame = Frame { mtu: 1500, header: 52, link: 2, minimum: 0, gap: 0, ack: 52, syn: 56 };
 

@@ -1,7 +1,6 @@
 //! Flows that wait for flows: their starts, computed by hand, on both engines.
 
-mod support;
-
+use crate::support::{agreed, fifo, flow, link, new_reno, scenario};
 use priolane_core::endpoint::Control;
 use priolane_core::ids::FlowId;
 use priolane_core::packet::Frame;
@@ -12,7 +11,6 @@ use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
 use priolane_sim::waits::Wait;
-use support::{agreed, fifo, flow, link, new_reno, scenario};
 
 /// One packet of 1460 B over two links of 10 Gbps and 1 us: twice 1 230 400 ps and twice 1 us.
 const ONE_PACKET: u64 = 4_460_800;
@@ -23,7 +21,7 @@ fn packets(pairs: &[(u16, u16)], waits: Vec<Wait>) -> Scenario {
     let flows = (0..).zip(pairs).map(|(id, &pair)| flow(id, pair, 1460, Time::ZERO)).collect();
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), window);
+    scenario.transport = crate::support::window(new_reno(), window);
     scenario.waits = waits;
     scenario
 }

@@ -1,8 +1,7 @@
 //! What thresholds promise, over whole runs: the optimum of two levels beats an equal split, and neither thresholds nor
 //! completion times depend on the unit of time.
 
-mod support;
-
+use crate::support::{dctcp, drive, flow, link, quiet, scenario, strict};
 use priolane_core::assign::{Count, Ladder, byte_share, equal_split};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
@@ -16,7 +15,6 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::topology::SingleSwitch;
-use support::{dctcp, drive, flow, link, quiet, scenario, strict};
 
 const HOSTS: u64 = 16;
 const LOAD: f64 = 0.8;
@@ -81,7 +79,7 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> Scenario {
         ..base
     };
     let mut scenario = scenario(topology, strict(2, port), flows);
-    let Transport::Window { window, controller, .. } = support::window(dctcp(), config);
+    let Transport::Window { window, controller, .. } = crate::support::window(dctcp(), config);
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq };
     scenario
 }

@@ -1,7 +1,7 @@
 //! Admission at work: what flows get, what is recorded of it, and that it is nothing where every probability is 1.
 
-mod support;
-
+use crate::support::admission::{aequitas, firapam};
+use crate::support::{agreed, dctcp, flow, link, scenario, wfq};
 use priolane_core::admit::Policy;
 use priolane_core::admit::Remap;
 use priolane_core::admit::firapam::{self, Interval};
@@ -14,8 +14,6 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::SingleSwitch;
-use support::admission::{aequitas, firapam};
-use support::{agreed, dctcp, flow, link, scenario, wfq};
 
 /// Two hosts send to a third, 300 flows of 20 kB each in 10 ms, classes 0, 1, 2 in turn, at 10 Gbps behind WFQ 8:4:1.
 fn busy(allowed: Span) -> Scenario {
@@ -28,7 +26,7 @@ fn busy(allowed: Span) -> Scenario {
     let buffer = Buffer { limit: Limit::Packets(240), mark_above: Limit::Packets(65), ..Buffer::UNLIMITED };
     let mut scenario = scenario(topology, wfq(&[8, 4, 1], buffer), (0..600).map(one).collect());
     let config = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(dctcp(), config);
+    scenario.transport = crate::support::window(dctcp(), config);
     scenario
 }
 

@@ -1,7 +1,8 @@
 //! Ports for tokens in whole networks: both engines, every token accounted for.
 
-mod support;
-
+use crate::support::blaster::{Blaster, Mix};
+use crate::support::paced::Paced;
+use crate::support::{Draw, SHUFFLED, drive, flow, link, physics, quiet, scenario};
 use priolane_core::ids::HostId;
 use priolane_core::port::{Buffer, Limit, TokenGroupSpec};
 use priolane_core::units::{Span, Time};
@@ -9,9 +10,6 @@ use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
-use support::blaster::{Blaster, Mix};
-use support::paced::Paced;
-use support::{Draw, SHUFFLED, drive, flow, link, physics, quiet, scenario};
 
 /// The outcome on which both engines and shuffled nodes agree.
 fn agreed(scenario: &Scenario, mix: Mix) -> Outcome {

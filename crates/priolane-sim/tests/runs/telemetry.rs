@@ -1,11 +1,10 @@
 //! In-band telemetry: a body that takes readings gets those of every switch port, at the start of service, on both
 //! engines.
 
-mod support;
-
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Packet};
@@ -16,7 +15,6 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, SingleSwitch};
-use support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
 
 const FRAME: Frame = Frame::ETHERNET;
 

@@ -1,16 +1,14 @@
 //! The contracts are not shaped by DCTCP: a receiver-paced transport with a delay probe, over a rate-limited
 //! port, on both engines.
 
-mod support;
-
+use crate::support::paced::Paced;
+use crate::support::{drive, fifo, flow, link, physics, quiet, scenario, strict};
 use priolane_core::port::Buffer;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario};
 use priolane_sim::topology::{LeafSpine, SingleSwitch};
-use support::paced::Paced;
-use support::{drive, fifo, flow, link, physics, quiet, scenario, strict};
 
 fn run(scenario: &Scenario, engine: Engine) -> Outcome {
     let interval = Rate::from_gbps(10).serialize(1538 + 84);

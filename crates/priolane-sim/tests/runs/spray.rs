@@ -1,7 +1,6 @@
 //! Packets that each choose their way: evenly, alike on both engines, out of order, and still all of every flow.
 
-mod support;
-
+use crate::support::{agreed, fifo, flow, link, new_reno, scenario};
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window;
@@ -9,7 +8,6 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{FatTree, LeafSpine, PathChoice, Topology};
-use support::{agreed, fifo, flow, link, new_reno, scenario};
 
 /// Two leaves of four hosts and four spines; links between switches are as fast as those of hosts.
 fn leaf_spine() -> Topology {
@@ -26,7 +24,7 @@ fn across(path_choice: PathChoice, dup_threshold: u32) -> Scenario {
     let flows = (0..4).map(|i| flow(i, (i as u16, 4 + i as u16), 3_000_000, Time::ZERO)).collect();
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let config = window::Config { dup_threshold, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), config);
+    scenario.transport = crate::support::window(new_reno(), config);
     scenario
 }
 
@@ -66,7 +64,7 @@ fn every_tier_of_a_fat_tree_chooses_by_itself() {
     let flows = vec![flow(0, (0, 15), 15_000_000, Time::ZERO)];
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let config = window::Config { dup_threshold: 1_000_000, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), config);
+    scenario.transport = crate::support::window(new_reno(), config);
     let outcome = agreed(&scenario);
     let count = |from: &str, to: &str| -> u64 {
         let link = scenario.topology.link_between(from, to).unwrap();

@@ -1,8 +1,10 @@
 //! Random small experiments: the window engine, the wheel engine and nodes taken in shuffled order leave one
 //! outcome, and what is random about the traffic does not depend on who carries it.
 
-mod support;
-
+use crate::support::{
+    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, paccp_dctcp,
+    physics, prioplus, quiet, scenario,
+};
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::host::SchedulerKind;
@@ -19,10 +21,6 @@ use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
-use support::{
-    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, paccp_dctcp,
-    physics, prioplus, quiet, scenario,
-};
 
 const EXPERIMENTS: u64 = 400;
 
@@ -98,7 +96,7 @@ fn random(seed: u64) -> Scenario {
     }
     if seed % 4 > 1 {
         // Draws of its own: what was drawn so far stays as it was.
-        support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
+        crate::support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
     }
     scenario
 }
@@ -313,7 +311,7 @@ fn samples_come_after_departures_of_their_instant_on_both_engines() {
     let flows = (0..4).map(|i| flow(i, (i as u16, 4), 200_000, Time::ZERO)).collect();
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), window);
+    scenario.transport = crate::support::window(new_reno(), window);
     scenario.sample_every = Some(Span(1_230_400));
     let window = outcome(&scenario, drive(Engine::Window));
     assert!(window.samples.len() > 400, "{}", window.samples.len());
@@ -327,7 +325,7 @@ fn bytes_sent_between_samples_add_up_to_what_each_port_served() {
     let mut scenario =
         scenario(topology, fifo(Buffer::UNLIMITED), vec![flow(0, (0, 1), 300_000, Time::ZERO)]);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), window);
+    scenario.transport = crate::support::window(new_reno(), window);
     // Past the last packet: every byte falls between two samples.
     scenario.stop = Stop::At(Time(1_000_000_000));
     // 10 us hold 8.13 packets of 1538 B at 10 Gbps, 1.2304 us each: at most 9 begin in any 10 us.

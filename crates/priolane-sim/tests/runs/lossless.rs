@@ -1,7 +1,7 @@
 //! Lossless classes (PFC): nothing is lost at any load, pauses last as long as reckoned, deadlocks are named; both engines.
 
-mod support;
-
+use crate::support::blaster::{Blaster, Mix};
+use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario, strict};
 use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, SharedBuffer, SortBy};
@@ -10,8 +10,6 @@ use priolane_sim::outcome::{Outcome, RunError};
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
-use support::blaster::{Blaster, Mix};
-use support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario, strict};
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
 fn agreed(scenario: &Scenario) -> Outcome {

@@ -1,7 +1,6 @@
 //! Queueing theory at one line: what a server must do whatever simulates it.
 
-mod support;
-
+use crate::support::{drive, fifo, flow, link, quiet, scenario, strict};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -14,7 +13,6 @@ use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, PortSpec, Scenario};
 use priolane_sim::topology::{Dumbbell, SingleSwitch};
-use support::{drive, fifo, flow, link, quiet, scenario, strict};
 
 /// Nothing but payload (and one byte) takes time, and a packet may be large: sizes are all but continuous.
 const FRAME: Frame = Frame { mtu: 60_001, header: 1, link: 0, minimum: 0, gap: 0, ack: 1, syn: 1 };

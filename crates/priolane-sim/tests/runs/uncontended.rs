@@ -1,7 +1,6 @@
 //! A flow alone: its completion time equals the closed formula to the picosecond, on both engines.
 
-mod support;
-
+use crate::support::{drive, fifo, flow, link, new_reno, quiet, scenario, window};
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
@@ -9,7 +8,6 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Scenario, Stop};
 use priolane_sim::topology::LeafSpine;
-use support::{drive, fifo, flow, link, new_reno, quiet, scenario, window};
 
 const WIDE: u64 = 1 << 40;
 

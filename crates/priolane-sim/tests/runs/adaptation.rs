@@ -1,8 +1,7 @@
 //! Thresholds that follow the workload, over whole runs: they find the workload's, follow it when it shifts, and
 //! reach hosts when they should.
 
-mod support;
-
+use crate::support::{drive, fifo, flow, link, new_reno, physics, quiet, scenario};
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::assign::{Count, Ladder, equal_split};
 use priolane_core::endpoint::FlowSpec;
@@ -18,7 +17,6 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Adaptation, Engine, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
-use support::{drive, fifo, flow, link, new_reno, physics, quiet, scenario};
 
 const HOSTS: u16 = 8;
 const PERIOD: Span = Span::from_ms(1);
@@ -73,7 +71,7 @@ fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> Scenario {
         ..window::Config::new(Frame::ETHERNET)
     };
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
-    let Transport::Window { controller, .. } = support::window(new_reno(), window);
+    let Transport::Window { controller, .. } = crate::support::window(new_reno(), window);
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq };
     scenario.adaptation = Some(adaptation);
     scenario

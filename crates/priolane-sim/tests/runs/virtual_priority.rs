@@ -1,7 +1,6 @@
 //! PrioPlus over one queue: classes that take and give back, incasts, starved classes, and what probes cost.
 
-mod support;
-
+use crate::support::{LEDBAT, SWIFT, drive, flow, link, prioplus, quiet, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::noise::DelayNoise;
@@ -15,7 +14,6 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
-use support::{LEDBAT, SWIFT, drive, flow, link, prioplus, quiet, scenario};
 
 /// Data in one queue, ACKs (class 15) before it.
 fn port() -> PortSpec {
@@ -39,7 +37,7 @@ fn star(senders: u32, flows: Vec<FlowSpec>, controller: Controller) -> Scenario 
         monitor: every,
         ..window::Config::new(scenario.frame)
     };
-    scenario.transport = support::window(controller, window);
+    scenario.transport = crate::support::window(controller, window);
     scenario.rates_every = every;
     scenario
 }

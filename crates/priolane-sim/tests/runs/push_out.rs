@@ -1,8 +1,7 @@
 //! Buffers that queues share: with tail drop a backlog of low priority costs high priority packets, with push-out
 //! it does not; and every packet that was pushed out is accounted for.
 
-mod support;
-
+use crate::support::{agreed, flow, link, new_reno, push_out, scenario, strict};
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, SortBy};
@@ -11,7 +10,6 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{Nic, PortSpec, Scenario};
 use priolane_sim::topology::SingleSwitch;
-use support::{agreed, flow, link, new_reno, push_out, scenario, strict};
 
 /// Six senders of class 1 keep the port to host 7 full; host 6 sends it 40 short flows of class 0.
 fn crowded(port: PortSpec) -> Scenario {
@@ -22,7 +20,7 @@ fn crowded(port: PortSpec) -> Scenario {
     flows[..6].iter_mut().for_each(|flow| flow.class = 1);
     let mut scenario = scenario(topology, port, flows);
     let config = window::Config { min_rto: Span::from_us(500), ..window::Config::new(Frame::ETHERNET) };
-    scenario.transport = support::window(new_reno(), config);
+    scenario.transport = crate::support::window(new_reno(), config);
     scenario
 }
 
@@ -90,7 +88,7 @@ fn a_transmit_queue_tells_its_transport_what_was_pushed_out() {
         min_rto: Span::from_us(500),
         ..window::Config::new(Frame::ETHERNET)
     };
-    scenario.transport = support::window(new_reno(), config);
+    scenario.transport = crate::support::window(new_reno(), config);
     scenario.nic = Nic::Queue { port: push_out(2, room), sort_by: SortBy::HostLevel };
     let outcome = agreed(&scenario);
     let uplink = scenario.topology.uplink(HostId(0));

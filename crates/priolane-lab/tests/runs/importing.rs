@@ -14,7 +14,7 @@ use priolane_sim::topology::file;
 
 macro_rules! sample {
     ($name:literal) => {
-        include_str!(concat!("import_samples/", $name))
+        include_str!(concat!("../import_samples/", $name))
     };
 }
 

@@ -11,28 +11,28 @@ use priolane_lab::source::{InputError, Origin, parse};
 use priolane_lab::workload::flow_list;
 
 const EXPERIMENTS: [&str; 5] = [
-    include_str!("../../../experiments/papers/nos2/fig6.toml"),
-    include_str!("../../../experiments/papers/nos2/fig1.toml"),
-    include_str!("../../../experiments/recipes/first.toml"),
-    include_str!("fixture/all_apps.toml"),
+    include_str!("../../../../experiments/papers/nos2/fig6.toml"),
+    include_str!("../../../../experiments/papers/nos2/fig1.toml"),
+    include_str!("../../../../experiments/recipes/first.toml"),
+    include_str!("../fixture/all_apps.toml"),
     SMALLEST,
 ];
 
 /// Flow lists of other tools, and a topology.
 const IMPORTS: [&str; 10] = [
-    include_str!("import_samples/hpcc_flow.txt"),
+    include_str!("../import_samples/hpcc_flow.txt"),
     HPCC_TOPOLOGY,
-    include_str!("import_samples/htsim.cm"),
-    include_str!("import_samples/yaps_nine.txt"),
-    include_str!("import_samples/yaps_eight.txt"),
-    include_str!("import_samples/aequitas.csv"),
-    include_str!("import_samples/coflow.txt"),
-    include_str!("import_samples/nfdump_old.csv"),
-    include_str!("import_samples/nfdump_new.csv"),
-    include_str!("import_samples/zeek_conn.log"),
+    include_str!("../import_samples/htsim.cm"),
+    include_str!("../import_samples/yaps_nine.txt"),
+    include_str!("../import_samples/yaps_eight.txt"),
+    include_str!("../import_samples/aequitas.csv"),
+    include_str!("../import_samples/coflow.txt"),
+    include_str!("../import_samples/nfdump_old.csv"),
+    include_str!("../import_samples/nfdump_new.csv"),
+    include_str!("../import_samples/zeek_conn.log"),
 ];
 
-const HPCC_TOPOLOGY: &str = include_str!("import_samples/hpcc_topology.txt");
+const HPCC_TOPOLOGY: &str = include_str!("../import_samples/hpcc_topology.txt");
 
 /// All that an experiment must state: damage hits values oftener than in longer ones.
 const SMALLEST: &str = r#"title = "Smallest"

@@ -1,0 +1,11 @@
+//! Experiments from file to tables. One test program: each would link all of the lab anew.
+
+mod admission;
+mod bad_input;
+mod damaged_files;
+mod importing;
+mod merged;
+mod ports;
+mod ranked_ports;
+mod reacting;
+mod resume;

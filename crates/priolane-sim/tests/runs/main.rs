@@ -1,0 +1,23 @@
+//! Whole runs of small scenarios. One test program: each would compile both engines anew.
+
+mod support;
+
+mod adaptation;
+mod admission;
+mod contracts;
+mod dependencies;
+mod engines;
+mod failures;
+mod lossless;
+mod ns3_unit;
+mod paccp;
+mod properties;
+mod push_out;
+mod spray;
+mod telemetry;
+mod theory;
+mod thresholds_at_work;
+mod token_group;
+mod trace;
+mod uncontended;
+mod virtual_priority;
