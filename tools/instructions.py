@@ -97,7 +97,10 @@ def count() -> Counts:
 
 def build() -> Path:
     """The release build of priolane-bench."""
-    command = ["cargo", "build", "--release", "--quiet", "-p", "priolane-lab", "--bin", "priolane-bench"]
+    # With the Python module among the packages its dependencies have the features that they have there, and are not
+    # compiled a second time.
+    packages = ["-p", "priolane-lab", "-p", "priolane-py"]
+    command = ["cargo", "build", "--release", "--quiet", *packages, "--bin", "priolane-bench"]
     for line in _output([*command, "--message-format=json"]).splitlines():
         made = json.loads(line)
         if made.get("executable") and made["target"]["name"] == "priolane-bench":
