@@ -28,10 +28,11 @@ class Settings:
     executor: concurrent.futures.Executor | None = None
     engine: str = "auto"
     verify: bool = False
+    threads: int = 1
 
     def to_json(self) -> str:
         """The settings of one run, as the compiled module reads them."""
-        return json.dumps({"engine": self.engine, "verify": self.verify})
+        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads})
 
 
 class Watcher:

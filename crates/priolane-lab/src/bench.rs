@@ -8,6 +8,7 @@ mod limit;
 mod measure;
 pub mod peer;
 mod scenarios;
+pub mod several;
 pub mod solvers;
 
 use std::collections::BTreeMap;

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use priolane_core::ids::{Class, LinkId};
 use priolane_core::units::Time;
-use priolane_sim::Drive;
 use priolane_sim::outcome::{Outcome, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::{Drive, Threads};
 
 use crate::metrics;
 use crate::optimum;
@@ -29,6 +29,8 @@ pub struct Settings {
     pub engine: Engine,
     /// Whether to run on both engines and compare every row.
     pub verify: bool,
+    /// Threads of one run.
+    pub threads: Threads,
 }
 
 /// A run that is in the results directory.
@@ -124,7 +126,10 @@ pub fn execute(
     }
     let built = plan::build(run)?;
     let job = Job { run, built: &built, store: &store, id: &id };
-    job.perform(settings, stored, &mut |s, e, p| priolane_sim::run(s, Drive::on(e), p), progress)
+    let threads = settings.threads;
+    let mut simulate: Box<Simulate> =
+        Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
+    job.perform(settings, stored, &mut simulate, progress)
 }
 
 /// A run with all it needs.

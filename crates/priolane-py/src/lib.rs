@@ -158,6 +158,14 @@ fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
+/// One run on several threads beside the same on one.
+#[pyfunction]
+fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request = self::request(request)?;
+    let result = py.detach(|| priolane_lab::bench::several::several(&request));
+    response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
 /// Imports a flow list of another tool and writes it, its hosts and a report; the report is also returned.
 #[pyfunction]
 fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -240,7 +248,8 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, catalogue,
-        channels, check, import_flows, plan, promised, run_one, thresholds, trace, verdicts, version,
+        InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, bench_threads,
+        catalogue, channels, check, import_flows, plan, promised, run_one, thresholds, trace, verdicts,
+        version,
     };
 }

@@ -1,7 +1,10 @@
 //! The JSON that Python sends, and the JSON of plans and finished runs.
 
+use std::num::NonZeroU8;
+
 use priolane_lab::execute::{Done, Settings};
 use priolane_lab::plan::{Options, Plan, Size};
+use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -46,6 +49,8 @@ impl OptionsRequest {
 pub(crate) struct SettingsRequest {
     engine: EngineRequest,
     verify: bool,
+    /// Threads of one run; 1 by default.
+    threads: Option<NonZeroU8>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -64,7 +69,8 @@ impl SettingsRequest {
             EngineRequest::Window => Engine::Window,
             EngineRequest::Wheel => Engine::Wheel,
         };
-        Settings { engine, verify: self.verify }
+        let threads = self.threads.map_or(Threads::ONE, Threads::up_to);
+        Settings { engine, verify: self.verify, threads }
     }
 }
 

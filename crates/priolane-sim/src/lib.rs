@@ -16,6 +16,9 @@ use priolane_core::transport::EndpointUser;
 use priolane_core::units::Span;
 
 pub use engine::drive::OnProgress;
+use engine::network::Network;
+use engine::partition::Partition;
+pub use engine::threads::{Fallback, Threads};
 pub use engine::window::NodeOrder;
 use outcome::{Outcome, RunError};
 use scenario::{Engine, Scenario};
@@ -39,17 +42,18 @@ pub fn run_with<E: Endpoint + 'static>(
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
     node::held::check(scenario)?;
-    let fabric = node::fabric::Fabric::new(scenario);
-    let mut network = engine::network::Network::new(&fabric, make);
     let wheel = match drive.engine {
         Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
         Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
         Engine::Wheel => true,
     };
+    let threads = if wheel { 1 } else { usize::from(drive.threads.most.get()) };
+    let fabric = node::fabric::Fabric::new(scenario, Partition::of(scenario, threads));
     if wheel {
-        engine::wheel::run(&mut network, &fabric, &mut None, progress)
+        engine::wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
     } else {
-        engine::window::run(&mut network, &fabric, drive.order, progress)
+        let networks = Network::parts(&fabric, make);
+        engine::window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
     }
 }
 
@@ -82,11 +86,13 @@ pub struct Drive {
     pub engine: Engine,
     /// The order in which the window engine takes nodes.
     pub order: NodeOrder,
+    /// The threads of the window engine; the wheel engine has one.
+    pub threads: Threads,
 }
 
 impl Drive {
     /// On this engine, nodes in their natural order.
     pub fn on(engine: Engine) -> Self {
-        Self { engine, order: NodeOrder::Natural }
+        Self { engine, ..Self::default() }
     }
 }

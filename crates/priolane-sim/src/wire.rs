@@ -9,11 +9,53 @@ use crate::outcome::RunError;
 use crate::trace::Seen;
 use crate::waits::News;
 
-/// Where a link ends: the node, and the place the link has in that node's order of simultaneous arrivals.
+/// Where a link ends: the node, the place the link has in that node's order of simultaneous arrivals, and the part of
+/// the network that the node belongs to. One word, as every line has one.
+///
+/// ```text
+/// part (24) | rank (17) | node (23)
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ingress {
-    pub(crate) node: NodeId,
-    pub(crate) rank: u32,
+pub(crate) struct Ingress(u64);
+
+impl Ingress {
+    /// Bits of a node.
+    pub(crate) const NODE_BITS: u32 = 23;
+    /// Bits of a rank: hosts have names of 16 bits, and switches links to each other besides.
+    pub(crate) const RANK_BITS: u32 = 17;
+    /// Bits of both.
+    pub(crate) const PLACE_BITS: u32 = Self::NODE_BITS + Self::RANK_BITS;
+
+    /// # Panics
+    /// If there are more nodes or links than the word holds.
+    pub(crate) fn new(node: NodeId, rank: u32, part: usize) -> Self {
+        assert!(
+            node.0 >> Self::NODE_BITS == 0 && rank >> Self::RANK_BITS == 0,
+            "a network beyond all bounds"
+        );
+        Self((part as u64) << Self::PLACE_BITS | u64::from(rank) << Self::NODE_BITS | u64::from(node.0))
+    }
+
+    #[inline]
+    pub(crate) fn node(self) -> NodeId {
+        NodeId((self.0 & ((1 << Self::NODE_BITS) - 1)) as u32)
+    }
+
+    #[inline]
+    pub(crate) fn rank(self) -> u32 {
+        (self.0 >> Self::NODE_BITS) as u32 & ((1 << Self::RANK_BITS) - 1)
+    }
+
+    #[inline]
+    pub(crate) fn part(self) -> usize {
+        (self.0 >> Self::PLACE_BITS) as usize
+    }
+
+    /// Rank and node as they stand in the word.
+    #[inline]
+    pub(crate) fn place(self) -> u64 {
+        self.0 & ((1 << Self::PLACE_BITS) - 1)
+    }
 }
 
 /// When an engine serves queues whose departures have no effect but the packet on the link.

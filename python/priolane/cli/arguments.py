@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane.experiment import Options, Size
+from priolane.grid import Settings
 
 Commands = argparse._SubParsersAction
 
@@ -19,12 +20,21 @@ def add_grid(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--jobs",
         type=_count,
-        default=os.cpu_count() or 1,
         metavar="N",
-        help="runs side by side (default: all cores)",
+        help="runs side by side (default: all cores, by the threads of a run)",
+    )
+    command.add_argument(
+        "--threads", type=whole(1, 64), default=1, metavar="N", help="threads of each run (default: 1; see `check`)"
     )
     command.add_argument("--verify", action="store_true", help="run every run on both engines and compare them")
     add_options(command)
+
+
+def settings(chosen: argparse.Namespace) -> Settings:
+    """How the runs are to be carried out."""
+    threads: int = chosen.threads
+    jobs: int = chosen.jobs or max(1, (os.cpu_count() or 1) // threads)
+    return Settings(jobs=jobs, verify=chosen.verify, threads=threads)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

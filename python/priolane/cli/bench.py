@@ -21,7 +21,12 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     command.add_argument(
         "--flows", type=_above_0, default=50, metavar="N", help="with --against: the first N flows (50; all are 2000)"
     )
-    command.add_argument("--repeat", type=_above_0, default=3, metavar="K", help="with --against: pairs of runs (3)")
+    command.add_argument(
+        "--threads", type=arguments.whole(2, 64), metavar="N", help="one run on N threads beside the same on one"
+    )
+    command.add_argument(
+        "--repeat", type=_above_0, default=3, metavar="K", help="with --against or --threads: pairs of runs (3)"
+    )
     command.set_defaults(carry_out=carry_out)
 
 
@@ -36,6 +41,8 @@ def carry_out(chosen: argparse.Namespace) -> int:
     """Measures, then prints one row per scenario."""
     if chosen.against:
         return against(chosen)
+    if chosen.threads:
+        return threads(chosen)
     found = measure(_core.bench_scenarios())
     if chosen.json:
         show.line(json.dumps(found))
@@ -45,6 +52,18 @@ def carry_out(chosen: argparse.Namespace) -> int:
     show.table(columns, [[show.number(scenario.get(key, "-")) for key in columns] for scenario in scenarios])
     for key, value in found["limit"].items():
         show.line(f"limit {key}: {show.number(value)}")
+    return 0
+
+
+def threads(chosen: argparse.Namespace) -> int:
+    """Each scenario on one thread and on several, in turn."""
+    request = {"scenarios": _core.bench_scenarios(), "threads": chosen.threads, "repeat": chosen.repeat}
+    found: list[dict[str, Any]] = json.loads(_core.bench_threads(json.dumps(request)))
+    if chosen.json:
+        show.line(json.dumps(found))
+        return 0
+    columns = list(found[0])
+    show.table(columns, [[show.number(row[key]) for key in columns] for row in found])
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 from priolane.cli import arguments, show
@@ -30,6 +31,15 @@ def carry_out(chosen: argparse.Namespace) -> int:
     for key, value in found.items():
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}")
+    show.line(f"threads: {_threads(int(found['runs']), os.cpu_count() or 1)}")
+    show.line(f"threads: {_threads(int(found['runs']), os.cpu_count() or 1)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
     return 0
+
+
+def _threads(runs: int, cores: int) -> str:
+    """How many threads a run has unless told otherwise, and why."""
+    if runs >= cores:
+        return f"1 a run: {runs} runs keep {cores} cores busy, and threads of one run wait for each other"
+    return f"1 a run; --threads {cores // max(runs, 1)} would use all {cores} cores, as there are {runs} runs"

@@ -10,7 +10,7 @@ from typing import Any
 from priolane import papers, prices
 from priolane.cli import arguments, show
 from priolane.cli.progress import Bar
-from priolane.grid import Settings, run_grid
+from priolane.grid import run_grid
 from priolane.prices import RunBills, Worth
 from priolane.report.model import point_text, short
 from priolane.results import Results
@@ -55,7 +55,7 @@ def _bills(chosen: argparse.Namespace) -> int:
 
 def _run(path: Path, chosen: argparse.Namespace, out: Path | None) -> Results:
     with Bar() as bar:
-        settings = Settings(jobs=chosen.jobs, verify=chosen.verify)
+        settings = arguments.settings(chosen)
         return run_grid(path, out, arguments.options(chosen), settings, bar)
 
 

@@ -10,7 +10,7 @@ from priolane.cli import arguments, show
 from priolane.cli.finish import present
 from priolane.cli.progress import Bar
 from priolane.experiment import check
-from priolane.grid import Settings, run_grid
+from priolane.grid import run_grid
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
@@ -45,7 +45,7 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
             item.experiment,
             directory,
             options,
-            Settings(jobs=chosen.jobs, verify=chosen.verify),
+            arguments.settings(chosen),
             bar,
         )
     rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from priolane.cli import arguments, show
 from priolane.cli.finish import present
 from priolane.cli.progress import Bar
-from priolane.grid import Settings, run_grid
+from priolane.grid import run_grid
 
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
@@ -24,7 +24,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
             chosen.file,
             chosen.out,
             arguments.options(chosen),
-            Settings(jobs=chosen.jobs, verify=chosen.verify),
+            arguments.settings(chosen),
             bar,
         )
     show.line(f"{results.title}: {len(results.runs)} runs in {results.directory}")

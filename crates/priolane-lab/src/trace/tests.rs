@@ -264,7 +264,7 @@ fn a_traced_run_has_the_digest_of_the_untraced_one() {
         let run = plan.runs.iter().find(|run| run.id == report.run).unwrap();
         for engine in [priolane_sim::scenario::Engine::Window, priolane_sim::scenario::Engine::Wheel] {
             let store = tempfile::tempdir().unwrap();
-            let settings = Settings { engine, verify: false };
+            let settings = Settings { engine, ..Settings::default() };
             let done = execute(run, store.path(), &settings, &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(done.record().digest, report.digest);
             assert_eq!(done.record().stopped_at_ps, report.stopped_at_ps);

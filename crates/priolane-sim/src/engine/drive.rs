@@ -22,10 +22,32 @@ pub(crate) struct Ending {
     stop: Stop,
     /// Finite flows.
     finite: u32,
-    /// Finite flows whose start is known: those that wait are not among them before their news is in.
+    /// Finite flows that wait for no other.
     awaited: u32,
-    pub(crate) done: u32,
+    /// What the nodes of this part told.
+    own: Count,
+    /// What those of other parts told.
+    others: Count,
+}
+
+/// Flows of some nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    /// Finite flows that waited and whose start is known now.
+    awaited: u32,
+    done: u32,
     last_done: Time,
+}
+
+impl Count {
+    /// Both together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            awaited: self.awaited + other.awaited,
+            done: self.done + other.done,
+            last_done: self.last_done.max(other.last_done),
+        }
+    }
 }
 
 impl Ending {
@@ -34,26 +56,38 @@ impl Ending {
         let ends = |wait: &&Wait| scenario.flows[wait.flow.index()].size.is_some();
         let waiting = scenario.waits.iter().filter(ends).count() as u32;
         let awaited = finite - waiting;
-        Self { stop: scenario.stop, finite, awaited, done: 0, last_done: Time::ZERO }
+        Self { stop: scenario.stop, finite, awaited, own: Count::default(), others: Count::default() }
     }
 
     /// A finite flow that waited will start. The flow that it waited for last is not done before that.
     pub(crate) fn flow_awaited(&mut self) {
-        self.awaited += 1;
+        self.own.awaited += 1;
     }
 
     /// A finite flow ended at `at`.
     pub(crate) fn flow_done(&mut self, at: Time) {
-        self.done += 1;
-        self.last_done = self.last_done.max(at);
+        self.own.done += 1;
+        self.own.last_done = self.own.last_done.max(at);
+    }
+
+    /// What the nodes of this part told so far.
+    pub(crate) fn own(&self) -> Count {
+        self.own
+    }
+
+    /// What those of other parts told so far.
+    pub(crate) fn told(&mut self, others: Count) {
+        self.others = others;
     }
 
     /// The instant before which everything still happens, as far as is known now.
     pub(crate) fn stop_at(&self) -> Time {
+        let Count { awaited, done, last_done } = self.own.and(self.others);
+        let awaited = self.awaited + awaited;
         match self.stop {
             Stop::At(t) => t,
-            Stop::WhenDone { grace, not_before, limit } if self.done == self.awaited && self.awaited > 0 => {
-                limit.min(not_before.max(self.last_done + grace))
+            Stop::WhenDone { grace, not_before, limit } if done == awaited && awaited > 0 => {
+                limit.min(not_before.max(last_done + grace))
             }
             Stop::WhenDone { limit, .. } => limit,
         }
@@ -61,20 +95,20 @@ impl Ending {
 
     /// How far the run is at `now`.
     pub(crate) fn progress(&self, now: Time) -> Progress {
-        Progress { now, completed: self.done, total: self.finite }
+        Progress { now, completed: self.own.and(self.others).done, total: self.finite }
     }
 }
 
-/// Asks the nodes for what they leave and adds what was on links.
+/// Asks the nodes of all parts for what they leave and adds what was on links.
 pub(crate) fn collect<B: Body>(
-    network: &mut Network<B>,
+    parts: &mut [&mut Network<B>],
     fabric: &Fabric,
     at: Time,
     engine: &mut dyn FnMut(&mut Collector),
 ) -> Result<Outcome, RunError> {
     let mut collector = Collector::new(fabric.scenario);
-    for node in 0..network.places.len() {
-        let (group, i) = network.at(NodeId(node as u32));
+    for node in (0..fabric.scenario.topology.nodes() as u32).map(NodeId) {
+        let (group, i) = parts[fabric.partition.part_of(node)].at(node);
         group.finish(i, fabric, at, &mut collector);
     }
     engine(&mut collector);

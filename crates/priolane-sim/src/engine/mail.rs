@@ -20,7 +20,7 @@ use crate::wire::{Ingress, Service, Wire};
 
 /// A packet that arrives beyond the ring.
 #[derive(Debug)]
-struct Far<B> {
+pub(super) struct Far<B> {
     at: Time,
     to: Ingress,
     packet: Packet<B>,
@@ -38,7 +38,9 @@ pub(super) struct Dimensions {
 /// The window engine as nodes see it: the ring, and what lies beyond.
 #[derive(Debug)]
 pub(crate) struct LazyWire<B> {
-    /// By slot of the ring; that of the current window is with its `Inboxes`.
+    /// The part of the network whose nodes write here.
+    part: usize,
+    /// By part that the packets go to, then by slot of the ring; that of the current window is with its `Inboxes`.
     sheaves: Vec<Sheaf<B>>,
     /// By slot: one bit per node that lives in that window whether or not something arrives.
     alive: Vec<u64>,
@@ -52,10 +54,14 @@ pub(crate) struct LazyWire<B> {
     far: BinaryHeap<Reverse<(Time, u64)>>,
     far_packets: Vec<Option<Far<B>>>,
     far_free: Vec<u64>,
+    /// By part: what goes there and lies beyond the ring.
+    far_abroad: Vec<Vec<Far<B>>>,
     far_wakes: BinaryHeap<Reverse<(u64, u32)>>,
     /// Earliest far window each node waits for, so that it is noted once.
     far_wake: Vec<u64>,
     pub(super) control_plane: ControlPlane,
+    /// Reports sent in the current window.
+    pub(super) posted: Vec<Posted>,
     /// News sent in the current window.
     pub(super) news: Vec<News>,
     pub(super) ending: Ending,
@@ -79,7 +85,7 @@ impl<B: Body> Wire<B> for LazyWire<B> {
     }
 
     fn post(&mut self, posted: Posted) {
-        self.control_plane.post(posted);
+        self.posted.push(posted);
     }
 
     fn notify(&mut self, news: News) {
@@ -101,11 +107,16 @@ impl<B: Body> Wire<B> for LazyWire<B> {
 }
 
 impl<B: Body> LazyWire<B> {
-    pub(super) fn new(fabric: &Fabric, Dimensions { length, slots }: Dimensions) -> Self {
+    /// The wire of the nodes of `part`.
+    pub(super) fn new(fabric: &Fabric, Dimensions { length, slots }: Dimensions, part: usize) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
+        let parts = fabric.partition.parts();
         Self {
-            sheaves: (0..slots).map(|_| Sheaf::default()).collect(),
+            part,
+            sheaves: (0..parts as u64 * slots).map(|_| Sheaf::default()).collect(),
+            far_abroad: (0..parts).map(|_| Vec::new()).collect(),
+            posted: Vec::new(),
             alive: vec![0; words * slots as usize],
             words,
             slots,
@@ -140,12 +151,24 @@ impl<B: Body> LazyWire<B> {
 
     #[inline(always)]
     fn deliver(&mut self, window: u64, to: Ingress, since_start: u64, packet: &Packet<B>) {
-        let slot = self.slot(window);
-        self.sheaves[slot].push(since_start, to, packet);
+        let place = self.place(to.part(), window);
+        self.sheaves[place].push(since_start, to, packet);
+    }
+
+    /// Where packets for `part` in `window` lie.
+    #[inline]
+    fn place(&self, part: usize, window: u64) -> usize {
+        part * self.slots as usize + self.slot(window)
     }
 
     #[cold]
     fn emit_far(&mut self, far: Far<B>) {
+        let part = far.to.part();
+        if part == self.part { self.keep_far(far) } else { self.far_abroad[part].push(far) }
+    }
+
+    /// A packet for this part arrives beyond the ring, or did as it was sent.
+    pub(super) fn keep_far(&mut self, far: Far<B>) {
         let at = far.at;
         let place = match self.far_free.pop() {
             Some(place) => place,
@@ -166,8 +189,8 @@ impl<B: Body> LazyWire<B> {
         nodes: &mut Vec<NodeId>,
         arrange: impl FnOnce(&mut Vec<NodeId>),
     ) {
-        let slot = self.slot(self.window);
-        let sheaf = std::mem::take(&mut self.sheaves[slot]);
+        let (slot, place) = (self.slot(self.window), self.place(self.part, self.window));
+        let sheaf = std::mem::take(&mut self.sheaves[place]);
         let alive = &mut self.alive[slot * self.words..][..self.words];
         let start = Time(self.end.0 - self.length);
         inboxes.count(sheaf, start, alive);
@@ -191,8 +214,29 @@ impl<B: Body> LazyWire<B> {
         } else {
             sheaf.clear();
         }
-        let slot = self.slot(self.window);
-        self.sheaves[slot] = sheaf;
+        let place = self.place(self.part, self.window);
+        self.sheaves[place] = sheaf;
+    }
+
+    /// The packets for `part` in `window`, which lies in the ring.
+    pub(super) fn sheaf(&mut self, part: usize, window: u64) -> &mut Sheaf<B> {
+        let place = self.place(part, window);
+        &mut self.sheaves[place]
+    }
+
+    /// What goes to `part` and lies beyond the ring.
+    pub(super) fn far_abroad(&mut self, part: usize) -> &mut Vec<Far<B>> {
+        &mut self.far_abroad[part]
+    }
+
+    /// Picoseconds of a window.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The window of an instant.
+    pub(super) fn window_of(&self, at: Time) -> u64 {
+        at.0 / self.length
     }
 
     /// `node` wants to live at `at`, after this window.
@@ -218,15 +262,16 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn next_window(&self, from: u64) -> Option<u64> {
         let alive = |&w: &u64| {
             let slot = self.slot(w);
-            !self.sheaves[slot].is_empty()
+            self.sheaves.iter().skip(slot).step_by(self.slots as usize).any(|sheaf| !sheaf.is_empty())
                 || self.alive[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
         };
         let near = (from..from + self.slots).find(alive);
+        let abroad = self.far_abroad.iter().flatten().map(|far| far.at.0 / self.length).min();
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
         let wake = self.far_wakes.peek().map(|&Reverse((window, _))| window);
         let control =
             Some(self.control_plane.next()).filter(|&at| at != Time::NEVER).map(|at| at.0 / self.length);
-        [near, packet, wake, control].into_iter().flatten().min()
+        [near, abroad, packet, wake, control].into_iter().flatten().min()
     }
 
     /// Makes `window` the current one and takes into the ring what has come within reach.

@@ -26,24 +26,50 @@ pub(crate) struct Place {
     pub(crate) index: u32,
 }
 
-/// All nodes of a run.
+/// The nodes of a run, or of a part of it.
 pub(crate) struct Network<B> {
-    pub(crate) groups: Vec<Box<dyn NodeGroup<B>>>,
-    pub(crate) places: Vec<Place>,
+    groups: Vec<Box<dyn NodeGroup<B>>>,
+    /// By node, of all parts.
+    places: Vec<Place>,
+    part: usize,
 }
 
 impl<B: Body> Network<B> {
-    /// The network of `fabric`, with the transports that `make` makes.
-    pub(crate) fn new<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Self
+    /// The network of `fabric`, which has one part.
+    pub(crate) fn whole<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Self
     where
         E: Endpoint<Body = B> + 'static,
     {
-        let hosts = hosts(fabric, make);
-        let index = |i| Place { group: 0, index: i };
-        let mut network =
-            Self { places: (0..hosts.len() as u32).map(index).collect(), groups: vec![Box::new(hosts)] };
-        network.add_switches(fabric);
-        network
+        Self::parts(fabric, make).swap_remove(0)
+    }
+
+    /// The network of `fabric`, part by part, with the transports that `make` makes.
+    pub(crate) fn parts<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Self>
+    where
+        E: Endpoint<Body = B> + 'static,
+    {
+        let parts = fabric.partition.parts();
+        let mut by_part: Vec<Vec<Host<E>>> = (0..parts).map(|_| Vec::new()).collect();
+        let mut places = Vec::with_capacity(fabric.scenario.topology.nodes());
+        for (host, node) in hosts(fabric, make).into_iter().zip((0..).map(NodeId)) {
+            let index = push(&mut by_part[fabric.partition.part_of(node)], host);
+            places.push(Place { group: 0, index });
+        }
+        let network = |(part, hosts): (usize, Vec<Host<E>>)| {
+            let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
+            let mut network = Self { groups, places: places.clone(), part };
+            network.add_switches(fabric);
+            network
+        };
+        by_part.into_iter().enumerate().map(network).collect()
+    }
+
+    /// Its own nodes among those from `first` up to `end`.
+    pub(crate) fn own(&self, fabric: &Fabric, first: u32, end: u32) -> impl Iterator<Item = NodeId> + use<B> {
+        let part = self.part;
+        let own: Vec<NodeId> =
+            (first..end).map(NodeId).filter(|&node| fabric.partition.part_of(node) == part).collect();
+        own.into_iter()
     }
 
     fn add_switches(&mut self, fabric: &Fabric) {
@@ -59,6 +85,10 @@ impl<B: Body> Network<B> {
         let mut lossless = Vec::new();
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
+            if fabric.partition.part_of(node) != self.part {
+                self.places.push(Place { group: u32::MAX, index: u32::MAX });
+                continue;
+            }
             if let Some(spec) = fabric.scenario.switch.lossless {
                 let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
                 self.places.push(Place { group: 9, index });
@@ -103,6 +133,11 @@ impl<B: Body> Network<B> {
             wire.flow_awaited();
         }
         Some(start)
+    }
+
+    /// How many nodes there are, of all parts.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.places.len() as u32
     }
 
     /// The group of `node` and its place there.

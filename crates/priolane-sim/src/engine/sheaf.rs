@@ -19,10 +19,10 @@ use crate::wire::Ingress;
 
 /// Bits of an instant: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;
-/// Bits of an ingress: hosts have names of 16 bits, and switches links to each other besides.
-const INGRESS_BITS: u32 = 17;
+const INGRESS_BITS: u32 = Ingress::RANK_BITS;
 /// Bits of a node, or of a place in a sheaf.
-const LOW_BITS: u32 = u64::BITS - INSTANT_BITS - INGRESS_BITS;
+const LOW_BITS: u32 = Ingress::NODE_BITS;
+const _: () = assert!(INSTANT_BITS + INGRESS_BITS + LOW_BITS == u64::BITS);
 const LOW: u64 = (1 << LOW_BITS) - 1;
 
 /// The longest window, in picoseconds.
@@ -30,7 +30,7 @@ pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
 
 #[inline]
 fn tag(since_start: u64, to: Ingress) -> u64 {
-    since_start << (INGRESS_BITS + LOW_BITS) | u64::from(to.rank) << LOW_BITS | u64::from(to.node.0)
+    since_start << Ingress::PLACE_BITS | to.place()
 }
 
 #[inline]
@@ -86,6 +86,12 @@ impl<B: Body> Sheaf<B> {
         self.letters.push(Letter { packet: *packet });
     }
 
+    /// Takes all that is in `other`.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        self.tags.append(&mut other.tags);
+        self.letters.append(&mut other.letters);
+    }
+
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet<B>> {
         self.letters.iter().map(|letter| &letter.packet)
     }
@@ -122,12 +128,8 @@ pub(super) struct Inboxes<B> {
 }
 
 impl<B: Body> Inboxes<B> {
-    /// For so many nodes, each with at most so many ingress links.
-    pub(super) fn new(nodes: usize, most_ingress: u32) -> Self {
-        assert!(
-            nodes as u64 <= LOW && most_ingress <= 1 << INGRESS_BITS,
-            "more nodes or links than a tag holds"
-        );
+    /// For so many nodes.
+    pub(super) fn new(nodes: usize) -> Self {
         let by_node = vec![Inbox::default(); nodes];
         Self { sheaf: Sheaf::default(), by_node, keys: Vec::new(), start: Time::ZERO }
     }

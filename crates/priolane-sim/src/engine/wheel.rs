@@ -116,7 +116,7 @@ impl<B: Body> Wire<B> for EagerWire<B> {
     const SERVICE: Service = Service::Eager;
 
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
-        self.push(at, Kind::Arrival, (to.node, to.rank), What::Arrive(*packet));
+        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(*packet));
         if let Some(tracer) = &mut self.tracer {
             tracer.emitted(Passage(self.counter));
         }
@@ -199,7 +199,7 @@ pub(crate) fn run<B: Body>(
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
     let scenario = fabric.scenario;
-    let nodes = network.places.len();
+    let nodes = fabric.scenario.topology.nodes();
     let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
     let mut wire = EagerWire {
         wheel: TimingWheel::new(tick_log2),
@@ -252,7 +252,7 @@ pub(crate) fn run<B: Body>(
     sampler.sample_before(stop, network);
     let _ = progress(wire.ending.progress(stop));
     *tracer = wire.tracer.take();
-    collect(network, fabric, stop, &mut |out| {
+    collect(&mut [network], fabric, stop, &mut |out| {
         for event in wire.wheel.rest().chain(&unhandled) {
             if let What::Arrive(packet) = &event.what {
                 out.resident(&packet.header);
@@ -317,7 +317,7 @@ impl Sampler {
     fn sample_before<B: Body>(&mut self, t: Time, network: &mut Network<B>) {
         let Some(every) = self.every else { return };
         while self.next < t {
-            for node in 0..network.places.len() as u32 {
+            for node in 0..network.nodes() {
                 let at = self.next;
                 let (group, i) = network.at(NodeId(node));
                 group.sample(i, at, &mut self.samples);

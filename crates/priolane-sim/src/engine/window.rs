@@ -16,8 +16,10 @@ use super::drive::{OnProgress, collect};
 use super::mail::{Dimensions, LazyWire};
 use super::network::Network;
 use super::sheaf::{Inboxes, MAX_LENGTH};
+use super::threads::{self, Fallback};
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
+use crate::waits::News;
 
 /// The order in which nodes live through a window; results must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,7 +34,7 @@ pub enum NodeOrder {
 /// Windows kept in the ring; messages further ahead wait in a heap.
 const MAX_SLOTS: u64 = 64;
 /// Windows between two reports of progress.
-const REPORT_EVERY: u64 = 256;
+pub(super) const REPORT_EVERY: u64 = 256;
 
 /// Part of a run that nodes live through alone.
 #[derive(Clone, Copy, Debug)]
@@ -92,82 +94,133 @@ fn dimensions(fabric: &Fabric) -> Dimensions {
     Dimensions { length, slots }
 }
 
-/// Runs the scenario of `fabric` to its end.
+/// Nodes that one thread drives, with all that is theirs.
+pub(super) struct Part<B> {
+    network: Network<B>,
+    pub(super) wire: LazyWire<B>,
+    worker: Worker<B>,
+    /// Its hosts.
+    hosts: Vec<NodeId>,
+}
+
+/// How a part lived through a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lived {
+    /// All of it.
+    Whole,
+    /// As far as the run goes, which ends in it. A controller that is due later in it will never work.
+    UpToTheEnd,
+}
+
+/// The parts of `fabric`, each with what is theirs of `networks`.
+fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
+    let dimensions = dimensions(fabric);
+    let topology = &fabric.scenario.topology;
+    let part = |(place, mut network): (usize, Network<B>)| {
+        let mut wire = LazyWire::new(fabric, dimensions, place);
+        for node in network.own(fabric, 0, topology.nodes() as u32) {
+            let (group, i) = network.at(node);
+            wire.wake(node, group.first(i).at());
+        }
+        let hosts = network.own(fabric, 0, topology.hosts).collect();
+        let worker = Worker::new(order, Inboxes::new(topology.nodes()));
+        Part { network, wire, worker, hosts }
+    };
+    networks.into_iter().enumerate().map(part).collect()
+}
+
+/// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
 pub(crate) fn run<B: Body>(
-    network: &mut Network<B>,
+    networks: Vec<Network<B>>,
     fabric: &Fabric,
-    order: NodeOrder,
+    (order, fallback): (NodeOrder, Fallback),
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
-    let dimensions = dimensions(fabric);
-    let length = dimensions.length;
-    let mut wire = LazyWire::new(fabric, dimensions);
-    for node in 0..network.places.len() as u32 {
-        let (group, i) = network.at(NodeId(node));
-        let first = group.first(i);
-        wire.wake(NodeId(node), first.at());
+    let mut parts = parts(networks, fabric, order);
+    match &mut parts[..] {
+        [only] => alone(only, fabric, progress)?,
+        _ => parts = threads::run(parts, fabric, fallback, progress)?,
     }
-    let mut worker = Worker::new(order, Inboxes::new(network.places.len(), fabric.most_ingress));
+    let stop = parts[0].wire.ending.stop_at();
+    let _ = progress(parts[0].wire.ending.progress(stop));
+    let (mut networks, mut wires): (Vec<_>, Vec<_>) =
+        parts.iter_mut().map(|part| (&mut part.network, &mut part.wire)).unzip();
+    collect(&mut networks, fabric, stop, &mut |out| {
+        for (place, wire) in wires.iter_mut().enumerate() {
+            wire.on_links().for_each(|packet| out.resident(&packet.header));
+            out.outcome().samples.append(&mut wire.samples);
+            out.outcome().work.events += wire.handled;
+            if place == 0 {
+                // Each part has a controller of its own, and all were told the same.
+                out.outcome().thresholds = wire.control_plane.history(stop);
+            }
+        }
+    })
+}
+
+/// Runs the only part to the end of the run.
+fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> Result<(), RunError> {
     let mut next = 0;
     let mut windows = 0u64;
-    while let Some(window) = wire.next_window(next) {
-        let start = Time(window * length);
-        let stop = wire.ending.stop_at();
+    while let Some(window) = part.wire.next_window(next) {
+        let start = Time(window * part.wire.length());
+        let stop = part.wire.ending.stop_at();
         if start >= stop {
             break;
         }
-        wire.enter(window);
-        let span = Span { start, end: wire.end.min(stop), sample_every: fabric.scenario.sample_every };
-        tell_hosts(network, fabric, &span, &mut wire);
-        worker.live(network, fabric, &span, &mut wire);
-        spread_news(network, fabric, &mut wire);
-        if let Some(error) = wire.error.take() {
+        let lived = part.live(fabric, window, stop);
+        let reports = std::mem::take(&mut part.wire.posted);
+        reports.into_iter().for_each(|posted| part.wire.control_plane.post(posted));
+        let mut news = std::mem::take(&mut part.wire.news);
+        news.drain(..).for_each(|news| part.hear(fabric, &news));
+        part.wire.news = news;
+        if let Some(error) = part.wire.error.take() {
             return Err(error);
         }
-        if span.end < wire.end {
-            // The run stops within this window: a controller that is due later in it will never work.
+        if lived == Lived::UpToTheEnd {
             break;
         }
         windows += 1;
         if windows.is_multiple_of(REPORT_EVERY)
-            && progress(wire.ending.progress(start)) == ControlFlow::Break(())
+            && progress(part.wire.ending.progress(start)) == ControlFlow::Break(())
         {
             return Err(RunError::Interrupted);
         }
         next = window + 1;
     }
-    let stop = wire.ending.stop_at();
-    let _ = progress(wire.ending.progress(stop));
-    collect(network, fabric, stop, &mut |out| {
-        wire.on_links().for_each(|packet| out.resident(&packet.header));
-        out.outcome().samples = std::mem::take(&mut wire.samples);
-        out.outcome().thresholds = wire.control_plane.history(stop);
-        out.outcome().work.events = wire.handled;
-    })
+    Ok(())
 }
 
-/// The controller lives through `span`: hosts will be told, after it.
-fn tell_hosts<B: Body>(network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
-    while let Some(news) = wire.control_plane.run_before(span.end) {
-        for told in news {
-            for host in 0..fabric.scenario.topology.hosts {
-                let (group, i) = network.at(NodeId(host));
-                group.tell(i, &told);
-                wire.wake(NodeId(host), told.at);
+impl<B: Body> Part<B> {
+    /// Its nodes live through `window`, of which what lies at or beyond `stop` is not to be.
+    pub(super) fn live(&mut self, fabric: &Fabric, window: u64, stop: Time) -> Lived {
+        self.wire.enter(window);
+        let (start, end) = (Time(window * self.wire.length()), self.wire.end);
+        let span = Span { start, end: end.min(stop), sample_every: fabric.scenario.sample_every };
+        self.tell_hosts(&span);
+        self.worker.live(&mut self.network, fabric, &span, &mut self.wire);
+        if span.end < end { Lived::UpToTheEnd } else { Lived::Whole }
+    }
+
+    /// The controller lives through `span`: hosts will be told, after it.
+    fn tell_hosts(&mut self, span: &Span) {
+        while let Some(news) = self.wire.control_plane.run_before(span.end) {
+            for told in news {
+                for &host in &self.hosts {
+                    let (group, i) = self.network.at(host);
+                    group.tell(i, &told);
+                    self.wire.wake(host, told.at);
+                }
             }
         }
     }
-}
 
-/// Hosts hear the news of the window, which arrives after it.
-fn spread_news<B: Body>(network: &mut Network<B>, fabric: &Fabric, wire: &mut LazyWire<B>) {
-    let mut sent = std::mem::take(&mut wire.news);
-    for news in sent.drain(..) {
-        if let Some(start) = network.hear(fabric, &news, wire) {
-            wire.wake(fabric.scenario.topology.node_of(news.to), start);
+    /// One of its hosts hears news of the window just lived through, which arrives after it.
+    pub(super) fn hear(&mut self, fabric: &Fabric, news: &News) {
+        if let Some(start) = self.network.hear(fabric, news, &mut self.wire) {
+            self.wire.wake(fabric.scenario.topology.node_of(news.to), start);
         }
     }
-    wire.news = sent;
 }
 
 /// Lets the nodes of a window live, one after the other.

@@ -27,7 +27,7 @@ pub(crate) struct Estimator {
 }
 
 /// A report, and when it reaches the controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Posted {
     pub(crate) arrives: Time,
     pub(crate) report: SizeReport,

@@ -6,6 +6,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::line::Line;
+use crate::engine::partition::Partition;
 use crate::scenario::Scenario;
 use crate::topology::{NextHops, PathChoice, Topology};
 use crate::wire::Ingress;
@@ -14,6 +15,7 @@ use crate::wire::Ingress;
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
+    pub(crate) partition: Partition,
     /// When forwarding changes, in order, beginning at time zero.
     changes: Vec<Time>,
     /// What it is from each of `changes` on.
@@ -21,12 +23,10 @@ pub(crate) struct Fabric<'a> {
     ingress_of: Vec<Ingress>,
     /// Egress links of each node.
     pub(crate) egress_links: Vec<Vec<LinkId>>,
-    /// Largest number of links that enter one node.
-    pub(crate) most_ingress: u32,
 }
 
 impl<'a> Fabric<'a> {
-    pub(crate) fn new(scenario: &'a Scenario) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, partition: Partition) -> Self {
         let topology = &scenario.topology;
         let mut egress_links = vec![Vec::new(); topology.nodes()];
         let mut ingress_links = vec![Vec::new(); topology.nodes()];
@@ -37,16 +37,16 @@ impl<'a> Fabric<'a> {
             egress_links[link.from.index()].push(id);
             ingress_links[link.to.index()].push(id);
         }
-        let mut ingress_of = vec![Ingress { node: NodeId(0), rank: 0 }; topology.links.len()];
+        let mut ingress_of = vec![Ingress::new(NodeId(0), 0, 0); topology.links.len()];
         for (node, links) in ingress_links.iter_mut().enumerate() {
             if let Some(seed) = scenario.tie_shuffle {
                 Stream::new(seed, Purpose::Ties, node as u64).shuffle(links);
             }
             for (rank, link) in links.iter().enumerate() {
-                ingress_of[link.index()] = Ingress { node: NodeId(node as u32), rank: rank as u32 };
+                let node = NodeId(node as u32);
+                ingress_of[link.index()] = Ingress::new(node, rank as u32, partition.part_of(node));
             }
         }
-        let most_ingress = ingress_links.iter().map(Vec::len).max().unwrap_or(0) as u32;
         let mut changes = vec![Time::ZERO];
         let mut forwarding =
             vec![Forwarding::new(topology, (&topology.next_hops, &topology.choices), &egress_of)];
@@ -54,7 +54,7 @@ impl<'a> Fabric<'a> {
             changes.push(*at);
             forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
         }
-        Self { scenario, changes, forwarding, ingress_of, egress_links, most_ingress }
+        Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
     }
 
     /// Forwarding at `now`, and when it changes next.

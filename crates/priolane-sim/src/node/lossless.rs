@@ -101,7 +101,7 @@ impl<B: Body> LosslessSwitch<B> {
     pub(crate) fn new(fabric: &Fabric, node: NodeId, spec: PfcSpec) -> Self {
         let scenario = fabric.scenario;
         let egress = &fabric.egress_links[node.index()];
-        let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank as usize;
+        let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank() as usize;
         let port = |&link: &LinkId| Port {
             line: fabric.line(link),
             counts: Counts::default(),

@@ -28,6 +28,7 @@ use priolane_core::units::Time;
 
 use crate::OnProgress;
 use crate::engine::network::Network;
+use crate::engine::partition::Partition;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
 use crate::scenario::Scenario;
@@ -197,9 +198,9 @@ pub fn run_with<E: Endpoint + 'static>(
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
     crate::node::held::check(scenario)?;
-    let fabric = Fabric::new(scenario);
-    let mut network = Network::new(&fabric, make);
+    let fabric = Fabric::new(scenario, Partition::WHOLE);
     let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
+    let mut network = Network::whole(&fabric, make);
     let outcome = crate::engine::wheel::run(&mut network, &fabric, &mut tracer, progress)?;
     let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
     Ok((outcome, trace))

@@ -24,7 +24,7 @@ use priolane_sim::{Drive, run};
 
 const EXPERIMENTS: u64 = 400;
 
-fn random(seed: u64) -> Scenario {
+pub(crate) fn random(seed: u64) -> Scenario {
     let mut draw = Draw::new(seed);
     let topology = draw.topology(&[0.0, 0.0, 0.01, 0.1]);
     let flows = draw.flows(topology.hosts, 1 + (seed % 24) as u32);

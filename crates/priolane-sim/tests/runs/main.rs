@@ -16,6 +16,7 @@ mod push_out;
 mod spray;
 mod telemetry;
 mod theory;
+mod threads;
 mod thresholds_at_work;
 mod token_group;
 mod trace;

@@ -10,6 +10,7 @@ use priolane_core::transport::{Controller, Transport, new_reno, window};
 use priolane_core::units::{Rate, Span};
 
 use super::*;
+use crate::engine::partition::Partition;
 use crate::node::estimator::Posted;
 use crate::outage::Outages;
 use crate::scenario::{Measuring, Nic, Stop, SwitchSpec};
@@ -132,7 +133,7 @@ fn compare<D: Discipline<Packet<()>>>(
     make: &dyn Fn(&Seat) -> D,
 ) -> (usize, u64) {
     let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario);
+    let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let mut switch = Switch::new(&fabric, NodeId(HOSTS), make);
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
@@ -193,7 +194,7 @@ fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
 fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let memory = SharedBuffer { size: 1 << 40, alpha: Alpha::new((1, 1)).unwrap() };
     let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario);
+    let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let three = Buffer { limit: Limit::Packets(3), ..Buffer::UNLIMITED };
     let mut switch = Switch::new(&fabric, NodeId(HOSTS), &|_| Fifo::<Packet<()>>::new(three));
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };

@@ -26,7 +26,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::waits::Wait;
-use priolane_sim::{Drive, NodeOrder, run};
+use priolane_sim::{Drive, NodeOrder, Threads, run};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -214,10 +214,11 @@ pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpe
 }
 
 pub fn drive(engine: Engine) -> Drive {
-    Drive { engine, order: NodeOrder::Natural }
+    Drive::on(engine)
 }
 
-pub const SHUFFLED: Drive = Drive { engine: Engine::Window, order: NodeOrder::Shuffled(7) };
+pub const SHUFFLED: Drive =
+    Drive { engine: Engine::Window, order: NodeOrder::Shuffled(7), threads: Threads::ONE };
 
 pub fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()> {
     |_| ControlFlow::Continue(())

@@ -1,0 +1,81 @@
+//! One run on several threads: the same outcome to the bit, whoever drives which node.
+
+use std::num::NonZeroU8;
+use std::ops::ControlFlow;
+
+use priolane_core::port::Buffer;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::RunError;
+use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::topology::LeafSpine;
+use priolane_sim::{Drive, Fallback, NodeOrder, Threads, run};
+
+use crate::engines::random;
+use crate::support::{SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
+
+fn on(most: u8, fallback: Fallback) -> Drive {
+    let threads = Threads { most: NonZeroU8::new(most).unwrap(), fallback };
+    Drive { engine: Engine::Window, order: NodeOrder::Natural, threads }
+}
+
+/// Losses, failures, pauses, flows that wait for others, controllers, samples: all that the random experiments have.
+#[test]
+fn any_number_of_threads_leaves_the_same() {
+    let mut shared = 0;
+    for seed in 0..120 {
+        let scenario = random(seed);
+        if scenario.topology.racks < 2 {
+            continue;
+        }
+        let alone = run(&scenario, drive(Engine::Window), &mut quiet()).unwrap();
+        for most in if seed % 8 == 0 { vec![2, 3, 8] } else { vec![2] } {
+            let several = run(&scenario, on(most, Fallback::Never), &mut quiet()).unwrap();
+            assert_eq!(alone, several, "{most} threads, seed {seed}");
+        }
+        // The first thread takes over somewhere on the way.
+        let handed_over = run(&scenario, on(2, Fallback::After(1 + seed % 300)), &mut quiet()).unwrap();
+        assert_eq!(alone, handed_over, "handed over, seed {seed}");
+        shared += 1;
+    }
+    assert!(shared > 40, "{shared}");
+}
+
+/// Six racks, all to all.
+fn busy() -> Scenario {
+    let topology = LeafSpine {
+        leaves: 6,
+        spines: 3,
+        hosts_per_leaf: 4,
+        host_link: link(10, Span::from_us(1)),
+        fabric_link: link(40, Span::from_us(1)),
+        links_per_pair: 1,
+    };
+    let ends = |i: u32| ((i % 24) as u16, ((i * 7 + 5 + i / 24) % 24) as u16);
+    let flows = (0..240).filter(|&i| ends(i).0 != ends(i).1);
+    let flows = flows.zip(0..).map(|(i, id)| {
+        let bytes = 20_000 + 9_000 * u64::from(i % 11);
+        flow(id, ends(i), bytes, Time(u64::from(i) * 1_700_001))
+    });
+    scenario(topology.build().unwrap(), fifo(Buffer::UNLIMITED), flows.collect())
+}
+
+#[test]
+fn neither_the_order_of_nodes_nor_the_number_of_threads_matters() {
+    let scenario = busy();
+    let alone = physics(run(&scenario, drive(Engine::Wheel), &mut quiet()).unwrap());
+    assert!(alone.flows.iter().all(|flow| flow.fct.is_some()));
+    for most in [2, 3, 5, 6, 8, 200] {
+        let drive = Drive { order: SHUFFLED.order, ..on(most, Fallback::WhenSlower) };
+        assert_eq!(alone, physics(run(&scenario, drive, &mut quiet()).unwrap()), "{most} threads");
+    }
+}
+
+#[test]
+fn whoever_asks_to_stop_is_heard_by_all_threads() {
+    let mut asked = 0;
+    let stopped = run(&busy(), on(3, Fallback::Never), &mut |_| {
+        asked += 1;
+        ControlFlow::Break(())
+    });
+    assert!(matches!(stopped, Err(RunError::Interrupted)) && asked == 1, "{stopped:?}");
+}
