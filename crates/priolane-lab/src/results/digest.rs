@@ -1,4 +1,4 @@
-//! The digest of a run: SHA-256 over the rows of its tables in canonical order.
+//! The digest of a run: BLAKE3 over the rows of its tables in canonical order.
 //!
 //! Each table enters as its name and its columns' names, then row by row: a tag and the value of each
 //! cell, numbers as eight little-endian bytes, names with their length. File bytes, compression and
@@ -7,7 +7,6 @@
 use std::fmt::Write as _;
 
 use arrow_array::RecordBatch;
-use sha2::{Digest as _, Sha256};
 
 use super::rows::{Cell, Rows, Table, View};
 
@@ -26,7 +25,7 @@ pub fn of_rows(rows: &Rows) -> String {
 /// A digest in the making. Tables enter in the order of `Table::ALL`.
 #[derive(Debug, Default)]
 pub struct Digest {
-    hash: Sha256,
+    hash: blake3::Hasher,
     /// What is not hashed yet: hashing cell by cell would cost more than the hash.
     pending: Vec<u8>,
 }
@@ -64,7 +63,7 @@ impl Digest {
     /// The digest as 64 hexadecimal digits.
     pub fn finish(mut self) -> String {
         self.hash.update(&self.pending);
-        hex(&self.hash.finalize())
+        self.hash.finalize().to_hex().to_string()
     }
 
     fn cell(&mut self, cell: Cell) {
