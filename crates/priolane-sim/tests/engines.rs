@@ -130,7 +130,7 @@ fn pay(scenario: &mut Scenario, draw: &mut Draw) {
     let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
     scenario.machines = vec![None, Some(Machine { pair, interval })];
     scenario.rates_every = draw.pick(&[None, Some(Span::from_us(70))]);
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else { unreachable!("the window machine") };
     window.monitor = scenario.rates_every;
     window.reliability = draw.pick(&[Reliability::Reliable, Reliability::Reliable, Reliability::Unreliable]);
     for flow in &mut scenario.flows {

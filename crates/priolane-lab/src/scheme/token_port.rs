@@ -2,7 +2,7 @@
 
 use priolane_core::ids::CLASSES;
 use priolane_core::packet::Frame;
-use priolane_core::port::{DataRate, GroupOrder, Split, TokenGroupSpec};
+use priolane_core::port::{Among, DataRate, GroupOrder, Split, TokenGroupSpec};
 use serde::Serialize;
 
 use super::transport::word;
@@ -89,6 +89,8 @@ impl TokenPort {
             expiry: (self.expiry > 0).then_some(self.expiry),
             order,
             data,
+            among: Among::Classes,
+            unscheduled: None,
             split: if self.mode == Mode::PerClassSplit { Split::PerClass } else { Split::Group },
         }
     }
