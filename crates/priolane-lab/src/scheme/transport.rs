@@ -5,15 +5,17 @@ use priolane_core::port::Limit;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
 use super::prioplus::PrioPlus;
+use super::tokens::{Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(remote = "Self")]
 pub struct Transport {
     /// Which transport.
     #[serde(flatten)]
@@ -52,6 +54,16 @@ pub struct Transport {
     /// The class of ACKs and other control packets.
     #[serde(skip_serializing_if = "is_zero")]
     pub control_class: u8,
+}
+
+impl Serialize for Transport {
+    /// Window transports with all keys, others with their own.
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self.kind {
+            TransportKind::ExpressPass(_) | TransportKind::Top(_) => self.kind.serialize(s),
+            _ => Self::serialize(self, s),
+        }
+    }
 }
 
 /// The transports, each with the parameters only it has.
@@ -105,6 +117,10 @@ pub enum TransportKind {
     /// PrioPlus around LEDBAT.
     #[serde(rename = "prioplus_ledbat")]
     PrioPlusLedbat(PrioPlus<Ledbat>),
+    /// ExpressPass.
+    ExpressPass(Tokens),
+    /// TOP.
+    Top(Tokens),
 }
 
 fn is_true(flag: &bool) -> bool {
@@ -154,12 +170,41 @@ impl TransportKind {
             Self::Hpcc(_) => "hpcc",
             Self::PrioPlusSwift(_) => "prioplus_swift",
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
+            Self::ExpressPass(_) => "expresspass",
+            Self::Top(_) => "top",
+        }
+    }
+
+    /// The keys of a token transport, to be completed.
+    pub fn tokens_mut(&mut self) -> Option<&mut Tokens> {
+        match self {
+            Self::ExpressPass(tokens) | Self::Top(tokens) => Some(tokens),
+            _ => None,
+        }
+    }
+
+    /// The keys of a token transport.
+    pub fn tokens(&self) -> Option<&Tokens> {
+        match self {
+            Self::ExpressPass(tokens) | Self::Top(tokens) => Some(tokens),
+            _ => None,
         }
     }
 }
 
-const KINDS: [&str; 9] =
-    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "hpcc", "prioplus_ledbat"];
+const KINDS: [&str; 11] = [
+    "newreno",
+    "dctcp",
+    "paccp",
+    "d2tcp",
+    "swift",
+    "ledbat",
+    "prioplus_swift",
+    "hpcc",
+    "prioplus_ledbat",
+    "expresspass",
+    "top",
+];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -180,6 +225,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
             TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
+        9 => return tokens(keys, Whose::ExpressPass),
+        10 => return tokens(keys, Whose::Top),
         _ => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
     };
     let span =
@@ -212,6 +259,32 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     }
     keys.finish()?;
     Ok(transport)
+}
+
+/// A token transport, which has keys of its own only; the others are of no account.
+fn tokens(mut keys: Reader<'_>, whose: Whose) -> Result<Transport, InputError> {
+    let tokens = Tokens::read(&mut keys, whose)?;
+    keys.finish()?;
+    let kind = match whose {
+        Whose::ExpressPass => TransportKind::ExpressPass(tokens),
+        Whose::Top => TransportKind::Top(tokens),
+    };
+    Ok(Transport {
+        kind,
+        init_window: Limit::Packets(10),
+        handshake: Handshake::OneRtt,
+        recovery: Recovery::Sack,
+        reliable: true,
+        dup_threshold: 3,
+        ack_every: 1,
+        ack_delay: Span::from_ms(1),
+        min_rto: tokens.min_rto,
+        initial_rto: tokens.min_rto,
+        max_rto: Span::from_ms(4_000),
+        max_window: Limit::Unlimited,
+        ecn_control: false,
+        control_class: 0,
+    })
 }
 
 const REDUCTIONS: [(&str, Reduction); 3] =
