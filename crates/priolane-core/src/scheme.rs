@@ -6,6 +6,7 @@
 
 mod list;
 mod policies;
+mod tokens;
 
 pub use list::ENTRIES;
 
@@ -210,8 +211,12 @@ mod tests {
             ];
             assert!(unmet(&choices).is_none());
             let missing = |without: usize| {
-                let rest: Vec<Choice> =
-                    choices.iter().enumerate().filter(|&(i, _)| i != without).map(|(_, c)| c.clone()).collect();
+                let rest: Vec<Choice> = choices
+                    .iter()
+                    .enumerate()
+                    .filter(|&(i, _)| i != without)
+                    .map(|(_, c)| c.clone())
+                    .collect();
                 unmet(&rest).map(|(_, capability, _)| capability)
             };
             assert_eq!(missing(1), Some(Capability::TokenPorts));

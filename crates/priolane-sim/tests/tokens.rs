@@ -235,9 +235,13 @@ fn random(seed: u64) -> Scenario {
         }
         2 => Config { priority: Priority::Attained(vec![4, 13, 46]), stop: Ends::NeedCap, ..top() },
         3 => Config { unscheduled: 8, ..top() },
-        4 => Config { priority: Priority::Exact(priolane_core::transport::tokens::priority::Key::Remaining), ..top() },
+        4 => Config {
+            priority: Priority::Exact(priolane_core::transport::tokens::priority::Key::Remaining),
+            ..top()
+        },
         _ => {
-            let feedback = feedback::Config { form: feedback::Form::Ns2, target: 0.125, ..feedback::Config::DEFAULT };
+            let feedback =
+                feedback::Config { form: feedback::Form::Ns2, target: 0.125, ..feedback::Config::DEFAULT };
             Config { feedback, priority: Priority::Asked, ..expresspass() }
         }
     };
@@ -273,7 +277,14 @@ fn every_flow_ends_and_both_engines_agree_whatever_is_lost() {
         let open = outcome.flows.iter().filter(|f| f.fct.is_none() || f.fct_acked.is_none()).count();
         assert_eq!(open, 0, "seed {seed}");
         assert!(outcome.flows.iter().all(|f| f.fct <= f.fct_acked), "seed {seed}");
-        for (class, lost_of) in outcome.ledger.lost.iter().zip(outcome.ledger.unrouted).enumerate().map(|(c, (l, u))| (c, l.packets + u.packets)) {
+        for (class, lost_of) in outcome
+            .ledger
+            .lost
+            .iter()
+            .zip(outcome.ledger.unrouted)
+            .enumerate()
+            .map(|(c, (l, u))| (c, l.packets + u.packets))
+        {
             let kind = match class as u8 {
                 0..MAX_CLASSES => 0,
                 DATA_CLASS | UNSCHEDULED_CLASS => 1,
@@ -297,8 +308,15 @@ fn tokens_are_conserved() {
         let tokens = |tallies: &[Tally]| packets(&tallies[..usize::from(MAX_CLASSES)]);
         let ledger = &outcome.ledger;
         let [used, wasted, expired] = [sum(|a| a.used), sum(|a| a.wasted), sum(|a| a.expired)];
-        let lost = tokens(&ledger.dropped) + tokens(&ledger.expired) + tokens(&ledger.lost) + tokens(&ledger.unrouted);
-        assert_eq!(sum(|a| a.issued), lost + used + wasted + expired + tokens(&ledger.resident), "seed {seed}");
+        let lost = tokens(&ledger.dropped)
+            + tokens(&ledger.expired)
+            + tokens(&ledger.lost)
+            + tokens(&ledger.unrouted);
+        assert_eq!(
+            sum(|a| a.issued),
+            lost + used + wasted + expired + tokens(&ledger.resident),
+            "seed {seed}"
+        );
         let data = |tallies: &[Tally]| tallies[usize::from(DATA_CLASS)].packets;
         assert_eq!(data(&ledger.made), used, "a packet for each token that is used");
         seen.used += used;
@@ -306,7 +324,10 @@ fn tokens_are_conserved() {
         seen.expired += expired;
         gone += lost;
     }
-    assert!(seen.used > 30_000 && seen.wasted > 5_000 && seen.expired > 100 && gone > 5_000, "{seen:?} {gone}");
+    assert!(
+        seen.used > 30_000 && seen.wasted > 5_000 && seen.expired > 100 && gone > 5_000,
+        "{seen:?} {gone}"
+    );
 }
 
 #[test]
@@ -336,7 +357,8 @@ fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
 fn bound(scenario: &mut Scenario) {
     let Queues::Tokens(ports) = scenario.ports[1].queues else { unreachable!() };
     let signals = 2 * 84 * scenario.flows.len() as u64;
-    let traffic = priolane_sim::topology::TokenTraffic { ports, frame: FRAME, host_jitter: Span::ZERO, signals };
+    let traffic =
+        priolane_sim::topology::TokenTraffic { ports, frame: FRAME, host_jitter: Span::ZERO, signals };
     let buffers = scenario.topology.token_buffers(&traffic);
     for (port, bytes) in scenario.ports.iter_mut().zip(buffers) {
         port.buffer.limit = Limit::Bytes(bytes);
@@ -353,15 +375,30 @@ fn no_data_is_lost_with_the_derived_buffers() {
         let topology = if seed % 2 == 0 {
             Dumbbell { left: 16, right: 16, host_link, bottleneck: core }.build()
         } else {
-            LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 6, host_link, fabric_link: link(10, Span::from_us(4)), links_per_pair: 1 }
-                .build()
+            LeafSpine {
+                leaves: 3,
+                spines: 2,
+                hosts_per_leaf: 6,
+                host_link,
+                fabric_link: link(10, Span::from_us(4)),
+                links_per_pair: 1,
+            }
+            .build()
         };
         let topology = topology.unwrap();
         let flows = draw.flows(topology.hosts, 60);
         let config = if seed % 4 < 2 { expresspass() } else { top() };
         let mut scenario = with(&config, topology, flows);
         bound(&mut scenario);
-        let outcome = physics(run_with(&scenario, drive(Engine::Window), &|host| Tokens::new(host, Arc::new(config.clone())), &mut quiet()).unwrap());
+        let outcome = physics(
+            run_with(
+                &scenario,
+                drive(Engine::Window),
+                &|host| Tokens::new(host, Arc::new(config.clone())),
+                &mut quiet(),
+            )
+            .unwrap(),
+        );
         assert_eq!(dropped_data(&outcome), 0, "seed {seed}");
         assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits == 0), "seed {seed}");
         carried += outcome.ledger.made[usize::from(DATA_CLASS)].packets;
@@ -391,8 +428,14 @@ fn a_switch_failure_is_recovered_from() {
     use priolane_sim::outage::{Cut, Failure, Outages};
     for config in [expresspass(), top()] {
         let host_link = link(10, Span::from_us(2));
-        let topology =
-            LeafSpine { leaves: 2, spines: 2, hosts_per_leaf: 4, host_link, fabric_link: host_link, links_per_pair: 1 };
+        let topology = LeafSpine {
+            leaves: 2,
+            spines: 2,
+            hosts_per_leaf: 4,
+            host_link,
+            fabric_link: host_link,
+            links_per_pair: 1,
+        };
         let topology = topology.build().unwrap();
         let flows = (0..4).map(|i| flow(i, (i as u16, i as u16 + 4), 3_000_000, Time::ZERO)).collect();
         let mut scenario = with(&config, topology, flows);
@@ -411,11 +454,16 @@ fn a_switch_failure_is_recovered_from() {
 #[test]
 fn a_better_class_leaves_a_worse_one_what_it_does_not_use_and_gives_it_back() {
     // A long flow alone, then a short one of a better class beside it for about a millisecond.
-    let flows = vec![flow(0, (0, 2), 8_000 * 1_460, Time::ZERO), flow(1, (1, 2), 500 * 1_460, Time(2_000_000_000))];
+    let flows =
+        vec![flow(0, (0, 2), 8_000 * 1_460, Time::ZERO), flow(1, (1, 2), 500 * 1_460, Time(2_000_000_000))];
     let rule = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
     let config = Config::top(FRAME, Priority::Size(rule.thresholds()));
     let outcome = agreed(&with(&config, star(3), flows.clone()));
-    let alone = agreed(&with(&config, star(3), flows[1..].iter().map(|f| FlowSpec { id: FlowId(0), ..*f }).collect()));
+    let alone = agreed(&with(
+        &config,
+        star(3),
+        flows[1..].iter().map(|f| FlowSpec { id: FlowId(0), ..*f }).collect(),
+    ));
     let fct = |outcome: &Outcome, flow: usize| outcome.flows[flow].fct.unwrap().0 as f64;
     // The better flow hardly notices the other, and the two together take what 8500 slots take, and a little.
     assert!(fct(&outcome, 1) < 1.1 * fct(&alone, 0), "{} {}", fct(&outcome, 1), fct(&alone, 0));
@@ -448,8 +496,14 @@ fn run_shuffled(scenario: &Scenario) -> Outcome {
 #[test]
 fn tokens_and_their_data_take_the_same_links() {
     let host_link = link(10, Span::from_us(2));
-    let topology =
-        LeafSpine { leaves: 3, spines: 4, hosts_per_leaf: 2, host_link, fabric_link: host_link, links_per_pair: 1 };
+    let topology = LeafSpine {
+        leaves: 3,
+        spines: 4,
+        hosts_per_leaf: 2,
+        host_link,
+        fabric_link: host_link,
+        links_per_pair: 1,
+    };
     let scenario = with(&top(), topology.build().unwrap(), vec![flow(0, (0, 4), 200_000, Time::ZERO)]);
     let outcome = agreed(&scenario);
     let carriers = |is: fn(u8) -> bool| -> Vec<LinkId> {

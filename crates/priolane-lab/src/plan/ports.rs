@@ -252,7 +252,8 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         Host::Las => SchedulerKind::Las,
     };
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    core_transport::Transport::Window { window, controller: controller(&text.kind, reno, mss), scheduler }
+    let controller = controller(&text.kind, reno, mss);
+    core_transport::Transport::Window { window, controller, scheduler }
 }
 
 fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens::Config {

@@ -133,7 +133,9 @@ impl Nic {
 
 impl Serialize for Nic {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else { return s.serialize_str(self.name()) };
+        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else {
+            return s.serialize_str(self.name());
+        };
         let mut map = s.serialize_map(None)?;
         map.serialize_entry("queue", self.name())?;
         map.serialize_entry("limit", &show_limit(*limit))?;

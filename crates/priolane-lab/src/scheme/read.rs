@@ -86,8 +86,10 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
         return match field.text() {
             Ok("pull") => Ok(Nic::Pull),
             Ok("tokens") => Ok(Nic::Tokens),
-            _ => Err(field
-                .error("this is no NIC", "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\", ... }")),
+            _ => Err(field.error(
+                "this is no NIC",
+                "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\", ... }",
+            )),
         };
     };
     let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host"])? {

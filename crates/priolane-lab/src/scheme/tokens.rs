@@ -222,7 +222,9 @@ impl Tokens {
             deadline_max: Span::ZERO,
         };
         if tokens.token_min > tokens.token_max {
-            return Err(keys.error("token_min is above token_max", "token_min = \"84B\", token_max = \"92B\""));
+            return Err(
+                keys.error("token_min is above token_max", "token_min = \"84B\", token_max = \"92B\"")
+            );
         }
         if is_top {
             tokens.read_top(keys)?;
@@ -238,7 +240,8 @@ impl Tokens {
         if let Some(field) = keys.take("unscheduled") {
             self.unscheduled = field.integer(0, 1_000)? as u16;
             if self.unscheduled > 0 && self.stop == Stop::Sender {
-                let what = "senders that end their tokens wait for one first, and unscheduled packets need none";
+                let what =
+                    "senders that end their tokens wait for one first, and unscheduled packets need none";
                 return Err(field.error(what, "stop = \"complete\", or unscheduled = 0"));
             }
         }
@@ -268,7 +271,10 @@ impl Tokens {
             self.thresholds.at[..cuts.len()].copy_from_slice(&cuts);
             return Ok(());
         }
-        self.p = keys.take("p").map(|field| above(&field, 1.0, "packets of the largest flow, such as 2107")).transpose()?;
+        self.p = keys
+            .take("p")
+            .map(|field| above(&field, 1.0, "packets of the largest flow, such as 2107"))
+            .transpose()?;
         if let Some(field) = keys.take("a") {
             self.a = above(&field, 0.0, "above 0, such as 1")?;
         }
@@ -359,12 +365,20 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let mean = u32::from(tokens.token_min) + u32::from(tokens.token_max);
     if mean != 2 * u32::from(port.token) {
-        let what = format!("ports take tokens for {}B on average, and they have {}B", port.token, f64::from(mean) / 2.0);
+        let what = format!(
+            "ports take tokens for {}B on average, and they have {}B",
+            port.token,
+            f64::from(mean) / 2.0
+        );
         return Err(Fault::new("port.token", what, "the mean of token_min and token_max"));
     }
     if tokens.is_exact() != (port.order == Order::Rank) {
         let what = "ports that sort by rank and receivers that rank exactly need each other";
-        return Err(Fault::new("port.order", what.to_owned(), "order = \"rank\" with priority = \"exact_...\""));
+        return Err(Fault::new(
+            "port.order",
+            what.to_owned(),
+            "order = \"rank\" with priority = \"exact_...\"",
+        ));
     }
     if tokens.lifetime > Span::ZERO && tokens.lifetime.times(2) < fabric.round_trip {
         let what = format!(
@@ -389,8 +403,13 @@ fn classes(scheme: &Scheme, tokens: &Tokens) -> Result<(), Fault> {
         Assign::None => Ok(()),
         Assign::Known(_) if tokens.priority == By::Asked => Ok(()),
         _ => {
-            let what = format!("`{}` gives packets classes, and receivers give tokens theirs", scheme.assign.name());
-            Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or a rule by flow with priority = \"asked\""))
+            let what =
+                format!("`{}` gives packets classes, and receivers give tokens theirs", scheme.assign.name());
+            Err(Fault::new(
+                "assign",
+                what,
+                "assign = { kind = \"none\" }, or a rule by flow with priority = \"asked\"",
+            ))
         }
     }
 }
@@ -402,11 +421,20 @@ fn ways(tokens: &Tokens, fabric: &Fabric) -> Result<(), Fault> {
     }
     if fabric.sprays {
         let what = "the network sprays packets, and data must take the way of its tokens".to_owned();
-        return Err(Fault::new("transport.paths", what, "topology.paths = \"hash\", or transport.paths = \"spray\" (top)"));
+        return Err(Fault::new(
+            "transport.paths",
+            what,
+            "topology.paths = \"hashed\", or transport.paths = \"spray\" (top)",
+        ));
     }
     if !fabric.symmetric {
-        let what = "in this network there is no choice of paths by which data takes the way of its tokens".to_owned();
-        return Err(Fault::new("transport", what, "a leaf-spine, fat-tree, three-tier or single-path network"));
+        let what = "in this network there is no choice of paths by which data takes the way of its tokens"
+            .to_owned();
+        return Err(Fault::new(
+            "transport",
+            what,
+            "a leaf-spine, fat-tree, three-tier or single-path network",
+        ));
     }
     Ok(())
 }

@@ -45,7 +45,9 @@ impl<B: Body> TransmitQueue<B> {
     /// the transport's, and hosts do not trim.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy, rate: Rate) -> Self {
         match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => Self::Fifo(Fifo::new(spec.buffer)),
+            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
+                Self::Fifo(Fifo::new(spec.buffer))
+            }
             Queues::Tokens(tokens) => Self::Tokens(Box::new(TokenGroup::new(&tokens, rate, spec.buffer))),
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
             Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
@@ -126,7 +128,13 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
             Self::Wfq(q) => q.start(t),
-            Self::Tokens(q) => if q.next_start()? <= t { q.start(t) } else { None },
+            Self::Tokens(q) => {
+                if q.next_start()? <= t {
+                    q.start(t)
+                } else {
+                    None
+                }
+            }
         }
     }
 

@@ -181,8 +181,7 @@ impl Topology {
     pub fn is_symmetric(&self, (a, b): (HostId, HostId), entropy: u16) -> bool {
         let there = self.path(a, b, entropy);
         let back = self.path(b, a, entropy);
-        there.len() == back.len()
-            && there.iter().zip(back.iter().rev()).all(|(&l, &r)| self.reverse(l) == r)
+        there.len() == back.len() && there.iter().zip(back.iter().rev()).all(|(&l, &r)| self.reverse(l) == r)
     }
 
     /// The node of that name, found by looking through all names.

@@ -341,9 +341,11 @@ impl Tokens {
 
     fn is_live(&self, entry: &Entry) -> bool {
         let armed = match entry.owner {
-            Owner::Sender(slot) => {
-                self.senders.get(slot).filter(|_| self.senders.generation(slot) == entry.generation).map(|s| s.armed)
-            }
+            Owner::Sender(slot) => self
+                .senders
+                .get(slot)
+                .filter(|_| self.senders.generation(slot) == entry.generation)
+                .map(|s| s.armed),
             Owner::Receiver(slot) => self
                 .receivers
                 .get(slot)

@@ -235,8 +235,7 @@ impl Receiver {
 
     /// The token `seq` came back after `rtt`.
     fn learn(&mut self, seq: u32, rtt: Span, now: Time, config: &Config) {
-        let smooth =
-            |old: Span| Span((old.0 * RTT_KEPT + rtt.0 * (RTT_PARTS - RTT_KEPT)) / RTT_PARTS);
+        let smooth = |old: Span| Span((old.0 * RTT_KEPT + rtt.0 * (RTT_PARTS - RTT_KEPT)) / RTT_PARTS);
         if self.rtt.is_none() {
             self.fate.since = now;
         }

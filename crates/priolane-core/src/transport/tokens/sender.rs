@@ -152,7 +152,8 @@ impl Sender {
             self.round = Round { ends: now + self.rtt, tokens: 0 };
         }
         self.round.tokens += 1;
-        let packet = self.next_packet().or_else(|| self.unanswered(now, acked / u64::from(config.frame.mss())));
+        let packet =
+            self.next_packet().or_else(|| self.unanswered(now, acked / u64::from(config.frame.mss())));
         if packet.is_some() {
             self.spent.used += 1;
             return Choice { packet, word: self.word_after(now, config) };
@@ -269,10 +270,12 @@ impl Sender {
         self.heard = now;
         self.backoff = (self.backoff + 1).min(MOST_BACKOFF);
         self.timeouts += 1;
-        Some(match config.priority.tells_size() {
-            _ if self.has_unsent() || self.state == State::Requesting => Word::Sync,
-            true => Word::Stop,
-            false => Word::Fin,
+        Some(if self.has_unsent() || self.state == State::Requesting {
+            Word::Sync
+        } else if config.priority.tells_size() {
+            Word::Stop
+        } else {
+            Word::Fin
         })
     }
 

@@ -29,7 +29,8 @@ fn symmetric_paths_are_retraced_and_hashed_ones_are_not() {
         core_link: FABRIC,
     };
     let parallel = LeafSpine { links_per_pair: 2, ..leaf_spine() };
-    let all = [leaf_spine().build(), parallel.build(), fat_tree(4).build(), three.build(), dumbbell().build()];
+    let all =
+        [leaf_spine().build(), parallel.build(), fat_tree(4).build(), three.build(), dumbbell().build()];
     for topology in all.map(Result::unwrap) {
         let (mirrored, all) = mirrored(topology);
         assert_eq!(mirrored, all);
