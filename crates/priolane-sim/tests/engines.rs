@@ -120,7 +120,7 @@ fn token_transport(scenario: &mut Scenario, draw: &mut Draw) {
     scenario.ports.iter_mut().for_each(|p| *p = port());
     scenario.nic =
         Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port() }, sort_by: SortBy::Class };
-    scenario.transport = Transport::Tokens(config);
+    scenario.transport = Transport::Tokens(Box::new(config));
 }
 
 /// A controller that goes by delay, by deadlines or by telemetry.

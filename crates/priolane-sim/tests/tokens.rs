@@ -46,7 +46,7 @@ fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
     let port = port(config, Limit::Unlimited);
     let mut scenario = scenario(topology, port, flows);
     scenario.topology.path_choice = PathChoice::Symmetric;
-    scenario.transport = Transport::Tokens(config.clone());
+    scenario.transport = Transport::Tokens(Box::new(config.clone()));
     scenario.nic = nic(port);
     scenario
 }
@@ -113,8 +113,8 @@ fn two_expresspass_flows_share_a_link_evenly_after_some_round_trips() {
     scenario.stop = Stop::At(Time(1_200_000_000));
     let outcome = agreed(&scenario);
     let acked = |flow: u32, at: u64| {
-        let of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
-        of_flow.last().map_or(0, |r| r.acked_bytes) as f64
+        let mut of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
+        of_flow.next_back().map_or(0, |r| r.acked_bytes) as f64
     };
     let [a, b] = [0, 1].map(|flow| acked(flow, 1_100_000_000) - acked(flow, 700_000_000));
     let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
@@ -206,7 +206,7 @@ impl Endpoint for Audited {
 
 fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
     let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
-    let (config, audits) = (Arc::new(config.clone()), Arc::new(Mutex::new(Vec::new())));
+    let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
     let make = |host| Audited {
         inner: Tokens::new(host, Arc::clone(&config)),
         arrived: Vec::new(),

@@ -24,6 +24,7 @@ use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Transport {
     /// The window machine with a congestion controller and a host scheduler.
     Window {
@@ -35,7 +36,7 @@ pub enum Transport {
         scheduler: host::SchedulerKind,
     },
     /// Receivers hand out tokens: ExpressPass, TOP.
-    Tokens(tokens::Config),
+    Tokens(Box<tokens::Config>),
 }
 
 /// A congestion controller with its parameters.
@@ -76,7 +77,7 @@ impl Transport {
         let (window, controller, scheduler) = match self {
             Self::Window { window, controller, scheduler } => (window, controller, scheduler),
             Self::Tokens(config) => {
-                let config = Arc::new(config.clone());
+                let config = Arc::new((**config).clone());
                 return user.run(|host| tokens::Tokens::new(host, Arc::clone(&config)));
             }
         };

@@ -207,7 +207,7 @@ fn map(map: &Map) -> [u8; CLASSES] {
 pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
     let text = &scheme.transport;
     if let Some(tokens) = text.kind.tokens() {
-        return core_transport::Transport::Tokens(token_transport(tokens, frame, monitor));
+        return core_transport::Transport::Tokens(Box::new(token_transport(tokens, frame, monitor)));
     }
     let mss = u64::from(frame.mss());
     let bytes = |limit| match limit {
