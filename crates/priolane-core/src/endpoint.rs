@@ -240,6 +240,11 @@ pub trait Endpoint: Send {
     /// What this transport writes in its packets.
     type Body: crate::packet::Body;
 
+    /// The host's line has this rate. Called once, before any other call, by drivers that know it. Default: nothing.
+    fn attach(&mut self, line: Rate) {
+        let _ = line;
+    }
+
     /// The application starts `flow` here. Called once per flow, at its source (or [`Self::open_on`] is).
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec);
 

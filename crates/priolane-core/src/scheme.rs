@@ -6,6 +6,7 @@
 
 mod list;
 mod policies;
+mod tokens;
 
 pub use list::ENTRIES;
 
@@ -64,6 +65,10 @@ pub enum Capability {
     TransmitQueue,
     /// Switch ports cut payload off rather than drop packets.
     Trimming,
+    /// Switch ports limit tokens so that what they call for fits the line.
+    TokenPorts,
+    /// Hosts limit their tokens as switch ports do.
+    TokenQueue,
 }
 
 impl Capability {
@@ -78,6 +83,8 @@ impl Capability {
             Self::HostOrder => "a NIC that keeps the host's order of levels",
             Self::Trimming => "switch ports that trim packets",
             Self::TransmitQueue => "a transmit queue at the NIC",
+            Self::TokenPorts => "switch ports that limit tokens",
+            Self::TokenQueue => "a NIC that limits tokens as switch ports do",
         }
     }
 }
@@ -194,13 +201,36 @@ mod tests {
     }
 
     #[test]
+    fn token_transports_need_ports_and_nics_for_tokens() {
+        for transport in ["expresspass", "top"] {
+            let choices = [
+                choice(Row::Transport, transport, &[]),
+                choice(Row::Port, "tokens", &[]),
+                choice(Row::Nic, "tokens", &[]),
+                choice(Row::Host, "fifo", &[]),
+            ];
+            assert!(unmet(&choices).is_none());
+            let missing = |without: usize| {
+                let rest: Vec<Choice> = choices
+                    .iter()
+                    .enumerate()
+                    .filter(|&(i, _)| i != without)
+                    .map(|(_, c)| c.clone())
+                    .collect();
+                unmet(&rest).map(|(_, capability, _)| capability)
+            };
+            assert_eq!(missing(1), Some(Capability::TokenPorts));
+            assert_eq!(missing(2), Some(Capability::TokenQueue));
+        }
+    }
+
+    #[test]
     fn a_ranked_port_needs_a_transport_that_ranks() {
         let ranked = choice(Row::Port, "ranked", &["ecn"]);
         for transport in names(Row::Transport) {
-            assert!(
-                unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]).is_none(),
-                "{transport}"
-            );
+            let ranks = !["expresspass", "top"].contains(&transport);
+            let alone = unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]).is_none();
+            assert_eq!(alone, ranks, "{transport}");
         }
         let (entry, capability, givers) = unmet(&[ranked]).unwrap();
         assert_eq!((entry.name, capability), ("ranked", Capability::Ranks));

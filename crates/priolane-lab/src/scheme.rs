@@ -13,6 +13,7 @@ mod read;
 mod shipped;
 mod thresholds;
 mod token_port;
+mod tokens;
 mod transport;
 
 use serde::Serialize;
@@ -29,6 +30,8 @@ pub use prioplus::PrioPlus;
 pub use read::read;
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
+pub use token_port::{Order as TokenOrder, TokenPort};
+pub use tokens::{By as RankBy, Paths as TokenPaths, Repair, Stop as TokenStop, Tokens};
 pub use transport::{Handshake, Recovery, Transport, TransportKind};
 
 /// A whole scheme; serialized, it is a scheme file again.

@@ -12,6 +12,7 @@ mod multi_queue;
 pub mod pfc;
 mod push_out;
 mod ranked;
+mod ranked_tokens;
 mod shared_buffer;
 mod strict;
 mod token_group;
@@ -25,7 +26,7 @@ pub use push_out::PushOut;
 pub use ranked::Ranked;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
-pub use token_group::{DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec};
+pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec};
 pub use trimming::{Trimming, TrimmingSpec};
 pub use wfq::{QueueWeights, VirtualClock, Wfq};
 

@@ -4,6 +4,7 @@
 //! signals     all but payload and tokens ................................. served first
 //! tokens      K queues, strict among each other, room for `depth` each, one limiter for all of them
 //! data        one queue, the port's buffer and marks
+//! unscheduled payload that no token called for, where it has a class of its own: room for one packet, served last
 //!
 //! rate of tokens    C s / (s + F)    C: the line, s: mean token, F: the frame a token calls for, all on the wire
 //! rate of data      C F / (s + F)
@@ -18,11 +19,14 @@
 //! data limited to the rest, and rejects others: data without limit above tokens starves them, below tokens it takes
 //! what tokens leave, so that their data find the line taken ([`DataRate::Unlimited`]); a limiter for each class
 //! ([`Split::PerClass`]) leaves a class's share unused while others wait (docs/assumptions.md#token-group).
+//!
+//! With [`Among::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
 
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
+use super::ranked_tokens::{Offer, RankedTokens};
 use super::{Admission, Buffer, Discipline};
-use crate::ids::CLASSES;
+use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, Kind, Parcel};
 use crate::ring::Ring;
 use crate::units::{Rate, Span, Time};
@@ -54,6 +58,15 @@ pub enum Split {
     PerClass,
 }
 
+/// What orders tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// Their classes, strictly; first come first served within a class.
+    Classes,
+    /// Their ranks, the smallest first, in room for all classes' tokens together; the worst makes way.
+    Rank,
+}
+
 /// What a port for tokens is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenGroupSpec {
@@ -76,6 +89,10 @@ pub struct TokenGroupSpec {
     pub data: DataRate,
     /// Whose the token rate is.
     pub split: Split,
+    /// What orders tokens.
+    pub among: Among,
+    /// The class of payload that waits in a queue of its own, which has room for one packet and is served last.
+    pub unscheduled: Option<Class>,
 }
 
 impl TokenGroupSpec {
@@ -90,6 +107,8 @@ impl TokenGroupSpec {
         order: GroupOrder::TokensFirst,
         data: DataRate::Limited,
         split: Split::Group,
+        among: Among::Classes,
+        unscheduled: None,
     };
 
     /// What the tokens of one limiter take of the line, as a fraction.
@@ -122,7 +141,12 @@ struct Mortal<P> {
 pub struct TokenGroup<P> {
     signals: Ring<P>,
     tokens: Vec<Ring<Mortal<P>>>,
+    /// In place of `tokens`, of which there is one that stays empty.
+    ranked: Option<Box<RankedTokens<P>>>,
+    evicted: Option<P>,
     data: Ring<P>,
+    unscheduled: Ring<P>,
+    unscheduled_class: Option<Class>,
     data_backlog: Backlog,
     total: Backlog,
     /// One for all classes, or one for each.
@@ -140,12 +164,17 @@ enum Lane {
     Signals,
     Tokens(usize),
     Data,
+    Unscheduled,
 }
 
 impl<P: Parcel> TokenGroup<P> {
     /// An empty port in front of a line of `rate`; `buffer` is that of data, classes beyond the last are the last.
     pub fn new(spec: &TokenGroupSpec, rate: Rate, buffer: Buffer) -> Self {
-        let classes = usize::from(spec.classes.clamp(1, CLASSES as u8));
+        let classes = match spec.among {
+            Among::Classes => usize::from(spec.classes.clamp(1, CLASSES as u8)),
+            Among::Rank => 1,
+        };
+        let room = spec.depth as usize * usize::from(spec.classes);
         let ahead = |bytes: u16| u64::from(spec.burst.saturating_sub(1)) * u64::from(bytes);
         let bucket = |share, bytes| {
             let per_byte = PerByte::at(rate, share);
@@ -157,7 +186,11 @@ impl<P: Parcel> TokenGroup<P> {
         Self {
             signals: Ring::default(),
             tokens: (0..classes).map(|_| Ring::default()).collect(),
+            ranked: (spec.among == Among::Rank).then(|| Box::new(RankedTokens::new(room))),
+            evicted: None,
             data: Ring::default(),
+            unscheduled: Ring::default(),
+            unscheduled_class: spec.unscheduled,
             data_backlog: Backlog::default(),
             total: Backlog::default(),
             token_buckets: vec![bucket(spec.token_share(), spec.token_wire); buckets],
@@ -171,6 +204,7 @@ impl<P: Parcel> TokenGroup<P> {
 
     fn lane(&self, header: &Header) -> Lane {
         match header.kind {
+            Kind::Data if self.unscheduled_class == Some(header.class) => Lane::Unscheduled,
             Kind::Data => Lane::Data,
             Kind::Credit => Lane::Tokens(usize::from(header.class).min(self.tokens.len() - 1)),
             _ => Lane::Signals,
@@ -189,9 +223,37 @@ impl<P: Parcel> TokenGroup<P> {
 
     /// The token class that may start at `t`.
     fn token_ready(&self, t: Time) -> Option<usize> {
-        let ready =
-            |&c: &usize| !self.tokens[c].is_empty() && self.token_buckets[self.bucket_of(c)].eligible() <= t;
+        let ready = |&c: &usize| !self.is_empty(c) && self.token_buckets[self.bucket_of(c)].eligible() <= t;
         (0..self.tokens.len()).find(ready)
+    }
+
+    /// Whether no token of a class waits.
+    fn is_empty(&self, class: usize) -> bool {
+        match &self.ranked {
+            None => self.tokens[class].is_empty(),
+            Some(ranked) => ranked.is_empty(),
+        }
+    }
+
+    /// A token of `class` arrives.
+    fn take_token(&mut self, class: usize, now: Time, parcel: &P) -> Admission {
+        let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
+        if let Some(ranked) = &mut self.ranked {
+            match ranked.offer(parcel, last) {
+                Offer::Refused => return Admission::Dropped,
+                Offer::Kept => {}
+                Offer::Evicted(worst) => {
+                    self.total.remove(worst.header().wire);
+                    self.evicted = Some(worst);
+                }
+            }
+            return Admission::Queued;
+        }
+        if self.tokens[class].len() >= self.depth {
+            return Admission::Dropped;
+        }
+        self.tokens[class].push(&Mortal { last, parcel: *parcel });
+        Admission::Queued
     }
 
     /// What starts at `t`.
@@ -201,16 +263,17 @@ impl<P: Parcel> TokenGroup<P> {
         }
         let tokens = self.token_ready(t).map(Lane::Tokens);
         let data = (!self.data.is_empty() && self.data_eligible() <= t).then_some(Lane::Data);
-        match self.order {
+        let first = match self.order {
             GroupOrder::TokensFirst => tokens.or(data),
             GroupOrder::DataFirst => data.or(tokens),
-        }
+        };
+        first.or((!self.unscheduled.is_empty()).then_some(Lane::Unscheduled))
     }
 
     /// The limiter of `lane` is charged for a service at `t`.
     fn charge(&mut self, lane: Lane, t: Time, wire: u16) {
         match lane {
-            Lane::Signals => {}
+            Lane::Signals | Lane::Unscheduled => {}
             Lane::Tokens(class) => {
                 let bucket = self.bucket_of(class);
                 self.token_buckets[bucket].charge(t, wire);
@@ -222,7 +285,7 @@ impl<P: Parcel> TokenGroup<P> {
     /// Whether `lane` may start at `t`, limiters considered and nothing else.
     fn may_start(&self, lane: Lane, t: Time) -> bool {
         match lane {
-            Lane::Signals => true,
+            Lane::Signals | Lane::Unscheduled => true,
             Lane::Tokens(class) => self.token_buckets[self.bucket_of(class)].eligible() <= t,
             Lane::Data => self.data_eligible() <= t,
         }
@@ -237,10 +300,10 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
                 self.signals.push(parcel);
                 Admission::Queued
             }
-            Lane::Tokens(class) if self.tokens[class].len() >= self.depth => Admission::Dropped,
-            Lane::Tokens(class) => {
-                let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
-                self.tokens[class].push(&Mortal { last, parcel: *parcel });
+            Lane::Tokens(class) => self.take_token(class, now, parcel),
+            Lane::Unscheduled if !self.unscheduled.is_empty() => Admission::Dropped,
+            Lane::Unscheduled => {
+                self.unscheduled.push(parcel);
                 Admission::Queued
             }
             Lane::Data => {
@@ -272,8 +335,18 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         Some(admission)
     }
 
+    #[inline]
+    fn pop_evicted(&mut self) -> Option<P> {
+        self.evicted.take()
+    }
+
     fn pop_expired(&mut self, now: Time) -> Option<P> {
         self.longest_wait?;
+        if let Some(ranked) = &mut self.ranked {
+            let parcel = ranked.pop_expired(now)?;
+            self.total.remove(parcel.header().wire);
+            return Some(parcel);
+        }
         // Each class is in order of time.
         let is_late = |class: &&mut Ring<Mortal<P>>| class.first().is_some_and(|token| token.last < now);
         let Mortal { parcel, .. } = self.tokens.iter_mut().find(is_late)?.pop()?;
@@ -282,10 +355,10 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
     }
 
     fn next_start(&self) -> Option<Time> {
-        if !self.signals.is_empty() {
+        if !self.signals.is_empty() || !self.unscheduled.is_empty() {
             return Some(Time::ZERO);
         }
-        let waiting = (0..self.tokens.len()).filter(|&c| !self.tokens[c].is_empty());
+        let waiting = (0..self.tokens.len()).filter(|&c| !self.is_empty(c));
         let tokens = waiting.map(|c| self.token_buckets[self.bucket_of(c)].eligible()).min();
         let data = (!self.data.is_empty()).then(|| self.data_eligible());
         [tokens, data].into_iter().flatten().min()
@@ -295,14 +368,22 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         let lane = self.next_lane(t)?;
         let wire = match lane {
             Lane::Signals => self.signals.first().map(|p| p.header().wire),
-            Lane::Tokens(class) => self.tokens[class].first().map(|token| token.parcel.header().wire),
+            Lane::Tokens(class) => match &self.ranked {
+                None => self.tokens[class].first().map(|token| token.parcel.header().wire),
+                Some(ranked) => ranked.first().map(|parcel| parcel.header().wire),
+            },
+            Lane::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
             Lane::Data => self.data.first().map(|p| p.header().wire),
         }?;
         self.charge(lane, t, wire);
         self.total.remove(wire);
         match lane {
             Lane::Signals => self.signals.pop(),
-            Lane::Tokens(class) => self.tokens[class].pop().map(|token| &token.parcel),
+            Lane::Tokens(class) => match &mut self.ranked {
+                None => self.tokens[class].pop().map(|token| &token.parcel),
+                Some(ranked) => ranked.pop(),
+            },
+            Lane::Unscheduled => self.unscheduled.pop(),
             Lane::Data => {
                 self.data_backlog.remove(wire);
                 self.data.pop()
@@ -322,7 +403,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         match self.lane(header) {
             Lane::Data => self.data_backlog.bytes,
             // Signals and tokens have room of their own: a shared buffer refuses them only where it is full.
-            Lane::Signals | Lane::Tokens(_) => 0,
+            Lane::Signals | Lane::Tokens(_) | Lane::Unscheduled => 0,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The entries, row by row.
 
-use super::policies;
 use super::{Capability, Entry, Parameter, Provision, Row};
+use super::{policies, tokens};
 
 const fn parameter(
     name: &'static str,
@@ -546,6 +546,8 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::Ranks)],
     },
+    tokens::EXPRESSPASS,
+    tokens::TOP,
     Entry {
         row: Row::Assign,
         name: "none",
@@ -656,6 +658,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::TransmitQueue), always(Capability::HostOrder)],
     },
+    tokens::NIC,
     Entry {
         row: Row::Port,
         name: "fifo",
@@ -745,10 +748,15 @@ pub static ENTRIES: &[Entry] = &[
                  per_class_split, which TOP rejects",
                 ["", "b", "TOP Fig. 3"],
             ),
+            parameter(
+                "order",
+                "what orders tokens: class | rank (in room for all classes, the worst makes way)",
+                ["", "class", "docs/assumptions.md#ideal-tokens"],
+            ),
             ECN,
         ],
         requires: &[],
-        provides: &[MARKS_IF_ECN],
+        provides: &[MARKS_IF_ECN, always(Capability::TokenPorts)],
     },
     Entry {
         row: Row::Port,

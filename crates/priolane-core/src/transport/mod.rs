@@ -12,6 +12,7 @@ pub mod new_reno;
 pub mod paccp;
 pub mod prioplus;
 pub mod swift;
+pub mod tokens;
 pub mod window;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Transport {
     /// The window machine with a congestion controller and a host scheduler.
     Window {
@@ -33,6 +35,8 @@ pub enum Transport {
         /// Which flow of a host goes next.
         scheduler: host::SchedulerKind,
     },
+    /// Receivers hand out tokens: ExpressPass, TOP.
+    Tokens(Box<tokens::Config>),
 }
 
 /// A congestion controller with its parameters.
@@ -72,7 +76,13 @@ pub trait EndpointUser {
 impl Transport {
     /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
     pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
-        let Self::Window { window, controller, scheduler } = self;
+        let (window, controller, scheduler) = match self {
+            Self::Window { window, controller, scheduler } => (window, controller, scheduler),
+            Self::Tokens(config) => {
+                let config = Arc::new((**config).clone());
+                return user.run(|host| tokens::Tokens::new(host, Arc::clone(&config)));
+            }
+        };
         let window = (Arc::new(*window), *scheduler);
         match controller {
             Controller::NewReno(c) => on_window::<new_reno::NewReno, U>(user, window, c),

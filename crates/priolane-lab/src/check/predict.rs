@@ -132,16 +132,19 @@ fn sent(scenario: &Scenario, demands: &[Demand], end: Time) -> Vec<f64> {
 fn acks(scenario: &Scenario) -> f64 {
     match &scenario.transport {
         Transport::Window { window, .. } => f64::from(window.ack_every.max(1)),
+        // A token for each packet.
+        Transport::Tokens(_) => 1.0,
     }
 }
 
-/// Packets of a flow besides payload and its ACKs: SYN, SYN/ACK, ACK.
+/// Packets of a flow besides payload and its ACKs or tokens: SYN, SYN/ACK, ACK, or SYNC, STOP, DONE.
 fn handshake(scenario: &Scenario) -> f64 {
     match &scenario.transport {
         Transport::Window { window, .. } => match window.handshake {
             Handshake::OneRtt => 3.0,
             Handshake::None | Handshake::Reuse => 0.0,
         },
+        Transport::Tokens(_) => 3.0,
     }
 }
 

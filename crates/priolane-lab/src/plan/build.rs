@@ -57,12 +57,13 @@ pub struct Load {
 /// An [`InputError`] where the traffic does not fit the network.
 pub fn build(run: &Run) -> Result<Built, InputError> {
     let experiment = &run.experiment;
-    let topology = ports::network(experiment, &Table::default())?;
+    let mut topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(&run.scheme) else {
         let what = format!("the experiment has no scheme {:?}", run.scheme);
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
+    topology.path_choice = ports::path_choice(scheme, topology.path_choice);
     let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
     assign(scheme, &mut flows, run.seed);
     let controls = controls(experiment, &flows)?;
@@ -82,7 +83,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
         transport: ports::transport(scheme, experiment.frame, monitor),
-        nic: ports::nic(scheme, host_rate),
+        nic: ports::nic(scheme, &experiment.frame, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
         measuring: Measuring {

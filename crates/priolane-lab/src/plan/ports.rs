@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use priolane_core::assign::{self, Ladder};
 use priolane_core::endpoint::Weights;
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::{CLASSES, Class};
+use priolane_core::ids::{CLASSES, Class, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{self, Limit, SortBy};
+use priolane_core::port::{self, Limit, SortBy, TokenGroupSpec};
 use priolane_core::scheme::Capability;
+use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
 use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp};
 use priolane_core::units::{Rate, Span};
@@ -19,8 +20,8 @@ use super::admission;
 use super::delay_based;
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Paccp, PortKind, Recovery, Scheme, Scope,
-    Sharing, Thresholds, TransportKind,
+    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Paccp, PortKind, Recovery, Repair,
+    Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -53,7 +54,32 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         rates_every: experiment.rates_every,
         round_trip: admission::round_trip(topology, &experiment.frame),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
+        symmetric: is_symmetric(topology),
         headroom: headroom(experiment, topology),
+    }
+}
+
+/// Racks between which paths are looked at.
+const LOOKED_AT: u32 = 48;
+
+/// Whether paths by entropy and tier are the same both ways, between the first hosts of (many of the) racks.
+fn is_symmetric(topology: &Topology) -> bool {
+    if topology.choices.is_empty() {
+        return true;
+    }
+    let first = |rack: u32| topology.rack.iter().position(|&r| r == rack).map(|h| HostId(h as u16));
+    let some: Vec<HostId> = (0..topology.racks.min(LOOKED_AT)).filter_map(first).collect();
+    let topology = Topology { path_choice: PathChoice::Symmetric, ..topology.clone() };
+    let meet = |a: HostId, b: HostId| [0, 1, 4_711, 40_503].iter().all(|&e| topology.is_symmetric((a, b), e));
+    some.iter().enumerate().all(|(i, &a)| some[..i].iter().all(|&b| meet(a, b)))
+}
+
+/// How packets of `scheme` choose among equal paths, where the network leaves it to a hash.
+pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
+    match scheme.transport.kind.tokens().map(|tokens| tokens.paths) {
+        None => own,
+        Some(TokenPaths::Symmetric) => PathChoice::Symmetric,
+        Some(TokenPaths::Spray) => PathChoice::Sprayed,
     }
 }
 
@@ -101,7 +127,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
         PortKind::Trimming { headers } => Queues::Trimming { headers },
-        PortKind::Tokens(port) => Queues::Tokens(port.spec(frame)),
+        PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
     let limit_scope = match buffer.sharing {
@@ -120,6 +146,11 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
     topology.links.iter().map(|link| spec(link.rate)).collect()
 }
 
+fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
+    let blind = scheme.transport.kind.tokens().is_some_and(|tokens| tokens.unscheduled > 0);
+    TokenGroupSpec { unscheduled: blind.then_some(UNSCHEDULED_CLASS), ..port.spec(frame) }
+}
+
 /// What the ports of a switch share.
 pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
     let memory = match (scheme.port.buffer.sharing, scheme.port.buffer.limit) {
@@ -133,7 +164,12 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
 }
 
 /// What stands between transport and line; host links have one rate, `rate`.
-pub(super) fn nic(scheme: &Scheme, rate: Rate) -> scenario::Nic {
+pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
+    if let (Nic::Tokens, PortKind::Tokens(port)) = (&scheme.nic, scheme.port.kind) {
+        let queues = Queues::Tokens(token_port(scheme, port, frame));
+        let port = PortSpec { queues, buffer: port::Buffer::UNLIMITED };
+        return scenario::Nic::Queue { port, sort_by: SortBy::Class };
+    }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
     let queues = match (queue, &scheme.host) {
         (NicQueue::Host, Host::Mlfq { levels, .. }) => {
@@ -170,6 +206,9 @@ fn map(map: &Map) -> [u8; CLASSES] {
 /// The transport with all its parameters.
 pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
     let text = &scheme.transport;
+    if let Some(tokens) = text.kind.tokens() {
+        return core_transport::Transport::Tokens(Box::new(token_transport(tokens, frame, monitor)));
+    }
     let mss = u64::from(frame.mss());
     let bytes = |limit| match limit {
         Limit::Packets(n) => Some(u64::from(n) * mss),
@@ -197,7 +236,7 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         max_window: bytes(text.max_window).unwrap_or(u64::MAX),
         queue_limit: match scheme.nic {
             Nic::Queue { per_flow_limit, .. } => bytes(per_flow_limit),
-            Nic::Pull => None,
+            Nic::Pull | Nic::Tokens => None,
         },
         control_class: text.control_class,
         control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
@@ -213,7 +252,32 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         Host::Las => SchedulerKind::Las,
     };
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    core_transport::Transport::Window { window, controller: controller(&text.kind, reno, mss), scheduler }
+    let controller = controller(&text.kind, reno, mss);
+    core_transport::Transport::Window { window, controller, scheduler }
+}
+
+fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens::Config {
+    tokens::Config {
+        frame,
+        token: tokens::TokenSize { least: keys.token_min, most: keys.token_max },
+        feedback: keys.feedback(),
+        jitter: keys.jitter,
+        priority: keys.rule(),
+        expiry: (keys.lifetime > Span::ZERO).then_some(keys.lifetime),
+        stop: match keys.stop {
+            TokenStop::Sender => tokens::Stop::Sender,
+            TokenStop::Complete => tokens::Stop::Complete,
+            TokenStop::NeedCap => tokens::Stop::NeedCap,
+        },
+        recovery: match keys.recovery {
+            Repair::Selective => tokens::Recovery::Selective,
+            Repair::GoBackN => tokens::Recovery::GoBackN,
+        },
+        unscheduled: keys.unscheduled,
+        reordering: keys.reordering,
+        min_rto: keys.min_rto,
+        monitor,
+    }
 }
 
 fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Controller {
@@ -233,6 +297,8 @@ fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Control
         TransportKind::PrioPlusSwift(ref keys) => {
             Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))
         }
+        // Token transports have no window, and come here no more.
+        TransportKind::ExpressPass(_) | TransportKind::Top(_) => Controller::NewReno(reno),
         TransportKind::PrioPlusLedbat(ref keys) => {
             Controller::PrioPlusLedbat(delay_based::prioplus(keys, delay_based::ledbat(&keys.inner, reno)))
         }

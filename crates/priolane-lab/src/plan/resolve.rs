@@ -32,6 +32,16 @@ pub(super) fn thresholds(
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
         solve("assign.thresholds", *levels, thresholds, &site)?;
     }
+    if let Some(tokens) = scheme.transport.kind.tokens_mut()
+        && tokens.lacks_p()
+    {
+        let fix = "p = 2107, the packets of the largest flow".to_owned();
+        let found = belief("transport.p", &ThresholdSource::Global, &site);
+        let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
+        // A flow of one packet is in the first class, whatever the largest.
+        let packets = law.max() / f64::from(experiment.frame.mss());
+        tokens.p = Some(libm::ceil(packets).max(2.0));
+    }
     if let Assign::Known(known) = &mut scheme.assign {
         cuts(known, &site)?;
     }

@@ -29,6 +29,8 @@ pub struct Fabric {
     pub noise: Option<Span>,
     /// Whether packets of one flow take several paths.
     pub sprays: bool,
+    /// Whether paths can be chosen so that packets of both directions meet.
+    pub symmetric: bool,
     /// Bytes that a lossless class may still send to a switch that pauses it, over all its links, at the switch with
     /// most.
     pub headroom: u64,
@@ -70,6 +72,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     lanes(scheme, fabric)?;
     targets(scheme, fabric)?;
     super::pfc::check(scheme, fabric)?;
+    super::tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
@@ -380,7 +383,7 @@ const STANDARD_DUP_THRESHOLD: u32 = 3;
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
     let dup_threshold = scheme.transport.dup_threshold;
-    if fabric.sprays && dup_threshold <= STANDARD_DUP_THRESHOLD {
+    if fabric.sprays && scheme.transport.kind.tokens().is_none() && dup_threshold <= STANDARD_DUP_THRESHOLD {
         all.push(format!(
             "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
              for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"

@@ -95,6 +95,8 @@ impl Host {
 pub enum Nic {
     /// Nothing: the line asks the host's scheduler.
     Pull,
+    /// The token discipline of the switch ports.
+    Tokens,
     /// A transmit queue.
     Queue {
         /// Its discipline.
@@ -122,6 +124,7 @@ impl Nic {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pull => "pull",
+            Self::Tokens => "tokens",
             Self::Queue { queue: NicQueue::Fifo, .. } => "fifo",
             Self::Queue { queue: NicQueue::Host, .. } => "host",
         }
@@ -130,7 +133,9 @@ impl Nic {
 
 impl Serialize for Nic {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else { return s.serialize_str("pull") };
+        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else {
+            return s.serialize_str(self.name());
+        };
         let mut map = s.serialize_map(None)?;
         map.serialize_entry("queue", self.name())?;
         map.serialize_entry("limit", &show_limit(*limit))?;

@@ -85,8 +85,11 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
             Ok("pull") => Ok(Nic::Pull),
-            _ => Err(field
-                .error("this is no NIC", "nic = \"pull\", or nic = { queue = \"fifo\" | \"host\", ... }")),
+            Ok("tokens") => Ok(Nic::Tokens),
+            _ => Err(field.error(
+                "this is no NIC",
+                "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\", ... }",
+            )),
         };
     };
     let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host"])? {

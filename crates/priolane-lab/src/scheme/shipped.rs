@@ -31,7 +31,10 @@ shipped!(
     "prioplus_swift",
     "prioplus_ledbat",
     "aequitas",
-    "firapam"
+    "firapam",
+    "expresspass",
+    "top",
+    "ideal_tokens"
 );
 
 /// The text of the shipped scheme of this name.

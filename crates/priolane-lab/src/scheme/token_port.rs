@@ -2,7 +2,7 @@
 
 use priolane_core::ids::CLASSES;
 use priolane_core::packet::Frame;
-use priolane_core::port::{DataRate, GroupOrder, Split, TokenGroupSpec};
+use priolane_core::port::{Among, DataRate, GroupOrder, Split, TokenGroupSpec};
 use serde::Serialize;
 
 use super::transport::word;
@@ -23,7 +23,28 @@ pub struct TokenPort {
     pub expiry: u32,
     /// Who goes first, and what is limited.
     pub mode: Mode,
+    /// What orders tokens.
+    #[serde(skip_serializing_if = "Order::is_class")]
+    pub order: Order,
 }
+
+/// What orders tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Their class.
+    Class,
+    /// Their rank.
+    Rank,
+}
+
+impl Order {
+    fn is_class(&self) -> bool {
+        *self == Self::Class
+    }
+}
+
+const ORDERS: [(&str, Order); 2] = [("class", Order::Class), ("rank", Order::Rank)];
 
 /// The modes of TOP's Fig. 3, and those that it rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,7 +89,8 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
         },
     };
     let mode = word(keys.take("mode"), &MODES, Mode::B)?;
-    Ok(TokenPort { classes, depth, burst, token, expiry, mode })
+    let order = word(keys.take("order"), &ORDERS, Order::Class)?;
+    Ok(TokenPort { classes, depth, burst, token, expiry, mode, order })
 }
 
 impl TokenPort {
@@ -89,6 +111,8 @@ impl TokenPort {
             expiry: (self.expiry > 0).then_some(self.expiry),
             order,
             data,
+            among: if self.order == Order::Rank { Among::Rank } else { Among::Classes },
+            unscheduled: None,
             split: if self.mode == Mode::PerClassSplit { Split::PerClass } else { Split::Group },
         }
     }

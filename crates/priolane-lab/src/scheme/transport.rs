@@ -3,16 +3,18 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 use priolane_core::units::Span;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
 use super::loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 use super::prioplus::PrioPlus;
+use super::tokens::{Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(remote = "Self")]
 pub struct Transport {
     /// Which transport.
     #[serde(flatten)]
@@ -53,6 +55,16 @@ pub struct Transport {
     pub control_class: u8,
 }
 
+impl Serialize for Transport {
+    /// Window transports with all keys, others with their own.
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self.kind {
+            TransportKind::ExpressPass(_) | TransportKind::Top(_) => self.kind.serialize(s),
+            _ => Self::serialize(self, s),
+        }
+    }
+}
+
 /// The transports, each with the parameters only it has.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -80,6 +92,10 @@ pub enum TransportKind {
     /// PrioPlus around LEDBAT.
     #[serde(rename = "prioplus_ledbat")]
     PrioPlusLedbat(PrioPlus<Ledbat>),
+    /// ExpressPass.
+    ExpressPass(Tokens),
+    /// TOP.
+    Top(Tokens),
 }
 
 fn is_true(flag: &bool) -> bool {
@@ -130,11 +146,29 @@ impl TransportKind {
             Self::Hpcc(_) => "hpcc",
             Self::PrioPlusSwift(_) => "prioplus_swift",
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
+            Self::ExpressPass(_) => "expresspass",
+            Self::Top(_) => "top",
+        }
+    }
+
+    /// The keys of a token transport, to be completed.
+    pub fn tokens_mut(&mut self) -> Option<&mut Tokens> {
+        match self {
+            Self::ExpressPass(tokens) | Self::Top(tokens) => Some(tokens),
+            _ => None,
+        }
+    }
+
+    /// The keys of a token transport.
+    pub fn tokens(&self) -> Option<&Tokens> {
+        match self {
+            Self::ExpressPass(tokens) | Self::Top(tokens) => Some(tokens),
+            _ => None,
         }
     }
 }
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 12] = [
     "newreno",
     "dctcp",
     "paccp",
@@ -144,6 +178,8 @@ const KINDS: [&str; 10] = [
     "prioplus_swift",
     "hpcc",
     "prioplus_ledbat",
+    "expresspass",
+    "top",
     "paccp_dctcp",
 ];
 const HANDSHAKES: [(&str, Handshake); 3] =
@@ -167,6 +203,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
         8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
+        9 => return tokens(keys, Whose::ExpressPass),
+        10 => return tokens(keys, Whose::Top),
         _ => TransportKind::PaccpDctcp(PaccpDctcp::read(&mut keys)?),
     };
     let span =
@@ -199,6 +237,32 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     }
     keys.finish()?;
     Ok(transport)
+}
+
+/// A token transport, which has keys of its own only; the others are of no account.
+fn tokens(mut keys: Reader<'_>, whose: Whose) -> Result<Transport, InputError> {
+    let tokens = Tokens::read(&mut keys, whose)?;
+    keys.finish()?;
+    let kind = match whose {
+        Whose::ExpressPass => TransportKind::ExpressPass(tokens),
+        Whose::Top => TransportKind::Top(tokens),
+    };
+    Ok(Transport {
+        kind,
+        init_window: Limit::Packets(10),
+        handshake: Handshake::OneRtt,
+        recovery: Recovery::Sack,
+        reliable: true,
+        dup_threshold: 3,
+        ack_every: 1,
+        ack_delay: Span::from_ms(1),
+        min_rto: tokens.min_rto,
+        initial_rto: tokens.min_rto,
+        max_rto: Span::from_ms(4_000),
+        max_window: Limit::Unlimited,
+        ecn_control: false,
+        control_class: 0,
+    })
 }
 
 /// A window in packets or bytes, above zero and finite.

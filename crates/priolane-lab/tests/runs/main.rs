@@ -9,3 +9,4 @@ mod ports;
 mod ranked_ports;
 mod reacting;
 mod resume;
+mod token_schemes;

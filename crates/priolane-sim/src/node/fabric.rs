@@ -107,7 +107,7 @@ impl<'a> Fabric<'a> {
     /// How `switch` chooses.
     pub(crate) fn chooser(&self, switch: NodeId) -> Chooser {
         match self.scenario.topology.path_choice {
-            PathChoice::Hashed | PathChoice::Pinned => Chooser::ByEntropy,
+            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => Chooser::ByEntropy,
             PathChoice::Sprayed => {
                 let dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
                 Chooser::Spray(Box::new(dice))

@@ -113,6 +113,8 @@ struct Waiting {
     packets: u32,
     /// Those whose departure the transport wants to know.
     named: u32,
+    /// Whether the queue may hold packets back: then each departure is an event, at an instant that the queue knows.
+    limited: bool,
 }
 
 impl Waiting {
@@ -131,7 +133,7 @@ impl Waiting {
     /// Whether the next departure is an event of its own.
     #[inline]
     fn is_event<W: Wire<B>, B: Body>(self) -> bool {
-        self.named > 0 || (W::SERVICE == Service::Eager && self.packets > 0)
+        self.named > 0 || ((W::SERVICE == Service::Eager || self.limited) && self.packets > 0)
     }
 }
 
@@ -208,8 +210,13 @@ impl<E: Endpoint> Host<E> {
         let scenario = fabric.scenario;
         let queue = match &scenario.nic {
             Nic::Pull => None,
-            Nic::Queue { port, sort_by } => Some(TransmitQueue::new(port, *sort_by)),
+            Nic::Queue { port, sort_by } => {
+                Some(TransmitQueue::new(port, *sort_by, scenario.topology.host_capacity(host)))
+            }
         };
+        let limited = queue.as_ref().is_some_and(TransmitQueue::is_limited);
+        let mut endpoint = endpoint;
+        endpoint.attach(scenario.topology.host_capacity(host));
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
         let (machines, gate) = (Machines::new(scenario), Gate::new(scenario, host));
@@ -223,7 +230,7 @@ impl<E: Endpoint> Host<E> {
             processing: scenario.host_delay,
             line: fabric.line(fabric.egress_links[host.index()][0]),
             queue,
-            waiting: Waiting::default(),
+            waiting: Waiting { limited, ..Waiting::default() },
             counts: Counts::default(),
             paused: ClassSet::NONE,
             pausing: None,
@@ -273,8 +280,17 @@ impl<E: Endpoint> Host<E> {
             Pull::NotBefore(t) => t.max(self.line.free_at),
         };
         let waits = self.waiting.is_event::<W, _>() && self.may_serve();
-        let queued = if waits { self.line.free_at } else { Time::NEVER };
+        let queued = if waits { self.next_service() } else { Time::NEVER };
         Due::new(asked.min(queued), Kind::Departure)
+    }
+
+    /// When the transmit queue, which holds something, starts the next packet.
+    #[inline]
+    fn next_service(&self) -> Time {
+        if !self.waiting.limited {
+            return self.line.free_at;
+        }
+        self.queue.as_ref().map_or(Time::NEVER, |queue| queue.next_start().max(self.line.free_at))
     }
 
     /// Departures that are not events and were due by `limit` happen.
@@ -296,7 +312,8 @@ impl<E: Endpoint> Host<E> {
     #[inline]
     pub(crate) fn next_life(&self) -> Time {
         let next = self.next_local().at();
-        if self.waiting.packets > 0 && self.may_serve() { next.min(self.line.free_at) } else { next }
+        let lazy = self.waiting.packets > 0 && !self.waiting.limited && self.may_serve();
+        if lazy { next.min(self.line.free_at) } else { next }
     }
 
     /// Whether a transmit queue that holds something may serve it.
@@ -561,6 +578,7 @@ impl<E: Endpoint> Host<E> {
                 other => return self.wait(other, now, wire),
             };
             let Header { class, wire: size, .. } = outgoing.packet.header;
+            self.expire(now, wire);
             self.exchanged[usize::from(class) % CLASSES].made.add(size);
             wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
             wire.observe(|| self.offered(now, &outgoing.packet.header));
@@ -622,6 +640,7 @@ impl<E: Endpoint> Host<E> {
     }
 
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        self.expire(now, wire);
         while self.waiting.packets > 0 && self.line.free_at <= now {
             let paused = self.paused;
             let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
@@ -634,6 +653,19 @@ impl<E: Endpoint> Host<E> {
                 self.pull = Pull::Ask;
                 self.fill(now, wire);
             }
+        }
+    }
+
+    /// Takes out of the transmit queue what has waited too long.
+    #[inline]
+    fn expire<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        if !self.waiting.limited {
+            return;
+        }
+        while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
+            wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
+            self.waiting.remove(id);
+            self.counts.expired(now, packet.header.class, packet.header.wire);
         }
     }
 

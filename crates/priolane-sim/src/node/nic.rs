@@ -3,8 +3,10 @@
 use priolane_core::endpoint::SendId;
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::{Admission, Discipline, Fifo, Pausable, PushOut, Ranked, SortBy, Strict, Wfq};
-use priolane_core::units::Time;
+use priolane_core::port::{
+    Admission, Discipline, Fifo, Pausable, PushOut, Ranked, SortBy, Strict, TokenGroup, Wfq,
+};
+use priolane_core::units::{Rate, Time};
 
 use crate::scenario::{PortSpec, Queues};
 
@@ -35,16 +37,18 @@ pub(crate) enum TransmitQueue<B: Body> {
     PushOut(PushOut<Outgoing<B>>),
     Ranked(Ranked<Outgoing<B>>),
     Wfq(Box<Wfq<Outgoing<B>>>),
+    Tokens(Box<TokenGroup<Outgoing<B>>>),
 }
 
 impl<B: Body> TransmitQueue<B> {
-    /// An empty queue. No port that is rate-limited, trims or is for tokens is a transmit queue: pacing is the
-    /// transport's, and hosts do not trim.
-    pub(crate) fn new(spec: &PortSpec, sort_by: SortBy) -> Self {
+    /// An empty queue in front of a line of `rate`. No port that is rate-limited or trims is a transmit queue: pacing is
+    /// the transport's, and hosts do not trim.
+    pub(crate) fn new(spec: &PortSpec, sort_by: SortBy, rate: Rate) -> Self {
         match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } | Queues::Tokens(_) => {
+            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
                 Self::Fifo(Fifo::new(spec.buffer))
             }
+            Queues::Tokens(tokens) => Self::Tokens(Box::new(TokenGroup::new(&tokens, rate, spec.buffer))),
             Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
             Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
             Queues::Wfq { weights, map } => {
@@ -62,6 +66,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.enqueue(now, outgoing),
             Self::Ranked(q) => q.enqueue(now, outgoing),
             Self::Wfq(q) => q.enqueue(now, outgoing),
+            Self::Tokens(q) => q.enqueue(now, outgoing),
         }
     }
 
@@ -74,6 +79,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.pass(now, header),
             Self::Ranked(q) => q.pass(now, header),
             Self::Wfq(q) => q.pass(now, header),
+            Self::Tokens(q) => q.pass(now, header),
         }
     }
 
@@ -83,6 +89,30 @@ impl<B: Body> TransmitQueue<B> {
         match self {
             Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) => None,
             Self::PushOut(q) => q.pop_evicted(),
+            Self::Tokens(q) => q.pop_evicted(),
+        }
+    }
+
+    /// Whether the queue may hold a packet back although the line is free.
+    pub(crate) fn is_limited(&self) -> bool {
+        matches!(self, Self::Tokens(_))
+    }
+
+    /// The earliest instant at which something may start, if the line is free; `Time::ZERO` unless it is limited.
+    #[inline]
+    pub(crate) fn next_start(&self) -> Time {
+        match self {
+            Self::Tokens(q) => q.next_start().unwrap_or(Time::NEVER),
+            _ => Time::ZERO,
+        }
+    }
+
+    /// The next packet that has waited too long at `now`.
+    #[inline]
+    pub(crate) fn pop_expired(&mut self, now: Time) -> Option<Outgoing<B>> {
+        match self {
+            Self::Tokens(q) => q.pop_expired(now),
+            _ => None,
         }
     }
 
@@ -98,6 +128,13 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
             Self::Wfq(q) => q.start(t),
+            Self::Tokens(q) => {
+                if q.next_start()? <= t {
+                    q.start(t)
+                } else {
+                    None
+                }
+            }
         }
     }
 
@@ -107,7 +144,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Fifo(q) => q.start_unpaused(t, paused),
             Self::Strict(q) => q.start_unpaused(t, paused),
             Self::Wfq(q) => q.start_unpaused(t, paused),
-            Self::PushOut(_) | Self::Ranked(_) => None,
+            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => None,
         }
     }
 
@@ -117,7 +154,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Fifo(q) => q.is_ready(paused),
             Self::Strict(q) => q.is_ready(paused),
             Self::Wfq(q) => q.is_ready(paused),
-            Self::PushOut(_) | Self::Ranked(_) => paused == ClassSet::NONE,
+            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => paused == ClassSet::NONE,
         }
     }
 
@@ -130,13 +167,20 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => (q.packets(), q.bytes()),
             Self::Ranked(q) => (q.packets(), q.bytes()),
             Self::Wfq(q) => (q.packets(), q.bytes()),
+            Self::Tokens(q) => (q.packets(), q.bytes()),
         }
     }
 
     /// Takes out what is left at the end of a run.
     pub(crate) fn drain(&mut self, at: Time, mut take: impl FnMut(&Header)) {
-        while let Some(outgoing) = self.start(at, ClassSet::NONE) {
-            take(&outgoing.packet.header);
+        while self.backlog().0 > 0 {
+            let at = at.max(self.next_start());
+            while let Some(outgoing) = self.pop_expired(at) {
+                take(&outgoing.packet.header);
+            }
+            if let Some(outgoing) = self.start(at, ClassSet::NONE) {
+                take(&outgoing.packet.header);
+            }
         }
     }
 }

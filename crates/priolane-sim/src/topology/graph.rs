@@ -237,6 +237,7 @@ impl Graph {
             choices: routes.choices,
             path_choice: PathChoice::default(),
             rack,
+            tier: graph.tiers(order.racks),
         })
     }
 

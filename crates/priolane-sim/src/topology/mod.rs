@@ -17,6 +17,7 @@ mod routes;
 pub mod single_switch;
 pub mod text;
 pub mod three_tier;
+mod token_buffers;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::units::{Rate, Span};
@@ -29,6 +30,7 @@ pub use leaf_spine::LeafSpine;
 pub use routes::Detour;
 pub use single_switch::SingleSwitch;
 pub use three_tier::ThreeTier;
+pub use token_buffers::TokenTraffic;
 
 /// A directed link and the egress port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +55,9 @@ pub enum PathChoice {
     Hashed,
     /// Entropy itself names the choice: `entropy mod choices` at every switch with a choice.
     Pinned,
+    /// By a hash of the packet's entropy and the switch's tier, so that in a leaf-spine, a fat-tree or a three-tier network
+    /// packets of one entropy take the same links in both directions (docs/assumptions.md#symmetric-routes).
+    Symmetric,
     /// Each packet by itself: every switch with a choice draws one evenly, from a random stream of its own, in the
     /// order in which packets arrive there (docs/assumptions.md#spray). What this module says of a path is then
     /// true of one that packets may take, the one that `Hashed` names.
@@ -91,6 +96,8 @@ pub struct Topology {
     /// The rack (its switch, from 0, below `racks`) of each host, for forwarding and for apps and claims that
     /// speak of racks.
     pub rack: Vec<u32>,
+    /// The tier of each switch (from 0): links to the nearest switch with hosts.
+    pub tier: Vec<u8>,
 }
 
 impl Topology {
@@ -148,6 +155,10 @@ impl Topology {
             PathChoice::Pinned if n.is_power_of_two() => u32::from(entropy) & (n - 1),
             PathChoice::Pinned => u32::from(entropy) % n,
             PathChoice::Hashed | PathChoice::Sprayed => spread(entropy, switch, n),
+            PathChoice::Symmetric => {
+                let tier = self.tier[(switch.0 - self.hosts) as usize];
+                spread(entropy, NodeId(u32::from(tier)), n)
+            }
         }
     }
 
@@ -164,6 +175,13 @@ impl Topology {
             1 => vec![LinkId(hops.first)],
             n => self.choices[hops.first as usize..(hops.first + n) as usize].to_vec(),
         }
+    }
+
+    /// Whether what goes from `a` to `b` with `entropy` and what comes back take the same links in opposite directions.
+    pub fn is_symmetric(&self, (a, b): (HostId, HostId), entropy: u16) -> bool {
+        let there = self.path(a, b, entropy);
+        let back = self.path(b, a, entropy);
+        there.len() == back.len() && there.iter().zip(back.iter().rev()).all(|(&l, &r)| self.reverse(l) == r)
     }
 
     /// The node of that name, found by looking through all names.

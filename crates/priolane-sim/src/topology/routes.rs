@@ -80,6 +80,23 @@ impl SwitchLinks {
         }
     }
 
+    /// By switch: links to the nearest of switches `0..racks`, at most 255.
+    pub(crate) fn tiers(&self, racks: u32) -> Vec<u8> {
+        let mut tiers = vec![u8::MAX; self.switches()];
+        tiers[..racks as usize].fill(0);
+        let mut queue: VecDeque<u32> = (0..racks).collect();
+        while let Some(switch) = queue.pop_front() {
+            let beyond = tiers[switch as usize].saturating_add(1);
+            for &(_, neighbour) in self.of(switch as usize) {
+                if beyond < tiers[neighbour as usize] {
+                    tiers[neighbour as usize] = beyond;
+                    queue.push_back(neighbour);
+                }
+            }
+        }
+        tiers
+    }
+
     /// The first switch that cannot be reached from switch `root`.
     pub(crate) fn unreachable_from(&self, root: u32) -> Option<u32> {
         let mut distance = vec![FAR; self.switches()];

@@ -3,6 +3,7 @@ use priolane_core::rng::{Purpose, Stream};
 
 use super::*;
 
+mod symmetry;
 mod three_tier;
 
 const HOST: LinkSpec = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));

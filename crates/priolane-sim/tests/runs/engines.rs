@@ -11,14 +11,17 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
-use priolane_core::port::Buffer;
 use priolane_core::port::pfc::HeadroomFrom;
+use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::prioplus::Variant;
+use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{
+    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Queues, Scenario, ScheduledControl, Stop,
+};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
 
@@ -98,7 +101,25 @@ pub(crate) fn random(seed: u64) -> Scenario {
         // Draws of its own: what was drawn so far stays as it was.
         crate::support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
     }
+    if matches!(seed % 20, 8 | 16) && scenario.switch.lossless.is_none() {
+        token_transport(&mut scenario, &mut Draw::new(seed + 2_000_000));
+    }
     scenario
+}
+
+/// ExpressPass or TOP in ports for tokens of any kind.
+fn token_transport(scenario: &mut Scenario, draw: &mut Draw) {
+    let priority = Priority::Size(vec![4, 13, 46]);
+    let config = if draw.0.chance(0.5) {
+        tokens::Config::expresspass(scenario.frame)
+    } else {
+        tokens::Config::top(scenario.frame, priority)
+    };
+    let mut port = || PortSpec { queues: Queues::Tokens(draw.token_group()), buffer: draw.buffer() };
+    scenario.ports.iter_mut().for_each(|p| *p = port());
+    scenario.nic =
+        Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port() }, sort_by: SortBy::Class };
+    scenario.transport = Transport::Tokens(Box::new(config));
 }
 
 /// A controller that goes by delay, by deadlines or by telemetry.
@@ -129,7 +150,9 @@ fn pay(scenario: &mut Scenario, draw: &mut Draw) {
     let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
     scenario.machines = vec![None, Some(Machine { pair, interval })];
     scenario.rates_every = draw.pick(&[None, Some(Span::from_us(70))]);
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else {
+        unreachable!("the window machine")
+    };
     window.monitor = scenario.rates_every;
     window.reliability = draw.pick(&[Reliability::Reliable, Reliability::Reliable, Reliability::Unreliable]);
     for flow in &mut scenario.flows {

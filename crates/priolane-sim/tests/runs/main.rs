@@ -19,6 +19,7 @@ mod theory;
 mod threads;
 mod thresholds_at_work;
 mod token_group;
+mod tokens;
 mod trace;
 mod uncontended;
 mod virtual_priority;

@@ -79,7 +79,9 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> Scenario {
         ..base
     };
     let mut scenario = scenario(topology, strict(2, port), flows);
-    let Transport::Window { window, controller, .. } = crate::support::window(dctcp(), config);
+    let Transport::Window { window, controller, .. } = crate::support::window(dctcp(), config) else {
+        unreachable!("the window machine")
+    };
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq };
     scenario
 }

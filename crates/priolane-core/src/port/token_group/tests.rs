@@ -271,3 +271,47 @@ fn the_group_serves_as_a_searched_list_does() {
         assert!(lost > 300 && told == lost, "{told} {lost}");
     }
 }
+
+#[test]
+fn ranked_tokens_go_by_rank_and_the_worst_makes_way() {
+    let spec = TokenGroupSpec { among: Among::Rank, classes: 2, depth: 2, burst: 4, ..TokenGroupSpec::TOP };
+    let mut port = group(spec);
+    for (class, rank) in [(0, 50), (1, 20), (5, 40), (0, 20)] {
+        assert_eq!(enqueue(&mut port, 0, &token(class, rank)), Admission::Queued);
+    }
+    // Four are all there is room for: a worse or equal one is refused, a better one evicts the worst.
+    assert_eq!(enqueue(&mut port, 1, &token(0, 50)), Admission::Dropped);
+    assert_eq!(port.pop_evicted().map(|p| p.header.rank), None);
+    assert_eq!(enqueue(&mut port, 2, &token(3, 30)), Admission::Queued);
+    assert_eq!((port.pop_evicted().map(|p| p.header.rank), port.packets()), (Some(50), 4));
+    let served: Vec<(u64, u8)> =
+        serve(&mut port, 2, u64::MAX / 2).iter().map(|(_, h)| (h.rank, h.class)).collect();
+    assert_eq!(served, [(20, 1), (20, 0), (30, 3), (40, 5)]);
+}
+
+#[test]
+fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
+    let mut port = group(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+    for (at, rank) in [(0, 5), (10, 90), (20, 1)] {
+        enqueue(&mut port, at, &token(0, rank));
+    }
+    assert_eq!(port.start(Time(20)).map(|p| p.header.rank), Some(1));
+    assert_eq!(expired(&mut port, 8 * SLOT), []);
+    assert_eq!(expired(&mut port, 8 * SLOT + 10), [5]);
+    assert_eq!(expired(&mut port, 8 * SLOT + 11), [90]);
+    assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+}
+
+#[test]
+fn unscheduled_payload_waits_alone_and_goes_last() {
+    let mut port = group(TokenGroupSpec { unscheduled: Some(14), ..TokenGroupSpec::TOP });
+    let blind = |rank| parcel(Kind::Data, 14, 1538, rank);
+    assert_eq!(enqueue(&mut port, 0, &blind(1)), Admission::Queued);
+    assert_eq!(enqueue(&mut port, 0, &blind(2)), Admission::Dropped);
+    (3..5).for_each(|rank| assert_eq!(enqueue(&mut port, 0, &data(rank)), Admission::Queued));
+    enqueue(&mut port, 0, &token(0, 5));
+    let served: Vec<(u64, u64)> =
+        serve(&mut port, 0, u64::MAX / 2).iter().map(|&(t, h)| (t, h.rank)).collect();
+    // The token, the burst of two frames of data, then the packet that nobody called for.
+    assert_eq!(served, [(0, 5), (67_200, 3), (1_297_600, 4), (2_528_000, 1)]);
+}

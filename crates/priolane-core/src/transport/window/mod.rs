@@ -10,13 +10,13 @@ mod config;
 mod controller;
 mod endpoint;
 mod outbox;
-mod ranges;
+pub(in crate::transport) mod ranges;
 mod receiver;
 mod recovery;
 mod rto;
 mod sender;
-mod slab;
-mod timers;
+pub(in crate::transport) mod slab;
+pub(in crate::transport) mod timers;
 
 pub use body::{Segment, Stamp};
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};

@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 /// Bytes `start..end` of a stream, never empty where it is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Interval {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(in crate::transport) struct Interval {
+    pub(in crate::transport) start: u64,
+    pub(in crate::transport) end: u64,
 }
 
 impl Interval {
     #[inline]
-    pub(super) fn len(self) -> u64 {
+    pub(in crate::transport) fn len(self) -> u64 {
         self.end - self.start
     }
 
     /// Bytes this interval and `other` have in common.
     #[inline]
-    pub(super) fn overlap(self, other: Self) -> u64 {
+    pub(in crate::transport) fn overlap(self, other: Self) -> u64 {
         self.end.min(other.end).saturating_sub(self.start.max(other.start))
     }
 }
@@ -25,7 +25,7 @@ impl Interval {
 /// Disjoint, non-touching intervals in order. Growth at the top and removal at the bottom, the usual cases,
 /// take constant time; elsewhere a binary search and a shift.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges {
+pub(in crate::transport) struct Ranges {
     all: VecDeque<Interval>,
     bytes: u64,
 }
@@ -33,23 +33,23 @@ pub(super) struct Ranges {
 impl Ranges {
     /// Bytes in all intervals.
     #[inline]
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::transport) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Number of intervals.
     #[inline]
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::transport) fn count(&self) -> usize {
         self.all.len()
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::transport) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Adds `new` (not empty) and tells `fresh` each part of it that was not there.
-    pub(super) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
+    pub(in crate::transport) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
         let first = match self.all.back() {
             Some(top) if new.start > top.end => self.all.len(),
             Some(top) if new.start >= top.start => self.all.len() - 1,
@@ -81,7 +81,7 @@ impl Ranges {
     }
 
     /// Forgets everything below `to` and tells `fresh` each part of `from..to` that was not there.
-    pub(super) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
+    pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
         while let Some(front) = self.all.front_mut().filter(|r| r.start < to) {
             if at < front.start {
@@ -102,7 +102,7 @@ impl Ranges {
     }
 
     /// Takes out the intervals that `edge` reaches, and returns how far they carry it.
-    pub(super) fn absorb(&mut self, mut edge: u64) -> u64 {
+    pub(in crate::transport) fn absorb(&mut self, mut edge: u64) -> u64 {
         while let Some(&front) = self.all.front().filter(|r| r.start <= edge) {
             edge = edge.max(front.end);
             self.bytes -= front.len();
@@ -112,24 +112,35 @@ impl Ranges {
     }
 
     /// The interval that holds `offset`.
-    pub(super) fn holding(&self, offset: u64) -> Option<Interval> {
+    pub(in crate::transport) fn holding(&self, offset: u64) -> Option<Interval> {
         let i = self.all.partition_point(|r| r.end <= offset);
         self.all.get(i).copied().filter(|r| r.start <= offset)
     }
 
+    /// The lowest interval.
+    pub(in crate::transport) fn lowest(&self) -> Option<Interval> {
+        self.all.front().copied()
+    }
+
     /// The highest interval.
-    pub(super) fn highest(&self) -> Option<Interval> {
+    pub(in crate::transport) fn highest(&self) -> Option<Interval> {
         self.all.back().copied()
     }
 
     /// The first offset from `at` on that is in no interval.
     #[inline]
-    pub(super) fn next_gap(&self, at: u64) -> u64 {
+    pub(in crate::transport) fn next_gap(&self, at: u64) -> u64 {
         if self.all.is_empty() { at } else { self.holding(at).map_or(at, |r| r.end) }
     }
 
+    /// Where the first interval above `at` starts; `u64::MAX` if there is none.
+    pub(in crate::transport) fn next_start(&self, at: u64) -> u64 {
+        let i = self.all.partition_point(|r| r.start <= at);
+        self.all.get(i).map_or(u64::MAX, |r| r.start)
+    }
+
     /// Bytes of `within` that are in no interval.
-    pub(super) fn missing(&self, within: Interval) -> u64 {
+    pub(in crate::transport) fn missing(&self, within: Interval) -> u64 {
         if within.end <= within.start {
             return 0;
         }
@@ -141,7 +152,7 @@ impl Ranges {
 
     /// The highest offset above which more than `bytes` bytes arrived, as the start of an interval: what is
     /// missing below it is lost (RFC 6675 §4, `IsLost`). `None` if so many did not arrive.
-    pub(super) fn lost_edge(&self, bytes: u64) -> Option<u64> {
+    pub(in crate::transport) fn lost_edge(&self, bytes: u64) -> Option<u64> {
         if self.bytes <= bytes {
             return None;
         }

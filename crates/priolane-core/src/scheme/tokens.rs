@@ -1,0 +1,162 @@
+//! The entries of token transports and of what they need at hosts.
+
+use super::{Capability, Entry, Parameter, Provision, Row};
+
+const fn parameter(
+    name: &'static str,
+    meaning: &'static str,
+    [unit, default, source]: [&'static str; 3],
+) -> Parameter {
+    Parameter { name, meaning, unit, default, source }
+}
+
+const fn always(capability: Capability) -> Provision {
+    Provision { capability, if_set: None }
+}
+
+/// The parameters of all token transports.
+const TOKENS_OWN: [Parameter; 10] = [
+    parameter("token_min", "smallest token on the wire", ["B", "84B", "ExpressPass (SIGCOMM 2017) §3.1"]),
+    parameter(
+        "token_max",
+        "largest token on the wire: sizes are drawn evenly, and their mean is the port's s",
+        ["B", "92B, top 84B", "ExpressPass §3.1; docs/assumptions.md#token-feedback"],
+    ),
+    parameter(
+        "feedback",
+        "how a flow's rate follows the fate of its tokens: paper | ns2",
+        ["", "paper", "ExpressPass §3.2; docs/assumptions.md#token-feedback"],
+    ),
+    parameter(
+        "alpha",
+        "first rate as a part of the largest, 0.001 to 1",
+        ["", "0.5", "docs/assumptions.md#token-feedback"],
+    ),
+    parameter("w_init", "first w, 0.01 to 0.5", ["", "1/16", "docs/assumptions.md#token-feedback"]),
+    parameter(
+        "target",
+        "part of tokens that may be lost, 0 to 0.9",
+        ["", "0.1", "ExpressPass §3.2, TOP §3.1"],
+    ),
+    parameter(
+        "jitter",
+        "gaps between tokens vary by this part to both sides, 0 to 0.9",
+        ["", "0.1", "docs/assumptions.md#token-feedback"],
+    ),
+    parameter(
+        "stop",
+        "who ends tokens: sender (when all is sent or called for) | complete (receiver) | token_need_cap (no more than needed)",
+        ["", "sender, top complete", "docs/assumptions.md#token-end"],
+    ),
+    parameter(
+        "recovery",
+        "what is sent again: gbn (all from the hole on) | selective",
+        ["", "gbn, top selective", "TOP §3.1; docs/assumptions.md#token-loss"],
+    ),
+    parameter(
+        "reordering",
+        "packets that arrive beyond a missing one before it is missed",
+        ["pkt", "3", "docs/assumptions.md#token-loss"],
+    ),
+];
+const TOKEN_RTO: Parameter = parameter(
+    "min_rto",
+    "silence after which a host asks again, at least; three round trips if that is more",
+    ["time", "1ms", "docs/assumptions.md#token-loss"],
+);
+/// What TOP has besides.
+const TOP_OWN: [Parameter; 12] = [
+    parameter(
+        "expiry",
+        "where old tokens are dropped: switch (as the port says) | end_host",
+        ["", "switch", "TOP §3.1, §4.2"],
+    ),
+    parameter(
+        "lifetime",
+        "T = d + |P| th (+ D), with expiry = end_host",
+        ["time", "", "TOP §4.2; docs/assumptions.md#top-lifetime"],
+    ),
+    parameter(
+        "unscheduled",
+        "m: flows of at most so many packets go at once, in a one-packet queue served last",
+        ["pkt", "0", "TOP §3.3; docs/assumptions.md#top-unscheduled"],
+    ),
+    parameter(
+        "paths",
+        "symmetric (data takes the way of its tokens) | spray (packet by packet)",
+        ["", "symmetric", "TOP §3.3"],
+    ),
+    parameter(
+        "priority",
+        "size | attained (LAS) | deadline | asked (class of the flow) | single | exact_remaining, exact_size, exact_deadline",
+        ["", "size", "TOP §3.2; docs/assumptions.md#top-classes"],
+    ),
+    parameter("classes", "K, token classes, 1 to 13", ["", "6", "TOP §3.1"]),
+    parameter(
+        "p",
+        "p of floor(K log_p(a x + b)): the largest flow in packets, above 1",
+        ["pkt", "that of the experiment's sizes", "TOP §3.2"],
+    ),
+    parameter("a", "a of it, above 0", ["", "1", "docs/assumptions.md#top-classes"]),
+    parameter("b", "b of it", ["", "0", "docs/assumptions.md#top-classes"]),
+    parameter(
+        "thresholds",
+        "where one class ends and the next begins, in place of p, a, b",
+        ["pkt", "", "TOP §3.2"],
+    ),
+    parameter(
+        "deadline_min",
+        "time to the deadline at which the logarithmic classes of deadlines begin",
+        ["time", "", "docs/assumptions.md#top-classes"],
+    ),
+    parameter("deadline_max", "time at which they end", ["time", "", "docs/assumptions.md#top-classes"]),
+];
+
+const fn joined<const A: usize, const B: usize, const ALL: usize>(
+    first: [Parameter; A],
+    second: [Parameter; B],
+) -> [Parameter; ALL] {
+    let mut all = [TOKEN_RTO; ALL];
+    let mut i = 0;
+    while i < A {
+        all[i] = first[i];
+        i += 1;
+    }
+    let mut j = 0;
+    while j < B {
+        all[A + j] = second[j];
+        j += 1;
+    }
+    all
+}
+
+const EXPRESSPASS_KEYS: &[Parameter] = &joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]);
+const TOP_KEYS: &[Parameter] = &joined::<11, 12, 23>(joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]), TOP_OWN);
+
+pub(super) const EXPRESSPASS: Entry = Entry {
+    row: Row::Transport,
+    name: "expresspass",
+    summary: "ExpressPass: receivers pace credits, ports limit them, a packet for each",
+    source: "ExpressPass (SIGCOMM 2017)",
+    parameters: EXPRESSPASS_KEYS,
+    requires: &[Capability::TokenPorts, Capability::TokenQueue],
+    provides: &[],
+};
+pub(super) const TOP: Entry = Entry {
+    row: Row::Transport,
+    name: "top",
+    summary: "TOP: ExpressPass whose tokens have priorities",
+    source: "TOP §3",
+    parameters: TOP_KEYS,
+    requires: &[Capability::TokenPorts, Capability::TokenQueue],
+    provides: &[],
+};
+pub(super) const NIC: Entry = Entry {
+    row: Row::Nic,
+    name: "tokens",
+    summary: "the token discipline of the switch ports as a transmit queue",
+    source: "ExpressPass (SIGCOMM 2017) §3.1; docs/assumptions.md#token-nic",
+    parameters: &[],
+    requires: &[Capability::TokenPorts],
+    provides: &[always(Capability::TransmitQueue), always(Capability::TokenQueue)],
+};

@@ -1,0 +1,214 @@
+//! How fast a receiver sends a flow's tokens: ExpressPass's feedback (SIGCOMM 2017 §3.2).
+//!
+//! Once per round trip in which the fate of at least one token became known:
+//!
+//! ```text
+//! loss = dropped / (dropped + delivered)
+//!
+//! paper  loss <= target   w := (w + w_max) / 2 if the period before raised the rate too
+//!                         rate := (1 - w) rate + w max (1 + target)
+//!        loss >  target   rate := rate (1 - loss) (1 + target);  w := max(w / 2, w_min)
+//!
+//! ns-2   target := target (1 - rate / max)
+//!        loss <= target   w := min(w + 0.05, w_max) if the period before raised the rate too
+//!                         rate := (1 - w) rate + w max
+//!        loss >  target   rate := min(rate, delivered tokens / elapsed x (1 + target));  w := max(w / 2, w_min)
+//! ```
+//!
+//! At least one token per round trip, at most `max (1 + target)` (ns-2: `max`). A period of which nothing is known changes
+//! nothing: a flow whose tokens are all lost keeps its rate (docs/assumptions.md#token-silence).
+
+use crate::units::{PS_PER_S, Span};
+
+/// Which of the two forms of the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The paper's; TOP's target is fixed.
+    Paper,
+    /// That of the published ns-2 code.
+    Ns2,
+}
+
+/// Parameters of the feedback.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Which form.
+    pub form: Form,
+    /// The first rate as a part of the largest, above 0, at most 1.
+    pub alpha: f64,
+    /// The first w, above 0, at most 1.
+    pub w_init: f64,
+    /// The largest w.
+    pub w_max: f64,
+    /// The smallest w, above 0.
+    pub w_min: f64,
+    /// The part of tokens that may be lost, 0 to 1 (ns-2: at rest).
+    pub target: f64,
+}
+
+impl Config {
+    /// docs/assumptions.md#token-feedback: alpha 1/2, w from 1/16, 10 % loss.
+    pub const DEFAULT: Self =
+        Self { form: Form::Paper, alpha: 0.5, w_init: 1.0 / 16.0, w_max: 0.5, w_min: 0.01, target: 0.1 };
+}
+
+/// Packets below which the ns-2 form starts a flow slower, in proportion.
+const NS2_SHORT: f64 = 40.0;
+
+/// What became known in a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// Tokens that came back as data.
+    pub delivered: u32,
+    /// Tokens that did not.
+    pub dropped: u32,
+    /// How long it was.
+    pub elapsed: Span,
+}
+
+impl Period {
+    fn loss(self) -> f64 {
+        f64::from(self.dropped) / f64::from((self.dropped + self.delivered).max(1))
+    }
+}
+
+/// The rate of one flow's tokens, in tokens per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feedback {
+    rate: f64,
+    max: f64,
+    w: f64,
+    raised: bool,
+}
+
+impl Feedback {
+    /// A new flow of `packets`, where `max` tokens per second fill the receiver's line.
+    pub fn new(config: &Config, max: f64, packets: u64) -> Self {
+        let short = match config.form {
+            Form::Paper => 1.0,
+            Form::Ns2 => (packets as f64 / NS2_SHORT).min(1.0),
+        };
+        Self { rate: config.alpha * max * short, max, w: config.w_init, raised: false }
+    }
+
+    /// Tokens per second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The weight of the largest rate in the next increase.
+    pub fn w(&self) -> f64 {
+        self.w
+    }
+
+    /// The mean gap between tokens.
+    pub fn gap_ps(&self) -> f64 {
+        PS_PER_S as f64 / self.rate
+    }
+
+    /// A period ends; `rtt` is the round trip, which bounds the rate from below.
+    pub fn update(&mut self, config: &Config, period: Period, rtt: Span) {
+        let (loss, max) = (period.loss(), self.max);
+        let target = match config.form {
+            Form::Paper => config.target,
+            Form::Ns2 => config.target * (1.0 - self.rate / max).max(0.0),
+        };
+        if loss <= target {
+            if self.raised {
+                self.w = match config.form {
+                    Form::Paper => (self.w + config.w_max) / 2.0,
+                    Form::Ns2 => (self.w + 0.05).min(config.w_max),
+                };
+            }
+            self.raised = true;
+            let aim = match config.form {
+                Form::Paper => max * (1.0 + target),
+                Form::Ns2 => max,
+            };
+            self.rate = (1.0 - self.w) * self.rate + self.w * aim;
+        } else {
+            self.raised = false;
+            self.rate = match config.form {
+                Form::Paper => self.rate * (1.0 - loss) * (1.0 + target),
+                Form::Ns2 => {
+                    let seconds = period.elapsed.0.max(1) as f64 / PS_PER_S as f64;
+                    self.rate.min(f64::from(period.delivered) / seconds * (1.0 + target))
+                }
+            };
+            self.w = (self.w / 2.0).max(config.w_min);
+        }
+        let most = match config.form {
+            Form::Paper => max * (1.0 + config.target),
+            Form::Ns2 => max,
+        };
+        let least = (PS_PER_S as f64 / rtt.0.max(1) as f64).min(most);
+        self.rate = self.rate.max(least).min(most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_us(100);
+
+    fn period(delivered: u32, dropped: u32) -> Period {
+        Period { delivered, dropped, elapsed: RTT }
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9 * b.abs().max(1.0)
+    }
+
+    #[test]
+    fn the_papers_rule_by_hand() {
+        // max = 1e6 tokens/s, so the first rate is 500,000 with w = 1/16; 1.1 max = 1.1e6.
+        let mut flow = Feedback::new(&Config::DEFAULT, 1e6, 1000);
+        let mut step = |delivered, dropped| {
+            flow.update(&Config::DEFAULT, period(delivered, dropped), RTT);
+            (flow.rate(), flow.w())
+        };
+        // No loss, the first increase: w stays; 15/16 x 500,000 + 1/16 x 1,100,000 = 537,500.
+        assert_eq!(step(50, 0), (537_500.0, 0.0625));
+        // The second: w = (1/16 + 1/2) / 2 = 9/32; 23/32 x 537,500 + 9/32 x 1,100,000 = 695,703.125.
+        assert_eq!(step(45, 5), (695_703.125, 0.28125));
+        // A quarter lost: 695,703.125 x 0.75 x 1.1 = 573,955.078125; w = 9/64.
+        let (rate, w) = step(30, 10);
+        assert!(near(rate, 573_955.078_125) && w == 0.140_625);
+        // No loss after a loss: w stays; 55/64 x 573,955.08 + 9/64 x 1,100,000 = 647,930.145.
+        let (rate, w) = step(60, 0);
+        assert!(near(rate, 573_955.078_125 * 0.859_375 + 154_687.5) && w == 0.140_625);
+    }
+
+    #[test]
+    fn the_ns2_rule_by_hand() {
+        let config = Config { form: Form::Ns2, target: 0.125, ..Config::DEFAULT };
+        // 20 packets: half as fast as the alpha of longer flows.
+        assert_eq!(Feedback::new(&config, 1e6, 20).rate(), 250_000.0);
+        let mut flow = Feedback::new(&config, 1e6, 1000);
+        let mut step = |delivered, dropped| {
+            flow.update(&config, period(delivered, dropped), RTT);
+            (flow.rate(), flow.w())
+        };
+        // 15/16 x 500,000 + 1/16 x 1e6 = 531,250.
+        assert_eq!(step(50, 0), (531_250.0, 0.0625));
+        // w = 0.1125; 0.8875 x 531,250 + 112,500 = 583,984.375.
+        let (rate, w) = step(50, 0);
+        assert!(near(rate, 583_984.375) && near(w, 0.1125));
+        // The target is 0.125 x (1 - 0.583984) = 0.052; a fifth lost: 40 in 100 us are 400,000/s, x 1.052 = 420,800.78.
+        let (rate, w) = step(40, 10);
+        assert!(near(rate, 400_000.0 * (1.0 + 0.125 * (1.0 - 0.583_984_375))) && near(w, 0.056_25));
+    }
+
+    #[test]
+    fn a_rate_stays_between_a_token_per_round_trip_and_a_tenth_above_the_line() {
+        let mut flow = Feedback::new(&Config::DEFAULT, 1e6, 1000);
+        (0..50).for_each(|_| flow.update(&Config::DEFAULT, period(10, 0), RTT));
+        assert!(flow.rate() <= 1.1e6 && flow.rate() > 1.099e6, "{}", flow.rate());
+        (0..50).for_each(|_| flow.update(&Config::DEFAULT, period(1, 20), RTT));
+        assert_eq!((flow.rate(), flow.w()), (10_000.0, 0.01));
+        // Ten round trips later it has nine tenths again.
+        (0..10).for_each(|_| flow.update(&Config::DEFAULT, period(10, 0), RTT));
+        assert!(flow.rate() > 0.9e6, "{}", flow.rate());
+    }
+}

@@ -1,0 +1,177 @@
+//! Which class, or which key, a flow's next token gets: TOP's rules at the receiver (§3.2).
+//!
+//! ```text
+//! by size      class = number of thresholds t <= x, x the flow's packets
+//! logarithmic  class = floor(K log_p(a x + b)), so t_i = (p^(i/K) - b) / a for i = 1 .. K - 1
+//! attained     as by size, x the packets that arrived so far and one more
+//! deadline     as logarithmic, x the time from the SYNC's arrival to the deadline
+//! exact        one class, and a key that ports sort by (ideal)
+//! ```
+
+use super::body::MAX_CLASSES;
+use crate::ids::Class;
+use crate::units::{Span, Time};
+
+/// What orders flows exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Packets that have not arrived.
+    Remaining,
+    /// Packets of the flow.
+    Size,
+    /// The deadline.
+    Deadline,
+}
+
+/// How a receiver ranks its flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// All alike (ExpressPass).
+    Single,
+    /// By the class they ask for.
+    Asked,
+    /// By size: thresholds in packets, in order.
+    Size(Vec<u64>),
+    /// By what arrived so far: thresholds in packets, in order. Nobody knows sizes.
+    Attained(Vec<u64>),
+    /// By the time to the deadline as the flow comes: thresholds in order. Flows without one are in the last class.
+    Deadline(Vec<Span>),
+    /// Exactly.
+    Exact(Key),
+}
+
+/// What a receiver knows of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Packets of the flow; `u64::MAX` where they are not known.
+    pub packets: u64,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// When its SYNC arrived.
+    pub opened: Time,
+    /// Its deadline, or never.
+    pub deadline: Time,
+    /// The class it asks for.
+    pub asked: Class,
+}
+
+impl Priority {
+    /// Whether senders tell the size of flows.
+    pub fn tells_size(&self) -> bool {
+        !matches!(self, Self::Attained(_))
+    }
+
+    /// Number of classes it gives; those asked for are not known here: 0.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Single | Self::Exact(_) => 1,
+            Self::Asked => 0,
+            Self::Size(at) | Self::Attained(at) => at.len() + 1,
+            Self::Deadline(at) => at.len() + 1,
+        }
+    }
+
+    /// Class and key of the flow's next token.
+    pub fn of(&self, flow: &Known) -> (Class, u64) {
+        let class = match self {
+            Self::Single => 0,
+            Self::Asked => flow.asked.min(MAX_CLASSES - 1),
+            Self::Size(at) => passed(at, &flow.packets),
+            Self::Attained(at) => passed(at, &(flow.arrived + 1)),
+            Self::Deadline(at) if flow.deadline == Time::NEVER => at.len() as Class,
+            Self::Deadline(at) => passed(at, &flow.deadline.since(flow.opened)),
+            Self::Exact(key) => {
+                let key = match key {
+                    Key::Remaining => flow.packets.saturating_sub(flow.arrived),
+                    Key::Size => flow.packets,
+                    Key::Deadline => flow.deadline.0,
+                };
+                return (0, key);
+            }
+        };
+        (class, 0)
+    }
+}
+
+fn passed<T: PartialOrd>(thresholds: &[T], x: &T) -> Class {
+    thresholds.iter().take_while(|t| *t <= x).count() as Class
+}
+
+/// The rule floor(K log_p(a x + b)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Logarithm {
+    /// K, 1 to 13.
+    pub classes: u8,
+    /// p, the largest a x + b, above 1.
+    pub p: f64,
+    /// a, above 0.
+    pub a: f64,
+    /// b.
+    pub b: f64,
+}
+
+impl Logarithm {
+    /// The least whole x of each class but the first: below p all classes are met, above it the last one goes on.
+    pub fn thresholds(&self) -> Vec<u64> {
+        let bound = |i: u8| {
+            let power = libm::pow(self.p, f64::from(i) / f64::from(self.classes));
+            // An x that is a whole number but for rounding is one.
+            libm::ceil((power - self.b) / self.a - 1e-9).max(0.0) as u64
+        };
+        (1..self.classes).map(bound).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(packets: u64) -> Known {
+        Known { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3 }
+    }
+
+    #[test]
+    fn thresholds_are_those_of_the_published_workloads() {
+        let thresholds = |p| Logarithm { classes: 6, p, a: 1.0, b: 0.0 }.thresholds();
+        // p^(i/6): 3.58, 12.8, 45.9, 164.3, 588.5 (IMC10); 9.35, 87.4, 816.5, 7631.6, 71327.9 (data mining).
+        assert_eq!(thresholds(2107.0), [4, 13, 46, 165, 589]);
+        assert_eq!(thresholds(666_667.0), [10, 88, 817, 7632, 71_328]);
+        // 64 = 2^6: the powers themselves open their classes.
+        assert_eq!(thresholds(64.0), [2, 4, 8, 16, 32]);
+    }
+
+    #[test]
+    fn classes_agree_with_the_formula() {
+        let rule = Logarithm { classes: 6, p: 2107.0, a: 2.0, b: 5.0 };
+        let priority = Priority::Size(rule.thresholds());
+        for x in 1..1_051u64 {
+            let formula = libm::floor(6.0 * libm::log(2.0 * x as f64 + 5.0) / libm::log(2107.0));
+            assert_eq!(f64::from(priority.of(&flow(x)).0), formula.min(5.0), "{x}");
+        }
+        assert_eq!(priority.of(&flow(u64::MAX)).0, 5);
+    }
+
+    #[test]
+    fn attained_service_moves_a_flow_down_as_it_arrives() {
+        let priority = Priority::Attained(vec![3, 10]);
+        let at = |arrived| priority.of(&Known { arrived, ..flow(u64::MAX) }).0;
+        assert_eq!([0, 1, 2, 8, 9, 1_000].map(at), [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn deadlines_count_from_the_flows_coming_and_no_deadline_is_last() {
+        let priority = Priority::Deadline(vec![Span(10), Span(100)]);
+        let by = |at| priority.of(&Known { deadline: Time(at), ..flow(5) }).0;
+        assert_eq!([1_009, 1_010, 1_099, 1_100, 500].map(by), [0, 1, 1, 2, 0]);
+        assert_eq!(priority.of(&flow(5)).0, 2);
+    }
+
+    #[test]
+    fn exact_keys_are_what_is_left_what_there_is_or_the_deadline() {
+        let known = Known { arrived: 4, deadline: Time(77), ..flow(10) };
+        let key = |key| Priority::Exact(key).of(&known);
+        assert_eq!(key(Key::Remaining), (0, 6));
+        assert_eq!((key(Key::Size), key(Key::Deadline)), ((0, 10), (0, 77)));
+        assert_eq!((Priority::Single.of(&known), Priority::Asked.of(&known)), ((0, 0), (3, 0)));
+    }
+}

@@ -1,0 +1,298 @@
+//! The receiving end of a flow: who may send, how fast, and what is missing.
+//!
+//! ```text
+//! SYNC         -> tokens at the first rate
+//! DATA(seq)    -> seq above the next expected: those between were dropped; once per round trip the rate follows
+//! STOP         -> no more tokens (where senders end them)
+//! all arrived  -> DONE, and again for whatever still comes
+//!
+//! a packet is missed once `reordering` packets beyond it arrived; after max(3 RTT, min_rto) without a packet the lowest
+//! hole is missed (again), of which the far end may lie beyond what was sent: MISS names a run of packets
+//! ```
+
+use super::body::Ticket;
+use super::config::{Config, Stop};
+use super::feedback::{Feedback, Period};
+use super::priority::Known;
+use crate::endpoint::Cx;
+use crate::ids::{Class, FlowId, HostId};
+use crate::packet::Header;
+use crate::transport::window::Stamp;
+use crate::transport::window::ranges::{Interval, Ranges};
+use crate::units::{Rate, Span, Time};
+
+/// Whether tokens flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Granting {
+    /// The next goes at this instant.
+    At(Time),
+    /// As many are under way as are needed: those that are not back by then are lost.
+    Enough(Time),
+    /// The sender wants none.
+    Stopped,
+}
+
+/// A packet of payload, as far as the receiver looks at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Its place in the flow.
+    pub(super) packet: u64,
+    /// What its token said; `None` for an unscheduled packet.
+    pub(super) token: Option<(u32, Stamp)>,
+}
+
+/// Fate of tokens.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fate {
+    /// The next number that should come back.
+    expected: u32,
+    period: Period,
+    since: Time,
+}
+
+/// A flow that arrives here.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    pub(super) flow: FlowId,
+    pub(super) peer: HostId,
+    pub(super) entropy: u16,
+    asked: Class,
+    deadline: Time,
+    opened: Time,
+    /// Packets of the flow, `u64::MAX` where that is not known.
+    packets: u64,
+    /// All packets before it arrived.
+    edge: u64,
+    above: Ranges,
+    /// One more than the highest packet that arrived.
+    top: u64,
+    /// Holes below it were missed once.
+    looked: u64,
+    feedback: Feedback,
+    fate: Fate,
+    rtt: Option<Span>,
+    next_seq: u32,
+    granting: Granting,
+    /// When something last arrived, or was last missed.
+    heard: Time,
+    pub(super) armed: Time,
+}
+
+/// Weight of the old round trip in the mean (ExpressPass's published code).
+const RTT_KEPT: u64 = 8;
+const RTT_PARTS: u64 = 10;
+
+impl Receiver {
+    /// A flow whose SYNC, with this header, arrived at `now`.
+    pub(super) fn new(header: &Header, sync: Sync, line: Rate, cx: &Cx, config: &Config) -> Self {
+        let Sync { packets, deadline, asked, unscheduled } = sync;
+        let feedback = Feedback::new(&config.feedback, config.max_rate(line), packets);
+        Self {
+            flow: header.flow,
+            peer: header.src,
+            entropy: header.entropy,
+            asked,
+            deadline,
+            opened: cx.now,
+            packets,
+            edge: 0,
+            above: Ranges::default(),
+            top: u64::from(unscheduled),
+            looked: 0,
+            feedback,
+            fate: Fate::default(),
+            rtt: None,
+            next_seq: 0,
+            granting: Granting::At(cx.now),
+            heard: cx.now,
+            armed: Time::NEVER,
+        }
+    }
+
+    /// All of it arrived.
+    pub(super) fn is_complete(&self) -> bool {
+        self.edge >= self.packets
+    }
+
+    /// Packets that arrived in order.
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// The flow's length, now known.
+    pub(super) fn ends_at(&mut self, packets: u64) {
+        self.packets = packets;
+    }
+
+    /// When something is due here.
+    pub(super) fn due(&self, config: &Config) -> Time {
+        let token = match self.granting {
+            Granting::At(at) | Granting::Enough(at) => at,
+            Granting::Stopped => Time::NEVER,
+        };
+        token.min(self.heard + self.rto(config))
+    }
+
+    fn rto(&self, config: &Config) -> Span {
+        self.rtt.map_or(config.min_rto, |rtt| config.min_rto.max(rtt.times(3)))
+    }
+
+    /// The sender asks (again) for tokens.
+    pub(super) fn resume(&mut self, now: Time, asked: Class) {
+        self.asked = asked;
+        if self.granting == Granting::Stopped {
+            self.granting = Granting::At(now);
+            self.heard = now;
+        }
+    }
+
+    /// The sender wants no more tokens.
+    pub(super) fn stop(&mut self) {
+        self.granting = Granting::Stopped;
+    }
+
+    /// Number and class with key of the token that is due, if one is.
+    pub(super) fn token(&mut self, cx: &mut Cx, config: &Config) -> Option<(u32, (Class, u64))> {
+        match self.granting {
+            Granting::At(at) if at <= cx.now => {}
+            Granting::Enough(at) if at <= cx.now => self.fate.expected = self.next_seq,
+            _ => return None,
+        }
+        if self.has_enough(config) {
+            self.granting = Granting::Enough(cx.now + self.rtt.unwrap_or(config.min_rto));
+            return None;
+        }
+        let seq = self.next_seq;
+        self.next_seq = seq.wrapping_add(1);
+        let vary = 1.0 + config.jitter * (2.0 * cx.rng.uniform() - 1.0);
+        let gap = Span((self.feedback.gap_ps() * vary) as u64);
+        self.granting = Granting::At(cx.now + Span(gap.0.max(1)));
+        let known = Known {
+            packets: self.packets,
+            arrived: self.edge + self.above.bytes(),
+            opened: self.opened,
+            deadline: self.deadline,
+            asked: self.asked,
+        };
+        Some((seq, config.priority.of(&known)))
+    }
+
+    /// Whether the tokens under way are as many as the packets that are missing call for.
+    fn has_enough(&self, config: &Config) -> bool {
+        if config.stop != Stop::NeedCap || self.packets == u64::MAX {
+            return false;
+        }
+        let missing = self.packets - self.edge - self.above.bytes();
+        let under_way = f64::from(self.next_seq.wrapping_sub(self.fate.expected));
+        under_way >= missing as f64 / (1.0 - config.feedback.target)
+    }
+
+    /// A packet of payload arrived. Tells `miss` each run of packets that is now known to be missing.
+    pub(super) fn arrive(
+        &mut self,
+        arrived: Arrived,
+        cx: &Cx,
+        config: &Config,
+        mut miss: impl FnMut(Interval),
+    ) {
+        self.heard = cx.now;
+        if let Some((seq, stamp)) = arrived.token {
+            self.learn(seq, Stamp::read(cx.clock, cx.now).since(stamp), cx.now, config);
+        }
+        let packet = arrived.packet;
+        self.top = self.top.max(packet + 1);
+        if packet == self.edge {
+            self.edge = self.above.absorb(packet + 1);
+        } else if packet > self.edge {
+            self.above.insert(Interval { start: packet, end: packet + 1 }, |_| ());
+        }
+        if let Granting::Enough(_) = self.granting
+            && !self.has_enough(config)
+        {
+            self.granting = Granting::At(cx.now);
+        }
+        let sure = self.top.saturating_sub(u64::from(config.reordering));
+        self.looked = self.looked.max(self.edge);
+        if sure > self.looked && !self.above.is_empty() {
+            self.holes(Interval { start: self.looked, end: sure }, &mut miss);
+            self.looked = sure;
+        }
+    }
+
+    /// Tells each run of `within` that did not arrive.
+    fn holes(&self, within: Interval, miss: &mut impl FnMut(Interval)) {
+        let mut at = within.start;
+        while at < within.end {
+            let start = self.above.next_gap(at);
+            if start >= within.end {
+                return;
+            }
+            let end = self.above.next_start(start).min(within.end);
+            miss(Interval { start, end });
+            at = end;
+        }
+    }
+
+    /// The token `seq` came back after `rtt`.
+    fn learn(&mut self, seq: u32, rtt: Span, now: Time, config: &Config) {
+        let smooth = |old: Span| Span((old.0 * RTT_KEPT + rtt.0 * (RTT_PARTS - RTT_KEPT)) / RTT_PARTS);
+        if self.rtt.is_none() {
+            self.fate.since = now;
+        }
+        let mean = self.rtt.map_or(rtt, smooth);
+        self.rtt = Some(mean);
+        let ahead = seq.wrapping_sub(self.fate.expected).cast_signed();
+        let period = &mut self.fate.period;
+        period.delivered += 1;
+        if ahead >= 0 {
+            period.dropped += ahead.cast_unsigned();
+            self.fate.expected = seq.wrapping_add(1);
+        } else {
+            // It was overtaken, not dropped.
+            period.dropped = period.dropped.saturating_sub(1);
+        }
+        let elapsed = now.since(self.fate.since);
+        if elapsed >= mean {
+            let period = Period { elapsed, ..*period };
+            self.feedback.update(&config.feedback, period, mean);
+            self.fate.period = Period::default();
+            self.fate.since = now;
+        }
+    }
+
+    /// Nothing arrived for too long: the lowest hole.
+    pub(super) fn overdue(&mut self, now: Time, config: &Config) -> Option<Interval> {
+        if self.heard + self.rto(config) > now {
+            return None;
+        }
+        self.heard = now;
+        Some(self.lowest_hole())
+    }
+
+    /// The lowest packets that did not arrive, as far as the next that did, or the end.
+    pub(super) fn lowest_hole(&self) -> Interval {
+        Interval { start: self.edge, end: self.above.next_start(self.edge).min(self.packets) }
+    }
+}
+
+/// What a SYNC says, in packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sync {
+    pub(super) packets: u64,
+    pub(super) deadline: Time,
+    pub(super) asked: Class,
+    pub(super) unscheduled: u16,
+}
+
+impl Sync {
+    /// That of `ticket`, where payload comes in packets of `mss`; `None` if it is no SYNC.
+    pub(super) fn of(ticket: &Ticket, mss: u64) -> Option<Self> {
+        match *ticket {
+            Ticket::Sync { size, deadline, unscheduled, asked } => {
+                let packets = if size == u64::MAX { u64::MAX } else { size.div_ceil(mss) };
+                Some(Self { packets, deadline, asked, unscheduled })
+            }
+            _ => None,
+        }
+    }
+}

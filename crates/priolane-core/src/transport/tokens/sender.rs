@@ -1,0 +1,316 @@
+//! The sending end of a flow: a packet for each token.
+//!
+//! ```text
+//! REQUESTING  SYNC sent; again after each timeout
+//!   first token -> SENDING
+//! SENDING     each token sends what was missed, else the next packet, else it is wasted
+//!   all sent, or a round trip's tokens are as many as packets left (where senders end tokens) -> STOP, STOPPED
+//! STOPPED     tokens under way still send; two round trips later: packets left -> SYNC, SENDING
+//! any state   nothing heard for a timeout: SYNC if packets are left, else STOP (FIN where the size was not told)
+//!   DONE -> the flow is complete
+//! ```
+
+use super::config::{Config, Recovery, Stop};
+use crate::endpoint::{FlowReport, FlowSpec};
+use crate::transport::window::ranges::{Interval, Ranges};
+use crate::units::{PS_PER_S, Span, Time};
+
+/// Where a sender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Requesting,
+    Sending,
+    /// It told the receiver to stop; at this instant it looks whether that was too early.
+    Stopped(Time),
+}
+
+/// A round trip in which tokens are counted.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    ends: Time,
+    tokens: u64,
+}
+
+/// What a sender wants to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// It wants tokens.
+    Sync,
+    /// It wants no more, or asks whether it is done.
+    Stop,
+    /// That was all.
+    Fin,
+}
+
+/// What a token leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The packet it sends, by its place in the flow; `None` if it is wasted.
+    pub(super) packet: Option<u64>,
+    /// What the sender has to say after it.
+    pub(super) word: Option<Word>,
+}
+
+/// What became of tokens at the sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spent {
+    /// Sent a packet.
+    pub(super) used: u64,
+    /// Found nothing to send.
+    pub(super) wasted: u64,
+    /// Were too old.
+    pub(super) expired: u64,
+}
+
+/// A flow that starts here.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) spec: FlowSpec,
+    /// Packets of the flow; `u64::MAX` without end.
+    packets: u64,
+    /// The next packet never sent.
+    next: u64,
+    again: Ranges,
+    /// Packets that went without tokens.
+    first: u16,
+    /// When such a packet that did not arrive may go again.
+    resend_from: Time,
+    state: State,
+    round: Round,
+    rtt: Span,
+    heard: Time,
+    /// Doublings of the timeout.
+    backoff: u32,
+    pub(super) spent: Spent,
+    retransmits: u32,
+    timeouts: u32,
+    /// Payload that the receiver is known to have in order.
+    acked: u64,
+    next_report: Time,
+    pub(super) armed: Time,
+}
+
+/// The timeout doubles at most so often.
+const MOST_BACKOFF: u32 = 6;
+
+impl Sender {
+    /// A flow that starts at `now` on a path of this round trip.
+    pub(super) fn new(spec: FlowSpec, rtt: Span, now: Time, config: &Config) -> Self {
+        let mss = u64::from(config.frame.mss());
+        Self {
+            packets: spec.size.map_or(u64::MAX, |size| size.div_ceil(mss)),
+            spec,
+            next: 0,
+            again: Ranges::default(),
+            first: 0,
+            resend_from: now + rtt.times(2),
+            state: State::Requesting,
+            round: Round { ends: Time::NEVER, tokens: 0 },
+            rtt,
+            heard: now,
+            backoff: 0,
+            spent: Spent::default(),
+            retransmits: 0,
+            timeouts: 0,
+            acked: 0,
+            next_report: config.monitor.map_or(Time::NEVER, |every| now + every),
+            armed: Time::NEVER,
+        }
+    }
+
+    /// How many packets go without tokens.
+    pub(super) fn unscheduled(&self, config: &Config) -> u16 {
+        let small = config.priority.tells_size() && self.packets <= u64::from(config.unscheduled);
+        if small { self.packets as u16 } else { 0 }
+    }
+
+    /// So many first packets have been sent.
+    pub(super) fn sent_first(&mut self, packets: u16) {
+        self.next = u64::from(packets);
+        self.first = packets;
+    }
+
+    /// Payload bytes of a packet.
+    pub(super) fn payload(&self, packet: u64, config: &Config) -> u16 {
+        let mss = u64::from(config.frame.mss());
+        self.spec.size.map_or(mss, |size| size.saturating_sub(packet * mss).min(mss)) as u16
+    }
+
+    fn has_unsent(&self) -> bool {
+        self.next < self.packets || !self.again.is_empty()
+    }
+
+    fn unsent(&self) -> u64 {
+        (self.packets - self.next).saturating_add(self.again.bytes())
+    }
+
+    /// A token arrived that is not too old; the receiver has `acked` bytes in order.
+    pub(super) fn token(&mut self, now: Time, acked: u64, config: &Config) -> Choice {
+        self.hear(now, acked);
+        if self.state == State::Requesting {
+            self.state = State::Sending;
+            self.round = Round { ends: now + self.rtt, tokens: 0 };
+        }
+        self.round.tokens += 1;
+        let packet =
+            self.next_packet().or_else(|| self.unanswered(now, acked / u64::from(config.frame.mss())));
+        if packet.is_some() {
+            self.spent.used += 1;
+            return Choice { packet, word: self.word_after(now, config) };
+        }
+        self.spent.wasted += 1;
+        let word = match self.state {
+            // The receiver did not hear the first one.
+            State::Stopped(at) if at <= now => {
+                self.state = State::Stopped(now + self.rtt.times(2));
+                Some(Word::Stop)
+            }
+            _ => None,
+        };
+        Choice { packet, word }
+    }
+
+    /// The first packet that the receiver misses, `edge`, if it went without a token so long ago that it must have arrived.
+    fn unanswered(&mut self, now: Time, edge: u64) -> Option<u64> {
+        let is_lost = edge < u64::from(self.first) && self.resend_from <= now;
+        is_lost.then(|| {
+            self.resend_from = now + self.rtt;
+            self.retransmits += 1;
+            edge
+        })
+    }
+
+    /// Something came from the receiver.
+    pub(super) fn hear(&mut self, now: Time, acked: u64) {
+        self.heard = now;
+        self.backoff = 0;
+        self.acked = self.acked.max(acked);
+    }
+
+    fn next_packet(&mut self) -> Option<u64> {
+        if let Some(first) = self.again.lowest() {
+            self.again.advance(first.start, first.start + 1, |_| ());
+            self.retransmits += 1;
+            return Some(first.start);
+        }
+        let packet = self.next;
+        (packet < self.packets).then(|| {
+            self.next += 1;
+            packet
+        })
+    }
+
+    /// What to say once a packet is sent.
+    fn word_after(&mut self, now: Time, config: &Config) -> Option<Word> {
+        let all = !self.has_unsent();
+        if config.stop != Stop::Sender {
+            return (all && !config.priority.tells_size()).then_some(Word::Fin);
+        }
+        let left = self.unsent();
+        let early = self.round.ends <= now && {
+            let tokens = std::mem::take(&mut self.round.tokens);
+            self.round.ends = now + self.rtt;
+            tokens >= left
+        };
+        if matches!(self.state, State::Stopped(_)) || !(all || early) {
+            return None;
+        }
+        self.state = State::Stopped(now + self.rtt.times(2));
+        Some(Word::Stop)
+    }
+
+    /// Packets `missed` did not arrive; what to say to that.
+    pub(super) fn missed(&mut self, missed: Interval, now: Time, config: &Config) -> Option<Word> {
+        self.hear(now, missed.start.saturating_mul(u64::from(config.frame.mss())));
+        let sent = Interval { start: missed.start, end: missed.end.min(self.next) };
+        match config.recovery {
+            Recovery::Selective if sent.start < sent.end => self.again.insert(sent, |_| ()),
+            Recovery::GoBackN if sent.start < sent.end => {
+                self.retransmits = self.retransmits.saturating_add((self.next - sent.start) as u32);
+                self.next = sent.start;
+            }
+            _ => {}
+        }
+        if !self.has_unsent() {
+            return (!config.priority.tells_size()).then_some(Word::Fin);
+        }
+        matches!(self.state, State::Stopped(_)).then(|| {
+            self.state = State::Sending;
+            self.round = Round { ends: now + self.rtt, tokens: 0 };
+            Word::Sync
+        })
+    }
+
+    fn timeout(&self, config: &Config) -> Span {
+        config.min_rto.max(self.rtt.times(3)).times(1 << self.backoff)
+    }
+
+    /// When something is due here.
+    pub(super) fn due(&self, config: &Config) -> Time {
+        let stopped = match self.state {
+            State::Stopped(at) if self.has_unsent() => at,
+            _ => Time::NEVER,
+        };
+        (self.heard + self.timeout(config)).min(stopped).min(self.next_report)
+    }
+
+    /// What to say at `now`, if something is due.
+    pub(super) fn on_timer(&mut self, now: Time, config: &Config) -> Option<Word> {
+        if let State::Stopped(at) = self.state
+            && at <= now
+            && self.has_unsent()
+        {
+            self.state = State::Sending;
+            self.round = Round { ends: now + self.rtt, tokens: 0 };
+            return Some(Word::Sync);
+        }
+        if self.heard + self.timeout(config) > now {
+            return None;
+        }
+        self.heard = now;
+        self.backoff = (self.backoff + 1).min(MOST_BACKOFF);
+        self.timeouts += 1;
+        Some(if self.has_unsent() || self.state == State::Requesting {
+            Word::Sync
+        } else if config.priority.tells_size() {
+            Word::Stop
+        } else {
+            Word::Fin
+        })
+    }
+
+    /// Whether a report is due at `now`; the next is planned.
+    pub(super) fn reports(&mut self, now: Time, config: &Config) -> bool {
+        let due = self.next_report <= now;
+        if due && let Some(every) = config.monitor {
+            self.next_report += every;
+        }
+        due
+    }
+
+    /// All of it arrived.
+    pub(super) fn done(&mut self, config: &Config) {
+        let mss = u64::from(config.frame.mss());
+        self.acked = self.spec.size.unwrap_or(self.next.saturating_mul(mss));
+    }
+
+    /// What is known of the flow at `now`.
+    pub(super) fn report(&self, now: Time, config: &Config) -> FlowReport {
+        let elapsed = now.since(self.spec.start);
+        let bytes = self.spec.size.map_or(self.acked, |size| self.acked.min(size));
+        let rate = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(elapsed.0.max(1));
+        FlowReport {
+            flow: self.spec.id,
+            bytes,
+            remaining: self.spec.size.map_or(u64::MAX, |size| size - bytes),
+            rate_bps: rate as u64,
+            retransmitted: u64::from(self.retransmits) * u64::from(config.frame.mss()),
+            retransmits: self.retransmits,
+            timeouts: self.timeouts,
+            rtt: self.rtt,
+            elapsed,
+            class_first: self.spec.class,
+            class_last: self.spec.class,
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! ExpressPass and TOP in whole networks.
+
+use std::sync::{Arc, Mutex};
+
+use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, scenario};
+use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use priolane_core::ids::{FlowId, HostId, LinkId};
+use priolane_core::packet::{Frame, Packet};
+use priolane_core::port::{Buffer, Limit, TokenGroupSpec};
+use priolane_core::transport::Transport;
+use priolane_core::transport::tokens::feedback;
+use priolane_core::transport::tokens::priority::{Logarithm, Priority};
+use priolane_core::transport::tokens::{
+    Account, Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
+};
+use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::outcome::{Outcome, Tally};
+use priolane_sim::run_with;
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Topology};
+
+const FRAME: Frame = Frame::ETHERNET;
+
+fn expresspass() -> Config {
+    Config::expresspass(FRAME)
+}
+
+/// TOP with six classes for flows of up to 2107 packets.
+fn top() -> Config {
+    let rule = Logarithm { classes: 6, p: 2107.0, a: 1.0, b: 0.0 };
+    Config::top(FRAME, Priority::Size(rule.thresholds()))
+}
+
+/// A port for the tokens of `config`.
+fn port(config: &Config, buffer: Limit) -> PortSpec {
+    let classes = config.priority.classes().max(1) as u8;
+    let expiry = if classes > 1 { Some(8) } else { None };
+    let token_wire = config.token.mean() as u16;
+    let spec = TokenGroupSpec { classes, expiry, token_wire, ..TokenGroupSpec::TOP };
+    PortSpec { queues: Queues::Tokens(spec), buffer: Buffer { limit: buffer, ..Buffer::UNLIMITED } }
+}
+
+fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
+    let port = port(config, Limit::Unlimited);
+    let mut scenario = scenario(topology, port, flows);
+    scenario.topology.path_choice = PathChoice::Symmetric;
+    scenario.transport = Transport::Tokens(Box::new(config.clone()));
+    scenario.nic = nic(port);
+    scenario
+}
+
+fn nic(port: PortSpec) -> Nic {
+    Nic::Queue { port, sort_by: priolane_core::port::SortBy::HostLevel }
+}
+
+fn queue(nic: &mut Nic) -> Option<&mut PortSpec> {
+    match nic {
+        Nic::Queue { port, .. } => Some(port),
+        Nic::Pull => None,
+    }
+}
+
+fn star(hosts: u32) -> Topology {
+    SingleSwitch { hosts, host_link: link(10, Span::from_us(4)) }.build().unwrap()
+}
+
+fn packets(tallies: &[Tally]) -> u64 {
+    tallies.iter().map(|t| t.packets).sum()
+}
+
+fn dropped_data(outcome: &Outcome) -> u64 {
+    outcome.ledger.dropped[usize::from(DATA_CLASS)].packets
+}
+
+#[test]
+fn a_lone_flow_takes_what_its_handshake_and_slots_take() {
+    // Tokens of 84 B, alpha 1, no jitter. 100 packets over two links of 10 Gbps and 4 us, hosts take 1 us:
+    // SYNC      2 x (67.2 ns + 4 us) + 1 us, the token of the first packet likewise, its data 2 x (1230.4 ns + 4 us);
+    // the last packet comes 99 slots of (84 + 1538) B, 1297.6 ns each, after the first.
+    for base in [expresspass(), top()] {
+        let feedback = feedback::Config { alpha: 1.0, ..feedback::Config::DEFAULT };
+        let config = Config { token: TokenSize { least: 84, most: 84 }, jitter: 0.0, feedback, ..base };
+        let flows = vec![flow(0, (0, 1), 100 * 1_460, Time::ZERO)];
+        let mut scenario = with(&config, star(2), flows);
+        scenario.host_delay = Span::from_us(1);
+        let control = 2 * (67_200 + 4_000_000) + 1_000_000;
+        let oracle = 2 * control + 2 * (1_230_400 + 4_000_000) + 99 * 1_297_600;
+        // With ports that let two tokens go at once, the second does not wait for its slot.
+        for (burst, saved) in [(1, 0), (2, 1_297_600)] {
+            for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
+                let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+                spec.burst = burst;
+            }
+            let outcome = agreed(&scenario);
+            assert_eq!(outcome.flows[0].fct, Some(Span(oracle - saved)));
+            assert!(outcome.flows[0].fct_acked > outcome.flows[0].fct);
+        }
+    }
+}
+
+#[test]
+fn two_expresspass_flows_share_a_link_evenly_after_some_round_trips() {
+    // Round trips of 18.6 us: the first flow is at its rate as the second comes after 300 us; 400 us later (21 round
+    // trips) each gets the same for the next 400 us.
+    let mut flows = vec![flow(0, (0, 2), 1, Time::ZERO), flow(1, (1, 2), 1, Time(300_000_000))];
+    flows.iter_mut().for_each(|f| f.size = None);
+    let mut config = expresspass();
+    config.monitor = Some(Span::from_us(100));
+    let mut scenario = with(&config, star(3), flows);
+    scenario.rates_every = config.monitor;
+    scenario.stop = Stop::At(Time(1_200_000_000));
+    let outcome = agreed(&scenario);
+    let acked = |flow: u32, at: u64| {
+        let mut of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
+        of_flow.next_back().map_or(0, |r| r.acked_bytes) as f64
+    };
+    let [a, b] = [0, 1].map(|flow| acked(flow, 1_100_000_000) - acked(flow, 700_000_000));
+    let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
+    // 400 us of 10 Gbps at 1460 of 1626 bytes a slot are 449 kB; the tokens lost before the switch cost a little.
+    assert!(jain > 0.95 && a + b > 400_000.0, "{jain} {a} {b}");
+    assert_eq!(dropped_data(&outcome), 0);
+}
+
+#[test]
+fn top_of_one_class_is_expresspass_packet_for_packet() {
+    for seed in 0..20 {
+        let mut draw = Draw::new(8_000 + seed);
+        let topology = draw.topology(&[0.0, 0.01]);
+        let flows = draw.flows(topology.hosts, 20);
+        let [expresspass, top] = [Priority::Single, Priority::Size(Vec::new())].map(|priority| {
+            let stop = Ends::Sender;
+            let config = Config { priority, stop, ..expresspass() };
+            agreed(&with(&config, topology.clone(), flows.clone()))
+        });
+        assert_eq!(expresspass, top);
+        assert!(expresspass.flows.iter().all(|f| f.fct.is_some()));
+    }
+}
+
+/// An endpoint that hands over its account at the end, and the tokens that reached it.
+struct Audited {
+    inner: Tokens,
+    arrived: Vec<(Time, u16)>,
+    host: HostId,
+    to: Arc<Mutex<Vec<Audit>>>,
+}
+
+struct Audit {
+    host: HostId,
+    account: Account,
+    tokens: Vec<(Time, u16)>,
+}
+
+impl Drop for Audited {
+    fn drop(&mut self) {
+        let tokens = std::mem::take(&mut self.arrived);
+        let audit = Audit { host: self.host, account: self.inner.account(), tokens };
+        self.to.lock().unwrap().push(audit);
+    }
+}
+
+impl Endpoint for Audited {
+    type Body = Ticket;
+
+    fn attach(&mut self, line: Rate) {
+        self.inner.attach(line);
+    }
+
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+        self.inner.open(cx, flow);
+    }
+
+    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        self.inner.open_on(cx, flow, path);
+    }
+
+    fn control(&mut self, cx: &mut Cx, id: FlowId, control: Control) {
+        self.inner.control(cx, id, control);
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+        if let Ticket::Token { .. } = packet.body {
+            self.arrived.push((meta.stamp, packet.header.wire));
+        }
+        self.inner.on_packet(cx, meta, packet);
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx) {
+        self.inner.on_timer(cx);
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.inner.next_timeout()
+    }
+
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+        self.inner.poll_transmit(cx)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.inner.poll_event()
+    }
+}
+
+fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
+    let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
+    let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
+    let make = |host| Audited {
+        inner: Tokens::new(host, Arc::clone(&config)),
+        arrived: Vec::new(),
+        host,
+        to: Arc::clone(&audits),
+    };
+    let outcome = run_with(scenario, drive(Engine::Window), &make, &mut quiet()).unwrap();
+    let audits = std::mem::take(&mut *audits.lock().unwrap());
+    (outcome, audits)
+}
+
+/// A random experiment: any topology, any of the transports, a third of them with losses.
+fn random(seed: u64) -> Scenario {
+    let mut draw = Draw::new(6_000 + seed);
+    let losses: &[f64] = if seed.is_multiple_of(3) { &[0.01, 0.03] } else { &[0.0] };
+    let topology = draw.topology(losses);
+    let flows = draw.flows(topology.hosts, 1 + (seed % 30) as u32);
+    let config = match seed % 6 {
+        0 => expresspass(),
+        // T = d + |P| th: what six hops take and, at three of them, eight slots of the class with nothing before it.
+        1 => {
+            let hop = |l: &priolane_sim::topology::Link| l.delay.0 + l.rate.serialize(1_538).0 + 1_000_000;
+            let longest = topology.links.iter().map(hop).max().unwrap_or(0);
+            let slots = topology.links.iter().map(|l| l.rate.serialize(8 * 1_622).0).max().unwrap_or(0);
+            Config { expiry: Some(Span(6 * longest + 3 * slots)), ..top() }
+        }
+        2 => Config { priority: Priority::Attained(vec![4, 13, 46]), stop: Ends::NeedCap, ..top() },
+        3 => Config { unscheduled: 8, ..top() },
+        4 => Config {
+            priority: Priority::Exact(priolane_core::transport::tokens::priority::Key::Remaining),
+            ..top()
+        },
+        _ => {
+            let feedback =
+                feedback::Config { form: feedback::Form::Ns2, target: 0.125, ..feedback::Config::DEFAULT };
+            Config { feedback, priority: Priority::Asked, ..expresspass() }
+        }
+    };
+    let mut scenario = with(&config, topology, flows);
+    for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
+        let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+        match seed % 6 {
+            1 => spec.expiry = None,
+            3 => spec.unscheduled = Some(UNSCHEDULED_CLASS),
+            4 => *spec = TokenGroupSpec { among: priolane_core::port::Among::Rank, ..TokenGroupSpec::TOP },
+            5 => spec.classes = 3,
+            _ => {}
+        }
+    }
+    scenario.measuring.clock_error = Span::from_ns(100);
+    scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_us(1)]);
+    scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
+    scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+    if seed % 4 == 3 {
+        scenario.topology.path_choice = PathChoice::Sprayed;
+    }
+    if seed % 10 == 6 {
+        scenario.outages = draw.outages(&scenario.topology);
+    }
+    scenario
+}
+
+#[test]
+fn every_flow_ends_and_both_engines_agree_whatever_is_lost() {
+    let mut lost = [0; 3];
+    for seed in 0..120 {
+        let outcome = agreed(&random(seed));
+        let open = outcome.flows.iter().filter(|f| f.fct.is_none() || f.fct_acked.is_none()).count();
+        assert_eq!(open, 0, "seed {seed}");
+        assert!(outcome.flows.iter().all(|f| f.fct <= f.fct_acked), "seed {seed}");
+        for (class, lost_of) in outcome
+            .ledger
+            .lost
+            .iter()
+            .zip(outcome.ledger.unrouted)
+            .enumerate()
+            .map(|(c, (l, u))| (c, l.packets + u.packets))
+        {
+            let kind = match class as u8 {
+                0..MAX_CLASSES => 0,
+                DATA_CLASS | UNSCHEDULED_CLASS => 1,
+                _ => 2,
+            };
+            lost[kind] += lost_of;
+        }
+    }
+    // Tokens, data and signals were lost, each of them often.
+    assert!(lost.iter().all(|&n| n > 100), "{lost:?}");
+}
+
+#[test]
+fn tokens_are_conserved() {
+    let mut seen = Account::default();
+    let mut gone = 0;
+    for seed in 0..120 {
+        let scenario = random(seed);
+        let (outcome, audits) = audited(&scenario);
+        let sum = |of: fn(&Account) -> u64| audits.iter().map(|a| of(&a.account)).sum::<u64>();
+        let tokens = |tallies: &[Tally]| packets(&tallies[..usize::from(MAX_CLASSES)]);
+        let ledger = &outcome.ledger;
+        let [used, wasted, expired] = [sum(|a| a.used), sum(|a| a.wasted), sum(|a| a.expired)];
+        let lost = tokens(&ledger.dropped)
+            + tokens(&ledger.expired)
+            + tokens(&ledger.lost)
+            + tokens(&ledger.unrouted);
+        assert_eq!(
+            sum(|a| a.issued),
+            lost + used + wasted + expired + tokens(&ledger.resident),
+            "seed {seed}"
+        );
+        let data = |tallies: &[Tally]| tallies[usize::from(DATA_CLASS)].packets;
+        assert_eq!(data(&ledger.made), used, "a packet for each token that is used");
+        seen.used += used;
+        seen.wasted += wasted;
+        seen.expired += expired;
+        gone += lost;
+    }
+    assert!(
+        seen.used > 30_000 && seen.wasted > 5_000 && seen.expired > 100 && gone > 5_000,
+        "{seen:?} {gone}"
+    );
+}
+
+#[test]
+fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
+    for seed in (0..120).filter(|seed| seed % 5 > 0) {
+        let scenario = random(seed);
+        let Queues::Tokens(spec) = scenario.ports[1].queues else { unreachable!() };
+        for Audit { host, tokens, .. } in audited(&scenario).1 {
+            let link = &scenario.topology.links[scenario.topology.downlink(host).index()];
+            let share = f64::from(spec.token_wire) / f64::from(spec.token_wire + spec.data_wire);
+            let per_ps = link.rate.bps() as f64 / 8e12 * share;
+            let ahead = f64::from((spec.burst - 1) * u32::from(spec.token_wire));
+            // From any token's start to any later one's: what came before the last, less the rate's.
+            let (mut bytes, mut least) = (0.0, f64::MAX);
+            for (arrived, wire) in tokens {
+                let start = arrived - link.rate.serialize(u64::from(wire));
+                let above = bytes - start.0 as f64 * per_ps;
+                least = least.min(above);
+                assert!(above - least <= ahead + 1e-3, "seed {seed}: {} above {ahead}", above - least);
+                bytes += f64::from(wire);
+            }
+        }
+    }
+}
+
+/// Sets the buffer of each switch port to the derived bound.
+fn bound(scenario: &mut Scenario) {
+    let Queues::Tokens(ports) = scenario.ports[1].queues else { unreachable!() };
+    let signals = 2 * 84 * scenario.flows.len() as u64;
+    let traffic =
+        priolane_sim::topology::TokenTraffic { ports, frame: FRAME, host_jitter: Span::ZERO, signals };
+    let buffers = scenario.topology.token_buffers(&traffic);
+    for (port, bytes) in scenario.ports.iter_mut().zip(buffers) {
+        port.buffer.limit = Limit::Bytes(bytes);
+    }
+}
+
+#[test]
+fn no_data_is_lost_with_the_derived_buffers() {
+    let core = link(40, Span::from_us(4));
+    let host_link = link(10, Span::from_us(4));
+    let mut carried = 0;
+    for seed in 0..40 {
+        let mut draw = Draw::new(7_000 + seed);
+        let topology = if seed % 2 == 0 {
+            Dumbbell { left: 16, right: 16, host_link, bottleneck: core }.build()
+        } else {
+            LeafSpine {
+                leaves: 3,
+                spines: 2,
+                hosts_per_leaf: 6,
+                host_link,
+                fabric_link: link(10, Span::from_us(4)),
+                links_per_pair: 1,
+            }
+            .build()
+        };
+        let topology = topology.unwrap();
+        let flows = draw.flows(topology.hosts, 60);
+        let config = if seed % 4 < 2 { expresspass() } else { top() };
+        let mut scenario = with(&config, topology, flows);
+        bound(&mut scenario);
+        let outcome = physics(
+            run_with(
+                &scenario,
+                drive(Engine::Window),
+                &|host| Tokens::new(host, Arc::new(config.clone())),
+                &mut quiet(),
+            )
+            .unwrap(),
+        );
+        assert_eq!(dropped_data(&outcome), 0, "seed {seed}");
+        assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits == 0), "seed {seed}");
+        carried += outcome.ledger.made[usize::from(DATA_CLASS)].packets;
+    }
+    assert!(carried > 80_000, "{carried}");
+}
+
+#[test]
+fn an_incast_of_a_hundred_loses_no_data_and_fills_the_line() {
+    for config in [expresspass(), top()] {
+        let flows = (0..100).map(|i| flow(i, (i as u16 + 1, 0), 50 * 1_460, Time::ZERO)).collect();
+        let mut scenario = with(&config, star(101), flows);
+        bound(&mut scenario);
+        let make = |host| Tokens::new(host, Arc::new(config.clone()));
+        let outcome = run_with(&scenario, drive(Engine::Window), &make, &mut quiet()).unwrap();
+        assert_eq!(dropped_data(&outcome), 0);
+        // 5000 frames, one a slot of (s + 1538) B at 10 Gbps.
+        let slot = (config.token.mean() + 1_538.0) * 800.0;
+        let last = outcome.flows.iter().filter_map(|f| f.fct).max().unwrap().0 as f64;
+        assert!(last > 5_000.0 * slot && last < 1.25 * 5_000.0 * slot, "{}", last / (5_000.0 * slot));
+    }
+}
+
+#[test]
+fn a_switch_failure_is_recovered_from() {
+    use priolane_core::ids::NodeId;
+    use priolane_sim::outage::{Cut, Failure, Outages};
+    for config in [expresspass(), top()] {
+        let host_link = link(10, Span::from_us(2));
+        let topology = LeafSpine {
+            leaves: 2,
+            spines: 2,
+            hosts_per_leaf: 4,
+            host_link,
+            fabric_link: host_link,
+            links_per_pair: 1,
+        };
+        let topology = topology.build().unwrap();
+        let flows = (0..4).map(|i| flow(i, (i as u16, i as u16 + 4), 3_000_000, Time::ZERO)).collect();
+        let mut scenario = with(&config, topology, flows);
+        let spine = NodeId(scenario.topology.hosts + 2);
+        let (from, until) = (Time(500_000_000), Some(Time(5_000_000_000)));
+        let failure = Failure { cut: Cut::Switch(spine), from, until, reconvergence: Span::from_us(100) };
+        scenario.outages = Outages::new(&scenario.topology, &[failure]).unwrap();
+        let outcome = agreed(&scenario);
+        assert!(outcome.flows.iter().all(|f| f.fct_acked.is_some()));
+        assert!(outcome.flows.iter().any(|f| f.retransmits > 0));
+        // Four flows of 3 MB on what is left, one line of 10 Gbps: 10.6 ms and what the failure cost.
+        assert!(outcome.flows.iter().all(|f| f.fct.unwrap() < Span::from_ms(16)), "{:?}", outcome.flows);
+    }
+}
+
+#[test]
+fn a_better_class_leaves_a_worse_one_what_it_does_not_use_and_gives_it_back() {
+    // A long flow alone, then a short one of a better class beside it for about a millisecond.
+    let flows =
+        vec![flow(0, (0, 2), 8_000 * 1_460, Time::ZERO), flow(1, (1, 2), 500 * 1_460, Time(2_000_000_000))];
+    let rule = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
+    let config = Config::top(FRAME, Priority::Size(rule.thresholds()));
+    let outcome = agreed(&with(&config, star(3), flows.clone()));
+    let alone = agreed(&with(
+        &config,
+        star(3),
+        flows[1..].iter().map(|f| FlowSpec { id: FlowId(0), ..*f }).collect(),
+    ));
+    let fct = |outcome: &Outcome, flow: usize| outcome.flows[flow].fct.unwrap().0 as f64;
+    // The better flow hardly notices the other, and the two together take what 8500 slots take, and a little.
+    assert!(fct(&outcome, 1) < 1.1 * fct(&alone, 0), "{} {}", fct(&outcome, 1), fct(&alone, 0));
+    let slots = 8_500.0 * 1_297_600.0;
+    assert!(fct(&outcome, 0) < 1.05 * slots, "{}", fct(&outcome, 0) / slots);
+}
+
+#[test]
+fn an_aborted_flow_leaves_no_tokens_behind() {
+    let flows = vec![flow(0, (0, 1), 10_000_000, Time::ZERO)];
+    let mut scenario = with(&top(), star(2), flows);
+    scenario.controls = vec![priolane_sim::scenario::ScheduledControl {
+        at: Time(500_000_000),
+        flow: FlowId(0),
+        control: Control::Abort,
+    }];
+    scenario.stop = Stop::At(Time(3_000_000_000));
+    let outcome = agreed(&scenario);
+    // 500 us and a round trip at one token each 1.2976 us.
+    let tokens = packets(&outcome.ledger.made[..usize::from(MAX_CLASSES)]);
+    assert!(outcome.flows[0].fct.is_none() && (300..450).contains(&tokens), "{tokens}");
+    assert_eq!(packets(&outcome.ledger.resident), 0);
+    assert_eq!(run_shuffled(&scenario), outcome);
+}
+
+fn run_shuffled(scenario: &Scenario) -> Outcome {
+    physics(priolane_sim::run(scenario, SHUFFLED, &mut quiet()).unwrap())
+}
+
+#[test]
+fn tokens_and_their_data_take_the_same_links() {
+    let host_link = link(10, Span::from_us(2));
+    let topology = LeafSpine {
+        leaves: 3,
+        spines: 4,
+        hosts_per_leaf: 2,
+        host_link,
+        fabric_link: host_link,
+        links_per_pair: 1,
+    };
+    let scenario = with(&top(), topology.build().unwrap(), vec![flow(0, (0, 4), 200_000, Time::ZERO)]);
+    let outcome = agreed(&scenario);
+    let carriers = |is: fn(u8) -> bool| -> Vec<LinkId> {
+        outcome.ports.iter().filter(|p| is(p.class) && p.packets > 0).map(|p| p.link).collect()
+    };
+    let mut there: Vec<LinkId> = carriers(|c| c == DATA_CLASS);
+    let mut back: Vec<LinkId> =
+        carriers(|c| c < MAX_CLASSES).into_iter().map(|link| scenario.topology.reverse(link)).collect();
+    there.sort_unstable();
+    back.sort_unstable();
+    back.dedup();
+    assert_eq!((there.len(), &there), (4, &back));
+}
