@@ -44,6 +44,8 @@ pub enum Queues {
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
+    /// One queue of which the flow with the best rank is served, its earliest packet first, and the worst rank dropped.
+    PFabric,
     /// A data queue, limited by the port's buffer, whose overflow is trimmed to headers, and a header queue.
     Trimming {
         /// Room of the header queue.

@@ -16,12 +16,14 @@ use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::{Adaptation, Engine, Machine, Measuring, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{
+    Adaptation, Engine, Machine, Measuring, Queues, Scenario, ScheduledControl, Stop,
+};
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
 use priolane_sim::{Drive, run};
 use support::{
-    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, physics,
-    prioplus, quiet, scenario,
+    Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp,
+    physics, prioplus, quiet, scenario,
 };
 
 const EXPERIMENTS: u64 = 400;
@@ -75,6 +77,9 @@ fn random(seed: u64) -> Scenario {
         scenario.controls =
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
     }
+    if seed % 9 == 4 {
+        scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
+    }
     scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, PathChoice::Sprayed]);
     if seed % 4 == 1 {
         scenario.waits = draw.waits(scenario.flows.len() as u32);
@@ -107,6 +112,7 @@ fn delay_based(seed: u64) -> Controller {
     let variant = if seed.is_multiple_of(2) { Variant::Paper } else { Variant::Released };
     match seed % 8 {
         0 => Controller::Swift(SWIFT),
+        7 if seed.is_multiple_of(3) => Controller::PFabric(PFABRIC),
         7 => Controller::Hpcc(HPCC),
         1 => Controller::Ledbat(LEDBAT),
         2 => d2tcp(),

@@ -295,6 +295,25 @@ const HPCC: &[Parameter] = &on_window::<5, 18>([
     ),
 ]);
 
+/// pFabric's own parameters.
+const PFABRIC: &[Parameter] = &on_window::<3, 16>([
+    parameter(
+        "first_window",
+        "window of a new flow, above 0; at least one packet is sent",
+        ["pkt or bdp", "1bdp", "pHost (CoNEXT 2015) §4.1"],
+    ),
+    parameter(
+        "max_cwnd",
+        "ceiling of the window, above 0",
+        ["pkt or bdp", "1bdp", "docs/assumptions.md#pfabric-repair"],
+    ),
+    parameter(
+        "probe_after",
+        "timeouts in a row after which it only probes, at least 1",
+        ["", "5", "docs/assumptions.md#pfabric-probe"],
+    ),
+]);
+
 /// PrioPlus's own parameters.
 const PRIOPLUS_OWN: [Parameter; 12] = [
     parameter(
@@ -508,6 +527,15 @@ pub static ENTRIES: &[Entry] = &[
         summary: "HPCC: windows from the queues and lines that switches tell of",
         source: "HPCC (SIGCOMM 2019) §3",
         parameters: HPCC,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    Entry {
+        row: Row::Transport,
+        name: "pfabric",
+        summary: "pFabric: line rate, a fixed timeout, and bytes left as the rank that ports drop and serve by",
+        source: "pFabric (SIGCOMM 2013) §4.3",
+        parameters: PFABRIC,
         requires: &[],
         provides: &[always(Capability::Ranks)],
     },
@@ -738,6 +766,15 @@ pub static ENTRIES: &[Entry] = &[
         name: "ranked",
         summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
         source: "pFabric (SIGCOMM 2013) §4.1",
+        parameters: &[BUFFER, ECN],
+        requires: &[Capability::Ranks],
+        provides: &[MARKS_IF_ECN],
+    },
+    Entry {
+        row: Row::Port,
+        name: "pfabric",
+        summary: "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
+        source: "pFabric (SIGCOMM 2013) §4.2",
         parameters: &[BUFFER, ECN],
         requires: &[Capability::Ranks],
         provides: &[MARKS_IF_ECN],

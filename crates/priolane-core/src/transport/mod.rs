@@ -10,6 +10,7 @@ pub mod hpcc;
 pub mod ledbat;
 pub mod new_reno;
 pub mod paccp;
+pub mod pfabric;
 pub mod prioplus;
 pub mod swift;
 pub mod window;
@@ -52,6 +53,8 @@ pub enum Controller {
     Hpcc(hpcc::Config),
     /// Deadline-aware Data Center TCP.
     D2tcp(d2tcp::Config),
+    /// pFabric.
+    PFabric(pfabric::Config),
     /// PrioPlus around Swift.
     PrioPlusSwift(prioplus::Config<swift::Config>),
     /// PrioPlus around LEDBAT.
@@ -80,6 +83,7 @@ impl Transport {
             Controller::Ledbat(c) => on_window::<ledbat::Ledbat, U>(user, window, c),
             Controller::Hpcc(c) => on_window::<hpcc::Hpcc, U>(user, window, c),
             Controller::D2tcp(c) => on_window::<d2tcp::D2tcp, U>(user, window, c),
+            Controller::PFabric(c) => on_window::<pfabric::PFabric, U>(user, window, c),
             Controller::PrioPlusSwift(c) => on_window::<prioplus::PrioPlus<swift::Swift>, U>(user, window, c),
             Controller::PrioPlusLedbat(c) => {
                 on_window::<prioplus::PrioPlus<ledbat::Ledbat>, U>(user, window, c)

@@ -10,7 +10,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{self, Limit, SortBy};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
-use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp};
+use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp, pfabric};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
@@ -100,6 +100,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         }
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
+        PortKind::PFabric => Queues::PFabric,
         PortKind::Trimming { headers } => Queues::Trimming { headers },
         PortKind::Tokens(port) => Queues::Tokens(port.spec(frame)),
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
@@ -232,6 +233,13 @@ fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Control
         }
         TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
         TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
+        TransportKind::PFabric { first_window, max_cwnd, probe_after } => {
+            Controller::PFabric(pfabric::Config {
+                init_window: first_window.0,
+                max_window: max_cwnd.0,
+                probe_after,
+            })
+        }
         TransportKind::Hpcc(ref keys) => Controller::Hpcc(delay_based::hpcc(keys)),
         TransportKind::PrioPlusSwift(ref keys) => {
             Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))

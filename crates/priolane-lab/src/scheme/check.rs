@@ -360,9 +360,9 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         }
         return Ok(());
     }
-    if matches!(scheme.port.kind, PortKind::Ranked | PortKind::Trimming { .. } | PortKind::Tokens(_))
-        || classes <= queues
-    {
+    let by_class =
+        matches!(scheme.port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. });
+    if !by_class || classes <= queues {
         return Ok(());
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");

@@ -174,6 +174,9 @@ pub enum PortKind {
     },
     /// Sorted by rank.
     Ranked,
+    /// The flow with the best rank first, the worst rank dropped.
+    #[serde(rename = "pfabric")]
+    PFabric,
     /// Payload that overflows is trimmed to headers.
     Trimming {
         /// Room of the header queue.
@@ -203,6 +206,7 @@ impl PortKind {
             Self::Fifo => "fifo",
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
+            Self::PFabric => "pfabric",
             Self::Trimming { .. } => "trimming",
             Self::Tokens(_) => "tokens",
             Self::Wfq { .. } => "wfq",
@@ -212,7 +216,7 @@ impl PortKind {
     /// How many queues classes can be told apart by.
     pub fn queues(self) -> u8 {
         match self {
-            Self::Fifo | Self::Ranked | Self::Trimming { .. } | Self::Tokens(_) => 1,
+            Self::Fifo | Self::Ranked | Self::PFabric | Self::Trimming { .. } | Self::Tokens(_) => 1,
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }

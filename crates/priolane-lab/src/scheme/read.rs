@@ -121,13 +121,14 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens"];
+    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens", "pfabric"];
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
         1 => PortKind::Strict { queues: queues(&mut keys)? },
         2 => PortKind::Ranked,
         3 => wfq(&mut keys)?,
         5 => PortKind::Tokens(token_port::read(&mut keys)?),
+        6 => PortKind::PFabric,
         _ => {
             PortKind::Trimming { headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())? }
         }

@@ -27,6 +27,7 @@ shipped!(
     "ledbat",
     "d2tcp",
     "hpcc",
+    "pfabric",
     "prioplus_swift",
     "prioplus_ledbat",
     "aequitas",

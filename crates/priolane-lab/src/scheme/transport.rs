@@ -3,11 +3,12 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 use priolane_core::transport::dctcp::Reduction;
+use priolane_core::transport::delay::Size;
 use priolane_core::transport::paccp::RttOf;
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
+use super::delay_based::{Hpcc, Ledbat, Preset, Swift, WindowSize};
 use super::prioplus::PrioPlus;
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
@@ -99,6 +100,15 @@ pub enum TransportKind {
     Ledbat(Ledbat),
     /// HPCC.
     Hpcc(Hpcc),
+    /// pFabric.
+    PFabric {
+        /// The window of a new flow.
+        first_window: WindowSize,
+        /// The ceiling of the window.
+        max_cwnd: WindowSize,
+        /// Timeouts in a row after which it only probes.
+        probe_after: u32,
+    },
     /// PrioPlus around Swift.
     #[serde(rename = "prioplus_swift")]
     PrioPlusSwift(PrioPlus<Swift>),
@@ -152,14 +162,25 @@ impl TransportKind {
             Self::Swift(_) => "swift",
             Self::Ledbat(_) => "ledbat",
             Self::Hpcc(_) => "hpcc",
+            Self::PFabric { .. } => "pfabric",
             Self::PrioPlusSwift(_) => "prioplus_swift",
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
         }
     }
 }
 
-const KINDS: [&str; 9] =
-    ["newreno", "dctcp", "paccp", "d2tcp", "swift", "ledbat", "prioplus_swift", "hpcc", "prioplus_ledbat"];
+const KINDS: [&str; 10] = [
+    "newreno",
+    "dctcp",
+    "paccp",
+    "d2tcp",
+    "swift",
+    "ledbat",
+    "prioplus_swift",
+    "hpcc",
+    "prioplus_ledbat",
+    "pfabric",
+];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =
@@ -180,7 +201,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
             TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
-        _ => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
+        8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
+        _ => pfabric(&mut keys)?,
     };
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
@@ -205,6 +227,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         return Err(
             keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both")
         );
+    }
+    let one = transport.min_rto == transport.max_rto && transport.min_rto == transport.initial_rto;
+    if matches!(kind, TransportKind::PFabric { .. }) && !one {
+        let what = "pFabric's timeout is fixed, and min_rto, initial_rto and max_rto differ";
+        return Err(keys.error(what, "the same for all three, about three round trips: such as \"45us\""));
     }
     if !transport.reliable && transport.recovery == Recovery::Gbn {
         let what = "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing";
@@ -231,6 +258,16 @@ fn paccp(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
         r_cos,
         exact_cap: keys.take("exact_cap").map_or(Ok(false), |f| f.truth())?,
         rtt: word(keys.take("rtt"), &RTTS, RttOf::Smoothed)?,
+    })
+}
+
+fn pfabric(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
+    let bdp = WindowSize(Size::Bdp(1.0));
+    let mut window = |key| keys.take(key).map_or(Ok(bdp), |f| WindowSize::above_zero(&f));
+    Ok(TransportKind::PFabric {
+        first_window: window("first_window")?,
+        max_cwnd: window("max_cwnd")?,
+        probe_after: keys.take("probe_after").map_or(Ok(5), |f| f.integer(1, 1_000_000_000))? as u32,
     })
 }
 

@@ -39,7 +39,7 @@ pub(crate) enum TransmitQueue<B: Body> {
 
 impl<B: Body> TransmitQueue<B> {
     /// An empty queue. No port that is rate-limited, trims or is for tokens is a transmit queue: pacing is the
-    /// transport's, and hosts do not trim.
+    /// transport's, and hosts do not trim. That of pFabric is a ranked one here.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy) -> Self {
         match spec.queues {
             Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } | Queues::Tokens(_) => {
@@ -50,7 +50,7 @@ impl<B: Body> TransmitQueue<B> {
             Queues::Wfq { weights, map } => {
                 Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, spec.buffer)))
             }
-            Queues::Ranked => Self::Ranked(Ranked::new(spec.buffer)),
+            Queues::Ranked | Queues::PFabric => Self::Ranked(Ranked::new(spec.buffer)),
         }
     }
 

@@ -344,7 +344,11 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
         }
         Queues::Wfq { weights, map } => map[usize::from(class) % map.len()].min(weights.queues() - 1),
         Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
-        Queues::Fifo | Queues::Ranked | Queues::Limited { .. } | Queues::Trimming { .. } => 0,
+        Queues::Fifo
+        | Queues::Ranked
+        | Queues::PFabric
+        | Queues::Limited { .. }
+        | Queues::Trimming { .. } => 0,
     }
 }
 

@@ -19,7 +19,9 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, Transport, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, swift};
+use priolane_core::transport::{
+    Controller, Transport, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, swift,
+};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
@@ -110,6 +112,10 @@ pub const HPCC: hpcc::Config = hpcc::Config {
     rtt: None,
     min_window: Size::Bdp(0.001),
 };
+
+/// pFabric with a window that its paths fill.
+pub const PFABRIC: pfabric::Config =
+    pfabric::Config { init_window: Size::Bdp(1.0), max_window: Size::Bdp(1.0), probe_after: 5 };
 
 pub const LEDBAT: ledbat::Config = ledbat::Config {
     signal: Signal::OneWay,

@@ -15,10 +15,10 @@ mod receiver;
 mod recovery;
 mod rto;
 mod sender;
-mod slab;
-mod timers;
+pub(super) mod slab;
+pub(super) mod timers;
 
 pub use body::{Segment, Stamp};
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
-pub use controller::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
+pub use controller::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Rank, Repeat};
 pub use endpoint::{Window, WindowEndpoint};

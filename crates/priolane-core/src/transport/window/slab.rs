@@ -2,7 +2,7 @@
 
 /// A table of `T`.
 #[derive(Debug)]
-pub(super) struct Slab<T> {
+pub(in crate::transport) struct Slab<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,
 }
@@ -21,7 +21,7 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Stores `value`; its place.
-    pub(super) fn insert(&mut self, value: T) -> u32 {
+    pub(in crate::transport) fn insert(&mut self, value: T) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.places[slot as usize].value = Some(value);
             return slot;
@@ -31,43 +31,43 @@ impl<T> Slab<T> {
     }
 
     /// Empties a place, which is not used again before `release`.
-    pub(super) fn take(&mut self, slot: u32) -> Option<T> {
+    pub(in crate::transport) fn take(&mut self, slot: u32) -> Option<T> {
         let place = self.places.get_mut(slot as usize)?;
         place.generation = place.generation.wrapping_add(1);
         place.value.take()
     }
 
     /// Gives an emptied place back.
-    pub(super) fn release(&mut self, slot: u32) {
+    pub(in crate::transport) fn release(&mut self, slot: u32) {
         self.free.push(slot);
     }
 
     /// One more than the highest place that was ever used.
-    pub(super) fn places(&self) -> u32 {
+    pub(in crate::transport) fn places(&self) -> u32 {
         self.places.len() as u32
     }
 
     /// How often the place was emptied so far.
     #[inline]
-    pub(super) fn generation(&self, slot: u32) -> u32 {
+    pub(in crate::transport) fn generation(&self, slot: u32) -> u32 {
         self.places[slot as usize].generation
     }
 
     /// What is at a place, with the place's generation.
     #[inline]
-    pub(super) fn entry(&mut self, slot: u32) -> Option<(u32, &mut T)> {
+    pub(in crate::transport) fn entry(&mut self, slot: u32) -> Option<(u32, &mut T)> {
         let place = self.places.get_mut(slot as usize)?;
         let generation = place.generation;
         place.value.as_mut().map(|value| (generation, value))
     }
 
     #[inline]
-    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+    pub(in crate::transport) fn get(&self, slot: u32) -> Option<&T> {
         self.places.get(slot as usize).and_then(|place| place.value.as_ref())
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+    pub(in crate::transport) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
         self.places.get_mut(slot as usize).and_then(|place| place.value.as_mut())
     }
 }

@@ -11,45 +11,45 @@ use crate::units::Time;
 
 /// Whose deadline it is: a place in one of the endpoint's two tables.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Owner {
+pub(in crate::transport) enum Owner {
     Sender(u32),
     Receiver(u32),
 }
 
 /// A deadline in the heap. It is live while its owner still has `generation` and is armed for `at`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Entry {
-    pub(super) at: Time,
-    pub(super) owner: Owner,
-    pub(super) generation: u32,
+pub(in crate::transport) struct Entry {
+    pub(in crate::transport) at: Time,
+    pub(in crate::transport) owner: Owner,
+    pub(in crate::transport) generation: u32,
 }
 
 /// The deadlines of one host.
 #[derive(Debug, Default)]
-pub(super) struct Timers {
+pub(in crate::transport) struct Timers {
     heap: BinaryHeap<Reverse<Entry>>,
 }
 
 impl Timers {
     /// Makes `entry` the live one of its owner: `armed`, when its live one is, was later.
-    pub(super) fn arm(&mut self, entry: Entry, armed: &mut Time) {
+    pub(in crate::transport) fn arm(&mut self, entry: Entry, armed: &mut Time) {
         debug_assert!(entry.at < *armed);
         *armed = entry.at;
         self.heap.push(Reverse(entry));
     }
 
     #[inline]
-    pub(super) fn first(&self) -> Option<Entry> {
+    pub(in crate::transport) fn first(&self) -> Option<Entry> {
         self.heap.peek().map(|&Reverse(entry)| entry)
     }
 
     /// When the first entry is.
     #[inline]
-    pub(super) fn first_at(&self) -> Option<Time> {
+    pub(in crate::transport) fn first_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    pub(super) fn pop(&mut self) -> Option<Entry> {
+    pub(in crate::transport) fn pop(&mut self) -> Option<Entry> {
         self.heap.pop().map(|Reverse(entry)| entry)
     }
 }
