@@ -240,6 +240,11 @@ pub trait Endpoint: Send {
     /// What this transport writes in its packets.
     type Body: crate::packet::Body;
 
+    /// The rate of the host's line, told once, before anything else, by a driver that knows it. Default: ignored.
+    fn set_line(&mut self, rate: Rate) {
+        let _ = rate;
+    }
+
     /// The application starts `flow` here. Called once per flow, at its source (or [`Self::open_on`] is).
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec);
 

@@ -5,6 +5,7 @@
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
 mod list;
+mod own;
 mod policies;
 
 pub use list::ENTRIES;
@@ -197,10 +198,9 @@ mod tests {
     fn a_ranked_port_needs_a_transport_that_ranks() {
         let ranked = choice(Row::Port, "ranked", &["ecn"]);
         for transport in names(Row::Transport) {
-            assert!(
-                unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]).is_none(),
-                "{transport}"
-            );
+            // NDP needs a port that trims besides.
+            let needs = unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]);
+            assert!(needs.is_none_or(|(_, needs, _)| needs == Capability::Trimming), "{transport}");
         }
         let (entry, capability, givers) = unmet(&[ranked]).unwrap();
         assert_eq!((entry.name, capability), ("ranked", Capability::Ranks));
@@ -220,6 +220,7 @@ mod tests {
             ("srpt", [true, false, false]),
             ("las", [true, false, false]),
             ("fifo", [false, true, true]),
+            ("own", [true, false, false]),
         ];
         assert_eq!(table, expected);
     }

@@ -9,6 +9,7 @@ mod parts;
 mod pfc;
 mod prioplus;
 mod read;
+mod receiver_driven;
 mod shipped;
 mod thresholds;
 mod token_port;
@@ -25,9 +26,10 @@ pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, Port
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;
 pub use read::read;
+pub use receiver_driven::{FreeTokens, Homa, Ndp, PHost, Pull};
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
-pub use transport::{Handshake, Recovery, Transport, TransportKind};
+pub use transport::{Handshake, Recovery, Transport, TransportKind, WindowKeys};
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

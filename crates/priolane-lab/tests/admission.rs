@@ -145,7 +145,9 @@ fn intervals_reach_the_transport_and_move_flows_under_way() {
     let record = run(&per_mi);
     assert!(record.admission.unwrap().moves > 0);
     let rtt = built(&format!("{FILE}admit = {{ mi = \"rtt\" }}\n")).scenario;
-    let priolane_core::transport::Transport::Window { window, .. } = rtt.transport;
+    let priolane_core::transport::Transport::Window { window, .. } = rtt.transport else {
+        panic!("no window transport")
+    };
     // There and back over two links of 1 us: above 4 us, and less than 5.
     let monitor = window.monitor.unwrap();
     assert!(monitor > Span::from_us(4) && monitor < Span::from_us(5), "{monitor:?}");

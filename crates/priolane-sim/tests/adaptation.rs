@@ -73,7 +73,9 @@ fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> Scenario {
         ..window::Config::new(Frame::ETHERNET)
     };
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
-    let Transport::Window { controller, .. } = support::window(new_reno(), window);
+    let Transport::Window { controller, .. } = support::window(new_reno(), window) else {
+        panic!("no window transport")
+    };
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq };
     scenario.adaptation = Some(adaptation);
     scenario

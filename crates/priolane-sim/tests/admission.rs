@@ -101,7 +101,7 @@ fn flows_under_way_move_and_overtake_none_of_their_own_packets() {
             deadline: Some(Time::ZERO + allowed),
             ..flow(0, (0, 2), 4_000_000, Time::ZERO)
         };
-        let Transport::Window { window, .. } = &mut scenario.transport;
+        let Transport::Window { window, .. } = &mut scenario.transport else { panic!("no window transport") };
         window.monitor = Some(Span::from_us(100));
         let config =
             firapam::Config { interval: Interval::Monitor, remap: Remap::PerInterval, ..firapam(0.05) };

@@ -100,7 +100,11 @@ fn random(seed: u64) -> Scenario {
     if seed % 5 > 2 {
         scenario.outages = draw.outages(&scenario.topology);
     }
-    if seed % 4 > 1 {
+    if seed % 13 == 6 {
+        scenario.transport = support::receiver_driven(seed / 13);
+        scenario.rates_every = None;
+    }
+    if seed % 4 > 1 && matches!(scenario.transport, Transport::Window { .. }) {
         // Draws of its own: what was drawn so far stays as it was.
         support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
     }
@@ -136,7 +140,7 @@ fn pay(scenario: &mut Scenario, draw: &mut Draw) {
     let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
     scenario.machines = vec![None, Some(Machine { pair, interval })];
     scenario.rates_every = draw.pick(&[None, Some(Span::from_us(70))]);
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else { panic!("no window transport") };
     window.monitor = scenario.rates_every;
     window.reliability = draw.pick(&[Reliability::Reliable, Reliability::Reliable, Reliability::Unreliable]);
     for flow in &mut scenario.flows {

@@ -118,7 +118,7 @@ fn no_bin_has_more_than_the_link_carries() {
     let every = Span::from_ms(10);
     let mut scenario = bottleneck(&[pair(0, 1_000), pair(0, 2_000), pair(4, 1_000), pair(0, 1_000)]);
     scenario.rates_every = Some(every);
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else { panic!("no window transport") };
     window.monitor = Some(every);
     scenario.stop = Stop::At(Time(SECOND / 5));
     let outcome = outcome(&scenario);
@@ -157,7 +157,7 @@ fn what_unreliable_flows_lose_is_told() {
     scenario.flows.iter_mut().for_each(|flow| flow.size = Some(20_000_000));
     scenario.stop =
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(10 * SECOND) };
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else { panic!("no window transport") };
     window.reliability = window::Reliability::Unreliable;
     let outcome = outcome(&scenario);
     let missing: u64 = outcome.flows.iter().map(|flow| flow.missing).sum();

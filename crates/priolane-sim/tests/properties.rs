@@ -49,6 +49,7 @@ fn tagged(controller: Controller, class: Ladder, host_level: Ladder) -> Transpor
         Transport::Window { window, controller, .. } => {
             Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq }
         }
+        other => other,
     }
 }
 

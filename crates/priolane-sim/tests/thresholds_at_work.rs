@@ -81,7 +81,9 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> Scenario {
         ..base
     };
     let mut scenario = scenario(topology, strict(2, port), flows);
-    let Transport::Window { window, controller, .. } = support::window(dctcp(), config);
+    let Transport::Window { window, controller, .. } = support::window(dctcp(), config) else {
+        panic!("no window transport")
+    };
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::Mlfq };
     scenario
 }

@@ -1,5 +1,6 @@
 //! The entries, row by row.
 
+use super::own;
 use super::policies;
 use super::{Capability, Entry, Parameter, Provision, Row};
 
@@ -539,6 +540,9 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::Ranks)],
     },
+    own::PHOST,
+    own::NDP,
+    own::HOMA,
     Entry {
         row: Row::Transport,
         name: "prioplus_swift",
@@ -640,6 +644,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::TransmitQueue],
         provides: &[],
     },
+    own::ORDER,
     Entry {
         row: Row::Nic,
         name: "pull",

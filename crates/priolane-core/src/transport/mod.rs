@@ -6,12 +6,16 @@
 pub mod d2tcp;
 pub mod dctcp;
 pub mod delay;
+pub mod homa;
 pub mod hpcc;
 pub mod ledbat;
+pub mod ndp;
 pub mod new_reno;
 pub mod paccp;
 pub mod pfabric;
+pub mod phost;
 pub mod prioplus;
+pub mod receiver_driven;
 pub mod swift;
 pub mod window;
 
@@ -34,6 +38,12 @@ pub enum Transport {
         /// Which flow of a host goes next.
         scheduler: host::SchedulerKind,
     },
+    /// pHost.
+    PHost(phost::Config),
+    /// NDP.
+    Ndp(ndp::Config),
+    /// Homa.
+    Homa(homa::Config),
 }
 
 /// A congestion controller with its parameters.
@@ -73,7 +83,21 @@ pub trait EndpointUser {
 impl Transport {
     /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
     pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
-        let Self::Window { window, controller, scheduler } = self;
+        let (window, controller, scheduler) = match self {
+            Self::Window { window, controller, scheduler } => (window, controller, scheduler),
+            Self::PHost(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| phost::PHost::new(host, Arc::clone(&config)));
+            }
+            Self::Ndp(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| ndp::Ndp::new(host, Arc::clone(&config)));
+            }
+            Self::Homa(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| homa::Homa::new(host, Arc::clone(&config)));
+            }
+        };
         let window = (Arc::new(*window), *scheduler);
         match controller {
             Controller::NewReno(c) => on_window::<new_reno::NewReno, U>(user, window, c),

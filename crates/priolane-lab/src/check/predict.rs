@@ -132,6 +132,12 @@ fn sent(scenario: &Scenario, demands: &[Demand], end: Time) -> Vec<f64> {
 fn acks(scenario: &Scenario) -> f64 {
     match &scenario.transport {
         Transport::Window { window, .. } => f64::from(window.ack_every.max(1)),
+        // A token for each.
+        Transport::PHost(_) => 1.0,
+        // An ACK and a pull for each.
+        Transport::Ndp(_) => 0.5,
+        // A grant for each.
+        Transport::Homa(_) => 1.0,
     }
 }
 
@@ -142,6 +148,10 @@ fn handshake(scenario: &Scenario) -> f64 {
             Handshake::OneRtt => 3.0,
             Handshake::None | Handshake::Reuse => 0.0,
         },
+        // A request and an ACK.
+        Transport::PHost(_) => 2.0,
+        Transport::Ndp(_) => 0.0,
+        Transport::Homa(_) => 1.0,
     }
 }
 

@@ -15,8 +15,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
-use super::admission;
-use super::delay_based;
+use super::{admission, delay_based, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
     Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
@@ -170,7 +169,10 @@ fn map(map: &Map) -> [u8; CLASSES] {
 
 /// The transport with all its parameters.
 pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
-    let text = &scheme.transport;
+    if let Some(transport) = receiver_driven::transport(&scheme.transport.kind, frame) {
+        return transport;
+    }
+    let text = scheme.transport.window.expect("invariant: all others are on the window machine");
     let mss = u64::from(frame.mss());
     let bytes = |limit| match limit {
         Limit::Packets(n) => Some(u64::from(n) * mss),
@@ -208,18 +210,25 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         ..window::Config::new(frame)
     };
     let scheduler = match scheme.host {
-        Host::RoundRobin | Host::Fifo => SchedulerKind::RoundRobin,
+        Host::RoundRobin | Host::Fifo | Host::Own => SchedulerKind::RoundRobin,
         Host::Mlfq { .. } => SchedulerKind::Mlfq,
         Host::Srpt => SchedulerKind::Srpt,
         Host::Las => SchedulerKind::Las,
     };
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    core_transport::Transport::Window { window, controller: controller(&text.kind, reno, mss), scheduler }
+    core_transport::Transport::Window {
+        window,
+        controller: controller(&scheme.transport.kind, reno, mss),
+        scheduler,
+    }
 }
 
 fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Controller {
     match *kind {
-        TransportKind::NewReno => Controller::NewReno(reno),
+        // The last three are on no window machine, and no controller is made for them.
+        TransportKind::NewReno | TransportKind::PHost(_) | TransportKind::Ndp(_) | TransportKind::Homa(_) => {
+            Controller::NewReno(reno)
+        }
         TransportKind::Dctcp { g, alpha_0, min_window, reduction } => {
             Controller::Dctcp(dctcp::Config { reno, g, alpha_0, min_window, reduction })
         }

@@ -75,6 +75,8 @@ pub enum Host {
     Las,
     /// The order of the transmit queue.
     Fifo,
+    /// The transport's own.
+    Own,
 }
 
 impl Host {
@@ -86,6 +88,7 @@ impl Host {
             Self::Srpt => "srpt",
             Self::Las => "las",
             Self::Fifo => "fifo",
+            Self::Own => "own",
         }
     }
 }

@@ -20,12 +20,14 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     if let Some(price) = keys.take("price") {
         return Err(price.error("prices are not supported in this version", "leave the key out"));
     }
+    let transport = transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?;
+    let order = if transport.kind.schedules_itself() { Host::Own } else { Host::RoundRobin };
     let scheme = Scheme {
         paper,
         assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        transport: transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?,
+        transport,
         assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
-        host: keys.take("host").map_or(Ok(Host::RoundRobin), |f| host(&f))?,
+        host: keys.take("host").map_or(Ok(order), |f| host(&f))?,
         admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f))?,
         nic: keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f))?,
         port: port(&keys.need("port", PORT_FIX)?)?,
@@ -57,7 +59,7 @@ fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
 
 fn host(field: &Field<'_>) -> Result<Host, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo"];
+    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo", "own"];
     let host = match keys.need("kind", "kind = \"round_robin\"")?.choice(&kinds)? {
         0 => Host::RoundRobin,
         1 => {
@@ -66,7 +68,8 @@ fn host(field: &Field<'_>) -> Result<Host, InputError> {
         }
         2 => Host::Srpt,
         3 => Host::Las,
-        _ => Host::Fifo,
+        4 => Host::Fifo,
+        _ => Host::Own,
     };
     keys.finish()?;
     Ok(host)

@@ -10,15 +10,24 @@ use serde::Serialize;
 
 use super::delay_based::{Hpcc, Ledbat, Preset, Swift, WindowSize};
 use super::prioplus::PrioPlus;
+use super::receiver_driven::{Homa, Ndp, PHost};
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transport {
     /// Which transport.
     #[serde(flatten)]
     pub kind: TransportKind,
+    /// The keys of the window machine, of transports on it; others have keys of their own only.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowKeys>,
+}
+
+/// What every transport on the window machine takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WindowKeys {
     /// Window of a new flow, in packets or bytes.
     #[serde(serialize_with = "as_text::limit")]
     pub init_window: Limit,
@@ -56,7 +65,7 @@ pub struct Transport {
 }
 
 /// The transports, each with the parameters only it has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum TransportKind {
     /// TCP NewReno.
@@ -109,6 +118,12 @@ pub enum TransportKind {
         /// Timeouts in a row after which it only probes.
         probe_after: u32,
     },
+    /// pHost.
+    PHost(PHost),
+    /// NDP.
+    Ndp(Ndp),
+    /// Homa.
+    Homa(Homa),
     /// PrioPlus around Swift.
     #[serde(rename = "prioplus_swift")]
     PrioPlusSwift(PrioPlus<Swift>),
@@ -153,8 +168,11 @@ pub enum Recovery {
 
 impl TransportKind {
     /// The name in scheme files.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
+            Self::PHost(_) => "phost",
+            Self::Ndp(_) => "ndp",
+            Self::Homa(_) => "homa",
             Self::NewReno => "newreno",
             Self::Dctcp { .. } => "dctcp",
             Self::Paccp { .. } => "paccp",
@@ -167,9 +185,14 @@ impl TransportKind {
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
         }
     }
+
+    /// Whether it decides itself which flow of a host goes next, and in which class.
+    pub fn schedules_itself(&self) -> bool {
+        matches!(self, Self::PHost(_) | Self::Ndp(_) | Self::Homa(_))
+    }
 }
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 13] = [
     "newreno",
     "dctcp",
     "paccp",
@@ -180,6 +203,9 @@ const KINDS: [&str; 10] = [
     "hpcc",
     "prioplus_ledbat",
     "pfabric",
+    "phost",
+    "ndp",
+    "homa",
 ];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
@@ -202,43 +228,51 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
         8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
-        _ => pfabric(&mut keys)?,
+        9 => pfabric(&mut keys)?,
+        10 => TransportKind::PHost(PHost::read(&mut keys)?),
+        11 => TransportKind::Ndp(Ndp::read(&mut keys)?),
+        _ => TransportKind::Homa(Homa::read(&mut keys)?),
     };
+    let window = if kind.schedules_itself() { None } else { Some(window_keys(&mut keys, &kind)?) };
+    keys.finish()?;
+    Ok(Transport { kind, window })
+}
+
+/// Reads the keys of the window machine, of a transport of this kind.
+fn window_keys(keys: &mut Reader<'_>, kind: &TransportKind) -> Result<WindowKeys, InputError> {
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
-    let transport = Transport {
-        kind,
+    let window = WindowKeys {
         init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
         handshake: word(keys.take("handshake"), &HANDSHAKES, Handshake::OneRtt)?,
         recovery: word(keys.take("recovery"), &RECOVERIES, Recovery::Sack)?,
         reliable: keys.take("reliable").map_or(Ok(true), |f| f.truth())?,
         dup_threshold: keys.take("dup_threshold").map_or(Ok(3), |f| f.integer(1, 1_000_000_000))? as u32,
         ack_every: keys.take("ack_every").map_or(Ok(1), |f| f.integer(1, 255))? as u8,
-        ack_delay: span(&mut keys, "ack_delay", Span::from_ms(1))?,
-        min_rto: span(&mut keys, "min_rto", Span::from_ms(10))?,
-        initial_rto: span(&mut keys, "initial_rto", Span::from_ms(10))?,
-        max_rto: span(&mut keys, "max_rto", Span::from_ms(4_000))?,
+        ack_delay: span(keys, "ack_delay", Span::from_ms(1))?,
+        min_rto: span(keys, "min_rto", Span::from_ms(10))?,
+        initial_rto: span(keys, "initial_rto", Span::from_ms(10))?,
+        max_rto: span(keys, "max_rto", Span::from_ms(4_000))?,
         max_window: keys.take("max_window").map_or(Ok(Limit::Unlimited), |f| max_window(&f))?,
         ecn_control: keys.take("ecn_control").map_or(Ok(false), |f| f.truth())?,
         control_class: keys.take("control_class").map_or(Ok(0), |f| f.integer(0, CLASSES as u64 - 1))? as u8,
     };
-    let shortest = transport.min_rto.max(transport.initial_rto);
-    if transport.max_rto < shortest {
+    let shortest = window.min_rto.max(window.initial_rto);
+    if window.max_rto < shortest {
         return Err(
             keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both")
         );
     }
-    let one = transport.min_rto == transport.max_rto && transport.min_rto == transport.initial_rto;
+    let one = window.min_rto == window.max_rto && window.min_rto == window.initial_rto;
     if matches!(kind, TransportKind::PFabric { .. }) && !one {
         let what = "pFabric's timeout is fixed, and min_rto, initial_rto and max_rto differ";
         return Err(keys.error(what, "the same for all three, about three round trips: such as \"45us\""));
     }
-    if !transport.reliable && transport.recovery == Recovery::Gbn {
+    if !window.reliable && window.recovery == Recovery::Gbn {
         let what = "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing";
         return Err(keys.error(what, "recovery = \"sack\" or \"newreno\""));
     }
-    keys.finish()?;
-    Ok(transport)
+    Ok(window)
 }
 
 const REDUCTIONS: [(&str, Reduction); 3] =

@@ -204,8 +204,10 @@ pub(crate) struct Exchanged {
 
 impl<E: Endpoint> Host<E> {
     /// The idle host `host`.
-    pub(crate) fn new(fabric: &Fabric, host: HostId, endpoint: E) -> Self {
+    pub(crate) fn new(fabric: &Fabric, host: HostId, mut endpoint: E) -> Self {
         let scenario = fabric.scenario;
+        let line = fabric.egress_links[host.index()][0];
+        endpoint.set_line(scenario.topology.links[line.index()].rate);
         let queue = match &scenario.nic {
             Nic::Pull => None,
             Nic::Queue { port, sort_by } => Some(TransmitQueue::new(port, *sort_by)),
@@ -221,7 +223,7 @@ impl<E: Endpoint> Host<E> {
             clock: clock(scenario, host),
             noise: Noise::new(scenario, host),
             processing: scenario.host_delay,
-            line: fabric.line(fabric.egress_links[host.index()][0]),
+            line: fabric.line(line),
             queue,
             waiting: Waiting::default(),
             counts: Counts::default(),

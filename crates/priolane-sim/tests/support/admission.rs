@@ -57,7 +57,7 @@ pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
             Policy::Firapam(firapam::Config { mode, interval, remap, ..firapam(0.0) })
         }
     };
-    let Transport::Window { window, .. } = &mut scenario.transport;
+    let Transport::Window { window, .. } = &mut scenario.transport else { panic!("no window transport") };
     window.monitor = scenario.rates_every.or(Some(Span::from_us(40)));
     for flow in &mut scenario.flows {
         let allowed = Span::from_us(draw.pick(&[0, 0, 60, 400, 9_000]));

@@ -20,7 +20,7 @@ use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{
-    Controller, Transport, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, swift,
+    Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
 };
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
@@ -164,6 +164,22 @@ pub fn window(controller: Controller, config: window::Config) -> Transport {
         controller,
         scheduler: priolane_core::host::SchedulerKind::RoundRobin,
     }
+}
+
+/// A transport whose receivers say who may send, quick to ask again.
+pub fn receiver_driven(seed: u64) -> Transport {
+    let frame = Frame::ETHERNET;
+    let retry = Span::from_us(300);
+    if seed % 3 == 1 {
+        let pull = if seed.is_multiple_of(2) { ndp::PullOrder::Fair } else { ndp::PullOrder::ByClass };
+        return Transport::Ndp(ndp::Config { pull, rto: retry, ..ndp::Config::new(frame) });
+    }
+    if seed % 3 == 2 {
+        let levels = homa::Levels::new(&[1_000, 20_000], 5).expect("cut-offs ascend");
+        return Transport::Homa(homa::Config { levels, resend: retry, retry, ..homa::Config::new(frame) });
+    }
+    let free = if seed.is_multiple_of(2) { phost::Free::Every } else { phost::Free::ShortOnly };
+    Transport::PHost(phost::Config { retry, free, ..phost::Config::new(frame) })
 }
 
 /// A scenario with one kind of port everywhere, that ends when its flows do.
