@@ -22,7 +22,9 @@ pub use check::{Fabric, Fault, check};
 pub use controller::Controller;
 pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use known::Known;
-pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
+pub use parts::{
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+};
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;
 pub use read::read;

@@ -5,7 +5,7 @@ mod support;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::{Buffer, Limit, Overflow};
 use priolane_core::transport::{Transport, ndp};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
@@ -23,7 +23,7 @@ fn star(hosts: u32, loss: f64) -> Topology {
 
 /// NDP's port: 8 packets, 1125 headers.
 const PORT: PortSpec = PortSpec {
-    queues: Queues::Trimming { headers: Limit::Packets(1_125) },
+    queues: Queues::Trimming { headers: Limit::Packets(1_125), overflow: Overflow::Drop },
     buffer: Buffer { limit: Limit::Packets(8), ..Buffer::UNLIMITED },
 };
 
@@ -146,4 +146,32 @@ fn sprayed_over_a_full_fabric_a_permutation_keeps_the_lines_busy() {
     let used = bare(&scenario, 0).0 as f64 / last(&outcome) as f64;
     // The paper: 95 % of capacity for a permutation.
     assert!(used > 0.85, "{used}");
+}
+
+#[test]
+fn headers_that_find_no_room_go_back_and_cost_no_timeout() {
+    // 60 first windows of 30 at once: 1800 packets, of which 8 fit, and 100 headers.
+    let run = |overflow| {
+        let flows = (0..60).map(|i| flow(i, (i as u16, 60), 50 * MSS, Time::ZERO)).collect();
+        let config = ndp::Config { init_window: Some(30), rto: Span::from_ms(20), ..plain() };
+        let mut scenario = ndp(star(61, 0.0), flows, config);
+        let queues = Queues::Trimming { headers: Limit::Packets(100), overflow };
+        scenario.ports.iter_mut().for_each(|port| port.queues = queues);
+        agreed(&scenario)
+    };
+    let [dropping, returning] = [run(Overflow::Drop), run(Overflow::Return)];
+    let dropped = |outcome: &Outcome| outcome.ports.iter().map(|p| p.dropped).sum::<u64>();
+    assert!(
+        dropped(&dropping) > 500 && dropped(&returning) == 0,
+        "{} {}",
+        dropped(&dropping),
+        dropped(&returning)
+    );
+    // 3000 packets take 3.7 ms; without return, what was dropped waits for the timeout.
+    assert!(
+        last(&dropping) > 20_000_000_000 && last(&returning) < 4_200_000_000,
+        "{} {}",
+        last(&dropping),
+        last(&returning)
+    );
 }

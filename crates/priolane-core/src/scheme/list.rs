@@ -726,6 +726,11 @@ pub static ENTRIES: &[Entry] = &[
                 "room of the queue of headers and control packets",
                 ["pkt or B", "unbounded", "docs/assumptions.md#trimming"],
             ),
+            parameter(
+                "overflow",
+                "what becomes of payload for whose header there is no room: drop | return (its header goes back to its sender)",
+                ["", "drop", "NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming"],
+            ),
             ECN,
         ],
         requires: &[],

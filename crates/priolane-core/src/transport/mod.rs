@@ -28,6 +28,7 @@ use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a run")]
 pub enum Transport {
     /// The window machine with a congestion controller and a host scheduler.
     Window {

@@ -18,8 +18,8 @@ use priolane_sim::topology::{PathChoice, Topology};
 use super::{admission, delay_based, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, PortKind, Recovery, Scheme, Scope, Sharing,
-    Thresholds, TransportKind,
+    Count, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, PortKind, Recovery, Scheme, Scope,
+    Sharing, Thresholds, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -100,7 +100,13 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
         PortKind::PFabric => Queues::PFabric,
-        PortKind::Trimming { headers } => Queues::Trimming { headers },
+        PortKind::Trimming { headers, overflow } => {
+            let overflow = match overflow {
+                Overflow::Drop => port::Overflow::Drop,
+                Overflow::Return => port::Overflow::Return,
+            };
+            Queues::Trimming { headers, overflow }
+        }
         PortKind::Tokens(port) => Queues::Tokens(port.spec(frame)),
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };

@@ -140,7 +140,7 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
         return Err(Fault::new("port.buffer", what, fix));
     }
-    if let PortKind::Trimming { headers } = scheme.port.kind
+    if let PortKind::Trimming { headers, .. } = scheme.port.kind
         && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
     {
         let what = format!("a header queue of {} cannot hold one header", show_limit(headers));

@@ -185,6 +185,8 @@ pub enum PortKind {
         /// Room of the header queue.
         #[serde(serialize_with = "crate::quantity::as_text::limit")]
         headers: Limit,
+        /// What becomes of payload for whose header there is no room.
+        overflow: Overflow,
     },
     /// Tokens behind one limiter, and data.
     Tokens(TokenPort),
@@ -223,6 +225,16 @@ impl PortKind {
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }
+}
+
+/// What a trimming port does where a header finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overflow {
+    /// It drops the packet.
+    Drop,
+    /// It sends the header back to the packet's sender.
+    Return,
 }
 
 /// Whether a limit counts one queue or the whole port.

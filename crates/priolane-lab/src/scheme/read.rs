@@ -4,13 +4,16 @@ use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
-use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
+use super::parts::{
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+};
 use super::{Admit, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
 const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
 const SCOPES: [(&str, Scope); 2] = [("port", Scope::Port), ("queue", Scope::Queue)];
+const OVERFLOWS: [(&str, Overflow); 2] = [("drop", Overflow::Drop), ("return", Overflow::Return)];
 const PORT_FIX: &str = "port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }";
 
 /// Reads the scheme in `table`, which stands at `origin` under the dotted key `path`.
@@ -132,9 +135,10 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
         3 => wfq(&mut keys)?,
         5 => PortKind::Tokens(token_port::read(&mut keys)?),
         6 => PortKind::PFabric,
-        _ => {
-            PortKind::Trimming { headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())? }
-        }
+        _ => PortKind::Trimming {
+            headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())?,
+            overflow: transport::word(keys.take("overflow"), &OVERFLOWS, Overflow::Drop)?,
+        },
     };
     let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
     let buffer = buffer(&room)?;

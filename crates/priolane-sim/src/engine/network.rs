@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, PFabric, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict, TokenGroup,
-    TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
+    Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict,
+    TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -192,12 +192,12 @@ fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
 }
 
 fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
-    let headers = match seat.spec.queues {
-        Queues::Trimming { headers } => headers,
-        _ => Limit::Unlimited,
+    let (headers, overflow) = match seat.spec.queues {
+        Queues::Trimming { headers, overflow } => (headers, overflow),
+        _ => (Limit::Unlimited, Overflow::Drop),
     };
     let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
-    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire() };
+    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire(), overflow };
     Trimming::new(spec, seat.spec.buffer, coin)
 }
 

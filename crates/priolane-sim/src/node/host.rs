@@ -582,7 +582,7 @@ impl<E: Endpoint> Host<E> {
             }
             wire.observe(|| Seen::Admitted(admission));
             match admission {
-                Admission::Dropped => {
+                Admission::Dropped | Admission::Returned => {
                     self.counts.dropped(class, size);
                     if let Some(id) = outgoing.id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };

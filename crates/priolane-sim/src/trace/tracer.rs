@@ -178,7 +178,7 @@ impl Tracer {
         let Some(i) = self.offered.take() else { return };
         let hop = &mut self.trace.hops[i];
         match admission {
-            Admission::Dropped => {
+            Admission::Dropped | Admission::Returned => {
                 hop.fate = Fate::Dropped;
                 return;
             }

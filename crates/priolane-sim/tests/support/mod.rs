@@ -12,7 +12,7 @@ use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    Alpha, Buffer, DataRate, GroupOrder, Limit, QueueWeights, Scope, SharedBuffer, SortBy, Split,
+    Alpha, Buffer, DataRate, GroupOrder, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, Split,
     TokenGroupSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
@@ -385,7 +385,9 @@ impl Draw {
         let headers = self.pick(&[Limit::Unlimited, Limit::Packets(6), Limit::Bytes(8_000)]);
         let limit = self.pick(&[Limit::Packets(8), Limit::Packets(2), Limit::Bytes(12_000)]);
         let buffer = Buffer { limit, ..self.buffer() };
-        PortSpec { queues: Queues::Trimming { headers }, buffer }
+        // Draws of its own would change what is drawn after it.
+        let overflow = if headers == Limit::Packets(6) { Overflow::Return } else { Overflow::Drop };
+        PortSpec { queues: Queues::Trimming { headers, overflow }, buffer }
     }
 
     fn wfq(&mut self) -> Queues {

@@ -176,7 +176,8 @@ impl Homa {
             }
             Verb::Grant => flow.take_grant(packet),
             Verb::Resend => {
-                if !flow.take_resend(packet) {
+                let again = flow.take_resend(packet);
+                if !again {
                     let busy = Note { verb: Verb::Busy, ..Note::default() };
                     self.ends.post(answer(&packet.header, Kind::Signal), busy);
                 }

@@ -5,6 +5,8 @@
 //! receiver   payload: ACK;  header alone: NACK;  for each, one pull joins the host's queue
 //!            every packet time one pull, flows in turns (of the best class, where pulls go by class)
 //!            an idle pacer sends the pull with the ACK or NACK
+//! returned   a header that a full switch sent back: the packet goes again, at once if nothing else is on its way, else with
+//!            a pull
 //! timeout    a packet of which nothing was heard for `rto` goes again, without a pull
 //!            a sender with nothing on its way that hears nothing for `rto`, then twice that, ... sends a packet
 //! ```
@@ -176,6 +178,15 @@ impl Ndp {
         self.offer(slot, cx.now);
     }
 
+    /// A packet of a flow of this host came back.
+    fn on_returned(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        let Some(slot) = self.ends.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.ends.senders.get_mut(slot) {
+            flow.came_back(cx.now, packet);
+        }
+        self.offer(slot, cx.now);
+    }
+
     /// Forgets a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
         let Some(slot) = self.ends.sender_of(flow) else { return };
@@ -253,6 +264,7 @@ impl Endpoint for Ndp {
 
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
         match packet.body.verb {
+            Verb::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
             Verb::Data => self.on_data(cx, meta, packet),
             Verb::Ack | Verb::Nack | Verb::Pull => self.on_answer(cx, packet),
             Verb::Unknown => self.on_unknown(packet),

@@ -21,8 +21,10 @@ pub(super) struct Inflow {
     entropy: u16,
     packets: Packets,
     got: PacketSet,
-    /// Pulls that the flow takes as far as is known: packets beyond the first window, and trimmed ones.
+    /// Pulls that the flow takes as far as is known: packets beyond the first window, trimmed ones and some that went back.
     needed: u64,
+    /// Packets that went back to their sender and wait for pulls, as it says.
+    returned: u32,
 }
 
 impl Timed for Inflow {
@@ -47,11 +49,14 @@ impl Inflow {
             packets,
             got: PacketSet::default(),
             needed: packets.count() - u64::from(packet.body.window).min(packets.count()),
+            returned: 0,
         }
     }
 
     /// A packet of the flow is here, perhaps trimmed; what the sender is told of it.
     pub(super) fn arrived(&mut self, packet: &Packet<Note>) -> Verb {
+        self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
+        self.returned = self.returned.max(packet.body.count);
         let n = self.packets.at(packet.header.offset.get());
         if n >= self.packets.count() {
             return Verb::Ack;

@@ -43,6 +43,10 @@ pub(super) struct Outflow {
     /// Pulls that were not yet used, and how many there were in all.
     credits: u32,
     pulled: u32,
+    /// Packets that came back and wait for pulls that the receiver knows nothing of.
+    returned: u32,
+    /// Packets of which the receiver had the header only.
+    nacks: u64,
     /// Last sign of life of the receiver, and how often it was waited for in vain since.
     heard: Time,
     silences: u32,
@@ -70,6 +74,8 @@ impl Outflow {
             flights: VecDeque::new(),
             credits: 0,
             pulled: 0,
+            returned: 0,
+            nacks: 0,
             heard: now,
             silences: 0,
         }
@@ -127,6 +133,7 @@ impl Outflow {
         let class = self.out.spec.class;
         let mut packet = self.out.data(n, class, turn, frame);
         packet.body.window = self.first_window();
+        packet.body.count = self.returned;
         Some(packet)
     }
 
@@ -155,12 +162,43 @@ impl Outflow {
                 }
             }
             Verb::Nack => {
+                self.nacks += 1;
                 if let Some(state @ State::Flying(_)) = self.state(n) {
                     *state = State::Due;
                     self.trimmed.push_back(n);
                 }
             }
             _ => {}
+        }
+        self.go_on();
+    }
+
+    /// What came back and waits for a pull does not if none is to be expected.
+    fn go_on(&mut self) {
+        let beyond = self.out.packets.count() - u64::from(self.first_window());
+        let expected = u64::from(self.pulled) < beyond + self.nacks;
+        if expected || self.returned == 0 || self.credits > 0 || self.oldest().is_some() {
+            return;
+        }
+        while let Some(n) = self.trimmed.pop_front() {
+            if self.is_due(n) {
+                return self.given_up.push_back(n);
+            }
+        }
+    }
+
+    /// Packet `n` came back without its payload: it goes at once if nothing is on its way that would be answered with a
+    /// pull, else it waits for one.
+    pub(super) fn came_back(&mut self, now: Time, packet: &Packet<Note>) {
+        (self.heard, self.silences) = (now, 0);
+        let n = self.out.packets.at(packet.header.offset.get());
+        let Some(state @ State::Flying(_)) = self.state(n) else { return };
+        *state = State::Due;
+        if self.credits == 0 && self.oldest().is_none() {
+            self.given_up.push_back(n);
+        } else {
+            self.trimmed.push_back(n);
+            self.returned += 1;
         }
     }
 

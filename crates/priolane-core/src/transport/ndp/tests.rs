@@ -126,3 +126,53 @@ fn the_last_ack_completes_the_flow_and_nothing_is_left_of_it() {
     }
     assert_eq!((sender.host.next_timeout(), sender.poll(20).is_none()), (None, true));
 }
+
+/// Packet `n`, sent back by a switch.
+fn returned(n: u64) -> Packet<Note> {
+    let mut packet = trimmed(0, n, 10);
+    (packet.header.src, packet.header.dst) = (packet.header.dst, packet.header.src);
+    packet.header.marks = packet.header.marks.with(Marks::RETURNED);
+    packet
+}
+
+#[test]
+fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 10));
+    sender.poll_all(0);
+    // Three are still on their way, and their pulls are to come.
+    sender.give(1, &returned(1));
+    assert!(sender.poll(1).is_none());
+    sender.give(2, &answer_to(0, Verb::Ack, 1));
+    let again = sender.poll_all(2);
+    assert_eq!(again.iter().map(|p| (number(p), p.body.count)).collect::<Vec<_>>(), [(1, 1)]);
+    // The receiver pulls six packets beyond the first window, and this one.
+    let mut receiver = host(1);
+    for n in [0, 2, 3] {
+        receiver.give(0, &data(0, n, 10));
+    }
+    let mut told = data(0, 1, 10);
+    told.body.count = 1;
+    receiver.give(0, &told);
+    (4..9).for_each(|n| receiver.give(n, &data(0, n, 10)));
+    let most = (1..30).flat_map(|slot| receiver.poll_all(slot * SLOT)).map(|p| p.body.count).max();
+    assert_eq!(most, Some(7));
+}
+
+#[test]
+fn what_comes_back_goes_at_once_where_nothing_else_would_be_answered() {
+    // The whole first window comes back: the last of it goes at once.
+    let mut sender = host(0);
+    sender.open(0, spec(0, 10));
+    sender.poll_all(0);
+    (0..4).for_each(|n| sender.give(1, &returned(n)));
+    assert_eq!(sender.poll_all(1).iter().map(number).collect::<Vec<_>>(), [3]);
+    // A flow that is all in its first window is pulled for nothing: what waits goes after the last answer.
+    let mut sender = host(0);
+    sender.open(0, spec(0, 2));
+    sender.poll_all(0);
+    sender.give(1, &returned(1));
+    assert!(sender.poll(1).is_none());
+    sender.give(2, &answer_to(0, Verb::Ack, 0));
+    assert_eq!(sender.poll_all(2).iter().map(number).collect::<Vec<_>>(), [1]);
+}
