@@ -18,6 +18,8 @@ impl Marks {
     pub const TRIMMED: Self = Self(8);
     /// The payload ends the flow's stream.
     pub const LAST: Self = Self(16);
+    /// A switch sent the packet, without its payload, back to where it came from.
+    pub const RETURNED: Self = Self(32);
 
     /// No mark.
     pub const fn none() -> Self {

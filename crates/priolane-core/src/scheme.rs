@@ -5,6 +5,7 @@
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
 mod list;
+mod own;
 mod policies;
 mod tokens;
 
@@ -228,9 +229,11 @@ mod tests {
     fn a_ranked_port_needs_a_transport_that_ranks() {
         let ranked = choice(Row::Port, "ranked", &["ecn"]);
         for transport in names(Row::Transport) {
+            // Token ports sort by a rank of their own; NDP needs a port that trims besides.
             let ranks = !["expresspass", "top"].contains(&transport);
-            let alone = unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]).is_none();
-            assert_eq!(alone, ranks, "{transport}");
+            let needs = unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]);
+            let met = needs.is_none_or(|(_, needs, _)| needs == Capability::Trimming);
+            assert_eq!(met, ranks, "{transport}");
         }
         let (entry, capability, givers) = unmet(&[ranked]).unwrap();
         assert_eq!((entry.name, capability), ("ranked", Capability::Ranks));
@@ -250,6 +253,7 @@ mod tests {
             ("srpt", [true, false, false]),
             ("las", [true, false, false]),
             ("fifo", [false, true, true]),
+            ("own", [true, false, false]),
         ];
         assert_eq!(table, expected);
     }

@@ -7,6 +7,7 @@ pub mod growth;
 mod limit;
 mod measure;
 pub mod peer;
+mod rivals;
 mod scenarios;
 pub mod several;
 pub mod solvers;

@@ -11,6 +11,7 @@ mod global;
 mod identity;
 mod ports;
 mod realize;
+mod receiver_driven;
 mod resolve;
 mod traffic;
 

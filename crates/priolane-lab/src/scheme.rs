@@ -10,6 +10,7 @@ mod parts;
 mod pfc;
 mod prioplus;
 mod read;
+mod receiver_driven;
 mod shipped;
 mod thresholds;
 mod token_port;
@@ -24,15 +25,18 @@ pub use controller::Controller;
 pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use known::Known;
 pub use loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
-pub use parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
+pub use parts::{
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+};
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;
 pub use read::read;
+pub use receiver_driven::{FreeTokens, Homa, Ndp, PHost, Pull};
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
 pub use token_port::{Order as TokenOrder, TokenPort};
 pub use tokens::{By as RankBy, Paths as TokenPaths, Repair, Stop as TokenStop, Tokens};
-pub use transport::{Handshake, Recovery, Transport, TransportKind};
+pub use transport::{Handshake, Recovery, Transport, TransportKind, WindowKeys};
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

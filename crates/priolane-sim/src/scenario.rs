@@ -7,7 +7,7 @@ use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
-use priolane_core::port::{Buffer, Limit, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec};
+use priolane_core::port::{Buffer, Limit, Overflow, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -44,10 +44,14 @@ pub enum Queues {
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
+    /// One queue of which the flow with the best rank is served, its earliest packet first, and the worst rank dropped.
+    PFabric,
     /// A data queue, limited by the port's buffer, whose overflow is trimmed to headers, and a header queue.
     Trimming {
         /// Room of the header queue.
         headers: Limit,
+        /// What becomes of payload for whose header there is no room.
+        overflow: Overflow,
     },
     /// Signals, classes of tokens behind one limiter, and data; class `c` of tokens is the `c`-th.
     Tokens(TokenGroupSpec),

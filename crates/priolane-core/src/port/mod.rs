@@ -9,6 +9,7 @@ mod bucket;
 mod fifo;
 mod limiter;
 mod multi_queue;
+mod pfabric;
 pub mod pfc;
 mod push_out;
 mod ranked;
@@ -22,12 +23,13 @@ mod wfq;
 pub use fifo::Fifo;
 pub use limiter::RateLimited;
 pub use multi_queue::{MultiQueue, Order};
+pub use pfabric::PFabric;
 pub use push_out::PushOut;
 pub use ranked::Ranked;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
 pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec};
-pub use trimming::{Trimming, TrimmingSpec};
+pub use trimming::{Overflow, Trimming, TrimmingSpec};
 pub use wfq::{QueueWeights, VirtualClock, Wfq};
 
 use crate::ids::ClassSet;
@@ -43,6 +45,8 @@ pub enum Admission {
     Marked,
     /// Not kept: no room.
     Dropped,
+    /// Not kept, but to be sent back, as [`Discipline::pop_returned`] tells it.
+    Returned,
 }
 
 impl Admission {
@@ -161,6 +165,13 @@ pub trait Discipline<P: Parcel>: Send {
         None
     }
 
+    /// The packet of the last `enqueue`, if its header is to go back to its sender: addressed so, with
+    /// [`Marks::RETURNED`]. Whoever calls `enqueue` asks. Disciplines that never return leave it as it is.
+    #[inline]
+    fn pop_returned(&mut self) -> Option<P> {
+        None
+    }
+
     /// Takes out the next of the queued packets that have waited too long at `now`; `None` when there is none. Whoever
     /// calls `enqueue` or `start` asks until `None` first. Disciplines in which nothing expires leave it as it is.
     #[inline]
@@ -218,6 +229,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn pop_cut(&mut self) -> Option<Cut> {
         (**self).pop_cut()
+    }
+
+    fn pop_returned(&mut self) -> Option<P> {
+        (**self).pop_returned()
     }
 
     fn pop_expired(&mut self, now: Time) -> Option<P> {

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! The coin avoids that synchronised senders are trimmed always or never. A packet whose header finds no room either
-//! is dropped whole; returning it to its sender is not done here (docs/assumptions.md#trimming).
+//! is dropped whole, or its header goes back to its sender, once (§3.2.4): then the arriving one, without a coin
+//! (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Cut, Discipline, Limit};
@@ -28,6 +29,18 @@ pub struct TrimmingSpec {
     pub headers: Limit,
     /// Bytes on the wire of a trimmed packet.
     pub trimmed_wire: u16,
+    /// What becomes of payload for whose header there is no room.
+    pub overflow: Overflow,
+}
+
+/// What becomes of payload for whose header there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Overflow {
+    /// It is dropped.
+    #[default]
+    Drop,
+    /// Its header goes back to its sender; it is dropped on the way back.
+    Return,
 }
 
 /// A data queue that overflows into a header queue.
@@ -44,6 +57,7 @@ pub struct Trimming<P> {
     headers_in_turn: u32,
     cut: Option<Cut>,
     evicted: Option<P>,
+    returned: Option<P>,
 }
 
 impl<P: Parcel> Trimming<P> {
@@ -60,6 +74,7 @@ impl<P: Parcel> Trimming<P> {
             headers_in_turn: 0,
             cut: None,
             evicted: None,
+            returned: None,
         }
     }
 
@@ -87,14 +102,34 @@ impl<P: Parcel> Trimming<P> {
         Admission::Queued
     }
 
-    /// Cuts the payload off and keeps the header, if there is room for it.
+    /// A packet that is or was payload finds no room as a header.
+    #[cold]
+    fn send_back(&mut self, trimmed: &P) -> Admission {
+        let mut back = *trimmed;
+        let header = back.header_mut();
+        (header.src, header.dst) = (header.dst, header.src);
+        header.marks = header.marks.with(Marks::RETURNED);
+        self.returned = Some(back);
+        Admission::Returned
+    }
+
+    /// Whether a packet goes back if there is no room for its header, and there is none.
+    fn goes_back(&self, header: &Header) -> bool {
+        let wire = header.wire.min(self.spec.trimmed_wire);
+        let may = header.kind == Kind::Data && !header.marks.has(Marks::RETURNED);
+        may && self.spec.overflow == Overflow::Return
+            && self.header_backlog.exceeds_with(wire, self.spec.headers.into())
+    }
+
+    /// Cuts the payload off and keeps the header, if there is room for it, or sends it back.
     fn trim(&mut self, parcel: &P) -> Admission {
         let mut trimmed = *parcel;
         let header = trimmed.header_mut();
         header.wire = header.wire.min(self.spec.trimmed_wire);
         header.payload = 0;
         header.marks = header.marks.with(Marks::TRIMMED);
-        let admission = self.keep_header(&trimmed);
+        let back = self.goes_back(trimmed.header());
+        let admission = if back { self.send_back(&trimmed) } else { self.keep_header(&trimmed) };
         if admission != Admission::Dropped {
             self.cut = Some(Cut { before: *parcel.header(), after: *trimmed.header() });
         }
@@ -109,7 +144,7 @@ impl<P: Parcel> Trimming<P> {
 
     #[cold]
     fn overflow(&mut self, parcel: &P) -> Admission {
-        let heads = self.coin.bits() & 1 == 0;
+        let heads = self.goes_back(parcel.header()) || self.coin.bits() & 1 == 0;
         if heads || !self.last_makes_room(parcel.header()) {
             return self.trim(parcel);
         }
@@ -127,7 +162,10 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
     #[inline]
     fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
         if !Self::is_data(parcel.header()) {
-            return self.keep_header(parcel);
+            return match self.keep_header(parcel) {
+                Admission::Dropped if self.goes_back(parcel.header()) => self.send_back(parcel),
+                kept => kept,
+            };
         }
         match self.keep_data(parcel) {
             Admission::Dropped => self.overflow(parcel),
@@ -148,6 +186,11 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
     #[inline]
     fn pop_cut(&mut self) -> Option<Cut> {
         self.cut.take()
+    }
+
+    #[inline]
+    fn pop_returned(&mut self) -> Option<P> {
+        self.returned.take()
     }
 
     #[inline]

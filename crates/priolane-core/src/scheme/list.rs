@@ -1,7 +1,7 @@
 //! The entries, row by row.
 
 use super::{Capability, Entry, Parameter, Provision, Row};
-use super::{policies, tokens};
+use super::{own, policies, tokens};
 
 const fn parameter(
     name: &'static str,
@@ -295,6 +295,25 @@ const HPCC: &[Parameter] = &on_window::<5, 18>([
     ),
 ]);
 
+/// pFabric's own parameters.
+const PFABRIC: &[Parameter] = &on_window::<3, 16>([
+    parameter(
+        "first_window",
+        "window of a new flow, above 0; at least one packet is sent",
+        ["pkt or bdp", "1bdp", "pHost (CoNEXT 2015) §4.1"],
+    ),
+    parameter(
+        "max_cwnd",
+        "ceiling of the window, above 0",
+        ["pkt or bdp", "1bdp", "docs/assumptions.md#pfabric-repair"],
+    ),
+    parameter(
+        "probe_after",
+        "timeouts in a row after which it only probes, at least 1",
+        ["", "5", "docs/assumptions.md#pfabric-probe"],
+    ),
+]);
+
 /// PrioPlus's own parameters.
 const PRIOPLUS_OWN: [Parameter; 12] = [
     parameter(
@@ -530,6 +549,18 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         row: Row::Transport,
+        name: "pfabric",
+        summary: "pFabric: line rate, a fixed timeout, and bytes left as the rank that ports drop and serve by",
+        source: "pFabric (SIGCOMM 2013) §4.3",
+        parameters: PFABRIC,
+        requires: &[],
+        provides: &[always(Capability::Ranks)],
+    },
+    own::PHOST,
+    own::NDP,
+    own::HOMA,
+    Entry {
+        row: Row::Transport,
         name: "prioplus_swift",
         summary: "PrioPlus around Swift: strict priorities inside one queue, a channel of delay each",
         source: "PrioPlus (EuroSys 2025) §4",
@@ -631,6 +662,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::TransmitQueue],
         provides: &[],
     },
+    own::ORDER,
     Entry {
         row: Row::Nic,
         name: "pull",
@@ -713,6 +745,11 @@ pub static ENTRIES: &[Entry] = &[
                 "room of the queue of headers and control packets",
                 ["pkt or B", "unbounded", "docs/assumptions.md#trimming"],
             ),
+            parameter(
+                "overflow",
+                "what becomes of payload for whose header there is no room: drop | return (its header goes back to its sender)",
+                ["", "drop", "NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming"],
+            ),
             ECN,
         ],
         requires: &[],
@@ -763,6 +800,15 @@ pub static ENTRIES: &[Entry] = &[
         name: "ranked",
         summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
         source: "pFabric (SIGCOMM 2013) §4.1",
+        parameters: &[BUFFER, ECN],
+        requires: &[Capability::Ranks],
+        provides: &[MARKS_IF_ECN],
+    },
+    Entry {
+        row: Row::Port,
+        name: "pfabric",
+        summary: "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
+        source: "pFabric (SIGCOMM 2013) §4.2",
         parameters: &[BUFFER, ECN],
         requires: &[Capability::Ranks],
         provides: &[MARKS_IF_ECN],

@@ -6,11 +6,16 @@
 pub mod d2tcp;
 pub mod dctcp;
 pub mod delay;
+pub mod homa;
 pub mod hpcc;
 pub mod ledbat;
+pub mod ndp;
 pub mod new_reno;
 pub mod paccp;
+pub mod pfabric;
+pub mod phost;
 pub mod prioplus;
+pub mod receiver_driven;
 pub mod swift;
 pub mod tokens;
 pub mod window;
@@ -37,6 +42,12 @@ pub enum Transport {
     },
     /// Receivers hand out tokens: ExpressPass, TOP.
     Tokens(Box<tokens::Config>),
+    /// pHost.
+    PHost(phost::Config),
+    /// NDP.
+    Ndp(ndp::Config),
+    /// Homa.
+    Homa(homa::Config),
 }
 
 /// A congestion controller with its parameters.
@@ -58,6 +69,8 @@ pub enum Controller {
     Hpcc(hpcc::Config),
     /// Deadline-aware Data Center TCP.
     D2tcp(d2tcp::Config),
+    /// pFabric.
+    PFabric(pfabric::Config),
     /// PrioPlus around Swift.
     PrioPlusSwift(prioplus::Config<swift::Config>),
     /// PrioPlus around LEDBAT.
@@ -82,6 +95,18 @@ impl Transport {
                 let config = Arc::new((**config).clone());
                 return user.run(|host| tokens::Tokens::new(host, Arc::clone(&config)));
             }
+            Self::PHost(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| phost::PHost::new(host, Arc::clone(&config)));
+            }
+            Self::Ndp(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| ndp::Ndp::new(host, Arc::clone(&config)));
+            }
+            Self::Homa(config) => {
+                let config = Arc::new(*config);
+                return user.run(|host| homa::Homa::new(host, Arc::clone(&config)));
+            }
         };
         let window = (Arc::new(*window), *scheduler);
         match controller {
@@ -93,6 +118,7 @@ impl Transport {
             Controller::Ledbat(c) => on_window::<ledbat::Ledbat, U>(user, window, c),
             Controller::Hpcc(c) => on_window::<hpcc::Hpcc, U>(user, window, c),
             Controller::D2tcp(c) => on_window::<d2tcp::D2tcp, U>(user, window, c),
+            Controller::PFabric(c) => on_window::<pfabric::PFabric, U>(user, window, c),
             Controller::PrioPlusSwift(c) => on_window::<prioplus::PrioPlus<swift::Swift>, U>(user, window, c),
             Controller::PrioPlusLedbat(c) => {
                 on_window::<prioplus::PrioPlus<ledbat::Ledbat>, U>(user, window, c)

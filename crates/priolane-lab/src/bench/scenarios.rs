@@ -6,7 +6,7 @@ use priolane_core::ids::{CLASSES, ClassSet, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    Alpha, Buffer, DataRate, Limit, QueueWeights, Scope, SharedBuffer, SortBy, TokenGroupSpec,
+    Alpha, Buffer, DataRate, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, TokenGroupSpec,
 };
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::transport::dctcp::Reduction;
@@ -19,6 +19,7 @@ use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology,
 
 use super::growth::{self, Case};
 use super::limit::Extent;
+use super::rivals::{self, Rival};
 use crate::source::InputError;
 use crate::workload::{
     self, App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, Until, flow_list,
@@ -78,7 +79,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 11] = [
+pub const ALL: [Named; 15] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -137,8 +138,14 @@ pub const ALL: [Named; 11] = [
         mixed(Queues::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
     }),
     variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
-        mixed(Queues::Trimming { headers: Limit::Unlimited })
+        mixed(Queues::Trimming { headers: Limit::Unlimited, overflow: Overflow::Drop })
     }),
+    variant("pfabric_leafspine144", "the leaf-spine, sprayed, under pFabric", || {
+        rivals::scenario(Rival::PFabric)
+    }),
+    variant("phost_leafspine144", "the leaf-spine, sprayed, under pHost", || rivals::scenario(Rival::PHost)),
+    variant("ndp_leafspine144", "the leaf-spine, sprayed, under NDP", || rivals::scenario(Rival::Ndp)),
+    variant("homa_leafspine144", "the leaf-spine, sprayed, under Homa", || rivals::scenario(Rival::Homa)),
 ];
 
 /// The leaf-spine with another port: what a hop through that costs.
@@ -146,7 +153,7 @@ const fn variant(name: &'static str, about: &'static str, make: fn() -> Result<S
     Named { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
 }
 
-const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+pub(super) const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
 fn mixed(queues: Queues) -> Result<Scenario, Broken> {
@@ -228,7 +235,7 @@ fn leaf_spine() -> Result<Topology, TopologyError> {
 }
 
 /// The leaf-spine and flow list of the cross-check with ns-3 (docs/bench.md).
-fn leafspine144() -> Result<Scenario, Broken> {
+pub(super) fn leafspine144() -> Result<Scenario, Broken> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;
     let list = flow_list::read(LIST.as_bytes(), "bench_leafspine144.csv", topology.hosts)?;

@@ -134,6 +134,12 @@ fn acks(scenario: &Scenario) -> f64 {
         Transport::Window { window, .. } => f64::from(window.ack_every.max(1)),
         // A token for each packet.
         Transport::Tokens(_) => 1.0,
+        // A token for each.
+        Transport::PHost(_) => 1.0,
+        // An ACK and a pull for each.
+        Transport::Ndp(_) => 0.5,
+        // A grant for each.
+        Transport::Homa(_) => 1.0,
     }
 }
 
@@ -145,6 +151,10 @@ fn handshake(scenario: &Scenario) -> f64 {
             Handshake::None | Handshake::Reuse => 0.0,
         },
         Transport::Tokens(_) => 3.0,
+        // A request and an ACK.
+        Transport::PHost(_) => 2.0,
+        Transport::Ndp(_) => 0.0,
+        Transport::Homa(_) => 1.0,
     }
 }
 

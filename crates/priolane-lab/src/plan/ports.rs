@@ -11,17 +11,16 @@ use priolane_core::port::{self, Limit, SortBy, TokenGroupSpec};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
-use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp};
+use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp, pfabric};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Topology};
 
-use super::admission;
-use super::delay_based;
+use super::{admission, delay_based, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Paccp, PortKind, Recovery, Repair,
-    Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens, TransportKind,
+    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, PortKind, Recovery,
+    Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens, TransportKind,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -126,7 +125,14 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         }
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
-        PortKind::Trimming { headers } => Queues::Trimming { headers },
+        PortKind::PFabric => Queues::PFabric,
+        PortKind::Trimming { headers, overflow } => {
+            let overflow = match overflow {
+                Overflow::Drop => port::Overflow::Drop,
+                Overflow::Return => port::Overflow::Return,
+            };
+            Queues::Trimming { headers, overflow }
+        }
         PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
@@ -205,10 +211,13 @@ fn map(map: &Map) -> [u8; CLASSES] {
 
 /// The transport with all its parameters.
 pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
-    let text = &scheme.transport;
-    if let Some(tokens) = text.kind.tokens() {
+    if let Some(tokens) = scheme.transport.kind.tokens() {
         return core_transport::Transport::Tokens(Box::new(token_transport(tokens, frame, monitor)));
     }
+    if let Some(transport) = receiver_driven::transport(&scheme.transport.kind, frame) {
+        return transport;
+    }
+    let text = scheme.transport.window.expect("invariant: all others are on the window machine");
     let mss = u64::from(frame.mss());
     let bytes = |limit| match limit {
         Limit::Packets(n) => Some(u64::from(n) * mss),
@@ -246,13 +255,13 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         ..window::Config::new(frame)
     };
     let scheduler = match scheme.host {
-        Host::RoundRobin | Host::Fifo => SchedulerKind::RoundRobin,
+        Host::RoundRobin | Host::Fifo | Host::Own => SchedulerKind::RoundRobin,
         Host::Mlfq { .. } => SchedulerKind::Mlfq,
         Host::Srpt => SchedulerKind::Srpt,
         Host::Las => SchedulerKind::Las,
     };
     let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    let controller = controller(&text.kind, reno, mss);
+    let controller = controller(&scheme.transport.kind, reno, mss).expect("invariant: on the window machine");
     core_transport::Transport::Window { window, controller, scheduler }
 }
 
@@ -280,8 +289,9 @@ fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens
     }
 }
 
-fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Controller {
-    match *kind {
+/// The congestion controller, which all transports on the window machine have and no others.
+fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Option<Controller> {
+    Some(match *kind {
         TransportKind::NewReno => Controller::NewReno(reno),
         TransportKind::Dctcp(ref keys) => Controller::Dctcp(dctcp_over(keys, reno)),
         TransportKind::Paccp(ref keys) => Controller::Paccp(paccp(keys, reno)),
@@ -293,16 +303,26 @@ fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Control
         }
         TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
         TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
+        TransportKind::PFabric { first_window, max_cwnd, probe_after } => {
+            Controller::PFabric(pfabric::Config {
+                init_window: first_window.0,
+                max_window: max_cwnd.0,
+                probe_after,
+            })
+        }
         TransportKind::Hpcc(ref keys) => Controller::Hpcc(delay_based::hpcc(keys)),
         TransportKind::PrioPlusSwift(ref keys) => {
             Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))
         }
-        // Token transports have no window, and come here no more.
-        TransportKind::ExpressPass(_) | TransportKind::Top(_) => Controller::NewReno(reno),
         TransportKind::PrioPlusLedbat(ref keys) => {
             Controller::PrioPlusLedbat(delay_based::prioplus(keys, delay_based::ledbat(&keys.inner, reno)))
         }
-    }
+        TransportKind::ExpressPass(_)
+        | TransportKind::Top(_)
+        | TransportKind::PHost(_)
+        | TransportKind::Ndp(_)
+        | TransportKind::Homa(_) => return None,
+    })
 }
 
 /// DCTCP over a base.

@@ -2,11 +2,14 @@
 
 use priolane_core::assign;
 use priolane_core::sizes::{SizeDistribution, SizeError};
+use priolane_core::transport::homa::Levels;
 use priolane_sim::topology::Topology;
 
 use super::global::{self, Belief};
 use crate::experiment::Experiment;
-use crate::scheme::{Assign, Fault, Host, Known, Scheme, Solver, Tail, ThresholdSource, Thresholds};
+use crate::scheme::{
+    Assign, Fault, Homa, Host, Known, Scheme, Solver, Tail, ThresholdSource, Thresholds, TransportKind,
+};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
@@ -42,6 +45,11 @@ pub(super) fn thresholds(
         let packets = law.max() / f64::from(experiment.frame.mss());
         tokens.p = Some(libm::ceil(packets).max(2.0));
     }
+    if let TransportKind::Homa(keys) = &mut scheme.transport.kind
+        && keys.cutoffs.is_none()
+    {
+        cutoffs(keys, &site)?;
+    }
     if let Assign::Known(known) = &mut scheme.assign {
         cuts(known, &site)?;
     }
@@ -64,6 +72,15 @@ fn cuts(known: &mut Known, site: &Site<'_>) -> Result<(), Fault> {
         }
         _ => {}
     }
+    Ok(())
+}
+
+/// Finds Homa's cut-offs; where sizes are so much alike that classes would be empty, there are fewer.
+fn cutoffs(keys: &mut Homa, site: &Site<'_>) -> Result<(), Fault> {
+    let law = belief("transport.from", &keys.from, site)?.law;
+    let found = Levels::cutoffs(&law, keys.rtt_bytes, keys.unscheduled);
+    keys.unscheduled = found.len() as u8 + 1;
+    keys.cutoffs = Some(found);
     Ok(())
 }
 

@@ -3,10 +3,11 @@
 use priolane_core::packet::Frame;
 use priolane_core::port::Limit;
 use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet};
+use priolane_core::transport::phost;
 use priolane_core::units::{Rate, Span};
 
 use super::parts::{Host, Map, Nic, PortKind};
-use super::{Admit, Assign, Interval, PrioPlus, Scheme, TransportKind};
+use super::{Admit, Assign, Interval, PrioPlus, Pull, Scheme, TransportKind};
 use crate::experiment::Coverage;
 use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
 
@@ -62,6 +63,7 @@ impl Fault {
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     rows(scheme)?;
+    own_order(scheme, fabric)?;
     honours(scheme, fabric)?;
     room(scheme, fabric)?;
     marking(scheme, fabric)?;
@@ -141,7 +143,7 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
         return Err(Fault::new("port.buffer", what, fix));
     }
-    if let PortKind::Trimming { headers } = scheme.port.kind
+    if let PortKind::Trimming { headers, .. } = scheme.port.kind
         && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
     {
         let what = format!("a header queue of {} cannot hold one header", show_limit(headers));
@@ -200,7 +202,46 @@ fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
         Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
     };
     let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
-    u32::from(given) + u32::from(scheme.levels()) - 1
+    let own = match &scheme.transport.kind {
+        TransportKind::PHost(_) => u32::from(phost::LEVELS),
+        TransportKind::Homa(keys) => u32::from(keys.levels().count()),
+        _ => 1,
+    };
+    (u32::from(given) + u32::from(scheme.levels()) - 1).max(own)
+}
+
+/// A transport that decides itself who goes next, and in which class, leaves other rows nothing to say about it.
+fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let name = scheme.transport.kind.name();
+    if !scheme.transport.kind.schedules_itself() {
+        let what = format!("`{name}` leaves it to the host row which flow goes next");
+        let own = matches!(scheme.host, Host::Own);
+        return if own {
+            Err(Fault::new("host", what, "host = { kind = \"round_robin\" }, or another of its kinds"))
+        } else {
+            Ok(())
+        };
+    }
+    if !matches!(scheme.host, Host::Own) {
+        let what = format!("`{name}` decides itself which flow of a host goes next");
+        return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
+    }
+    if fabric.rates_every.is_some() || scheme.admit.interval().is_some() {
+        let what = format!("senders of `{name}` do not report on flows under way");
+        return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
+    }
+    let by_class = matches!(&scheme.transport.kind, TransportKind::Ndp(keys) if keys.pull == Pull::ByClass);
+    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.levels().is_some();
+    let asks = given || fabric.top_class > 0;
+    if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
+        return Ok(());
+    }
+    let what = format!("flows have classes of their own, and `{name}` goes by none");
+    let fix = match &scheme.transport.kind {
+        TransportKind::Ndp(_) => "pull = \"by_class\" with classes of whole flows, or flows of class 0",
+        _ => "assign = { kind = \"none\" } and flows of class 0",
+    };
+    Err(Fault::new("transport", what, fix))
 }
 
 /// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
@@ -351,7 +392,8 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Classes must have queues, and the map must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let queues = scheme.port.kind.queues();
-    let classes = carried(scheme, fabric).max(u32::from(scheme.transport.control_class) + 1).min(16) as u8;
+    let control = scheme.transport.window.map_or(0, |keys| keys.control_class);
+    let classes = carried(scheme, fabric).max(u32::from(control) + 1).min(16) as u8;
     if let Map::List(list) = &scheme.map {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
             let what = format!("there is no queue {queue}: the port has {queues}");
@@ -363,9 +405,9 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         }
         return Ok(());
     }
-    if matches!(scheme.port.kind, PortKind::Ranked | PortKind::Trimming { .. } | PortKind::Tokens(_))
-        || classes <= queues
-    {
+    let by_class =
+        matches!(scheme.port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. });
+    if !by_class || classes <= queues {
         return Ok(());
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");
@@ -382,8 +424,8 @@ const STANDARD_DUP_THRESHOLD: u32 = 3;
 
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
-    let dup_threshold = scheme.transport.dup_threshold;
-    if fabric.sprays && scheme.transport.kind.tokens().is_none() && dup_threshold <= STANDARD_DUP_THRESHOLD {
+    let dup_threshold = scheme.transport.window.map(|keys| keys.dup_threshold);
+    if let Some(dup_threshold) = dup_threshold.filter(|&n| fabric.sprays && n <= STANDARD_DUP_THRESHOLD) {
         all.push(format!(
             "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
              for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"

@@ -38,7 +38,7 @@ impl WindowSize {
     }
 
     /// Reads one above zero.
-    fn above_zero(field: &Field<'_>) -> Result<Self, InputError> {
+    pub(super) fn above_zero(field: &Field<'_>) -> Result<Self, InputError> {
         match Self::read(field)? {
             Self(Size::Packets(0.0) | Size::Bdp(0.0)) => {
                 Err(field.error("this is zero", "such as \"0.001pkt\""))

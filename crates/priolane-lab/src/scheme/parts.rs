@@ -75,6 +75,8 @@ pub enum Host {
     Las,
     /// The order of the transmit queue.
     Fifo,
+    /// The transport's own.
+    Own,
 }
 
 impl Host {
@@ -86,6 +88,7 @@ impl Host {
             Self::Srpt => "srpt",
             Self::Las => "las",
             Self::Fifo => "fifo",
+            Self::Own => "own",
         }
     }
 }
@@ -179,11 +182,16 @@ pub enum PortKind {
     },
     /// Sorted by rank.
     Ranked,
+    /// The flow with the best rank first, the worst rank dropped.
+    #[serde(rename = "pfabric")]
+    PFabric,
     /// Payload that overflows is trimmed to headers.
     Trimming {
         /// Room of the header queue.
         #[serde(serialize_with = "crate::quantity::as_text::limit")]
         headers: Limit,
+        /// What becomes of payload for whose header there is no room.
+        overflow: Overflow,
     },
     /// Tokens behind one limiter, and data.
     Tokens(TokenPort),
@@ -208,6 +216,7 @@ impl PortKind {
             Self::Fifo => "fifo",
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
+            Self::PFabric => "pfabric",
             Self::Trimming { .. } => "trimming",
             Self::Tokens(_) => "tokens",
             Self::Wfq { .. } => "wfq",
@@ -217,10 +226,20 @@ impl PortKind {
     /// How many queues classes can be told apart by.
     pub fn queues(self) -> u8 {
         match self {
-            Self::Fifo | Self::Ranked | Self::Trimming { .. } | Self::Tokens(_) => 1,
+            Self::Fifo | Self::Ranked | Self::PFabric | Self::Trimming { .. } | Self::Tokens(_) => 1,
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }
+}
+
+/// What a trimming port does where a header finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overflow {
+    /// It drops the packet.
+    Drop,
+    /// It sends the header back to the packet's sender.
+    Return,
 }
 
 /// Whether a limit counts one queue or the whole port.

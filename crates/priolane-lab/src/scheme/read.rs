@@ -4,13 +4,16 @@ use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
-use super::parts::{Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Port, PortKind, Scope, Sharing};
+use super::parts::{
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+};
 use super::{Admit, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 use crate::source::{Field, InputError, Origin, Reader, Table};
 
 const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
 const SCOPES: [(&str, Scope); 2] = [("port", Scope::Port), ("queue", Scope::Queue)];
+const OVERFLOWS: [(&str, Overflow); 2] = [("drop", Overflow::Drop), ("return", Overflow::Return)];
 const PORT_FIX: &str = "port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }";
 
 /// Reads the scheme in `table`, which stands at `origin` under the dotted key `path`.
@@ -20,12 +23,14 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     if let Some(price) = keys.take("price") {
         return Err(price.error("prices are not supported in this version", "leave the key out"));
     }
+    let transport = transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?;
+    let order = if transport.kind.schedules_itself() { Host::Own } else { Host::RoundRobin };
     let scheme = Scheme {
         paper,
         assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        transport: transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?,
+        transport,
         assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
-        host: keys.take("host").map_or(Ok(Host::RoundRobin), |f| host(&f))?,
+        host: keys.take("host").map_or(Ok(order), |f| host(&f))?,
         admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f))?,
         nic: keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f))?,
         port: port(&keys.need("port", PORT_FIX)?)?,
@@ -57,7 +62,7 @@ fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
 
 fn host(field: &Field<'_>) -> Result<Host, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo"];
+    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo", "own"];
     let host = match keys.need("kind", "kind = \"round_robin\"")?.choice(&kinds)? {
         0 => Host::RoundRobin,
         1 => {
@@ -66,7 +71,8 @@ fn host(field: &Field<'_>) -> Result<Host, InputError> {
         }
         2 => Host::Srpt,
         3 => Host::Las,
-        _ => Host::Fifo,
+        4 => Host::Fifo,
+        _ => Host::Own,
     };
     keys.finish()?;
     Ok(host)
@@ -124,16 +130,18 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens"];
+    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens", "pfabric"];
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
         1 => PortKind::Strict { queues: queues(&mut keys)? },
         2 => PortKind::Ranked,
         3 => wfq(&mut keys)?,
         5 => PortKind::Tokens(token_port::read(&mut keys)?),
-        _ => {
-            PortKind::Trimming { headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())? }
-        }
+        6 => PortKind::PFabric,
+        _ => PortKind::Trimming {
+            headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())?,
+            overflow: transport::word(keys.take("overflow"), &OVERFLOWS, Overflow::Drop)?,
+        },
     };
     let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
     let buffer = buffer(&room)?;

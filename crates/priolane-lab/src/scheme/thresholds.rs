@@ -150,6 +150,15 @@ pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputErr
     Ok(Thresholds::Solved { solver, from, tail, bytes })
 }
 
+/// Reads `from = "global"`, `"local"` or a group's name.
+pub(super) fn source(field: &Field<'_>) -> Result<ThresholdSource, InputError> {
+    Ok(match field.text()? {
+        "global" => ThresholdSource::Global,
+        "local" => ThresholdSource::Local,
+        name => ThresholdSource::Group(name.to_owned()),
+    })
+}
+
 /// Reads `tail = { max = "1MB" }` or `tail = { from = 0.9, times = 3 }`.
 fn tail(field: &Field<'_>, solver: Solver) -> Result<Tail, InputError> {
     if solver == Solver::PiasPublished {

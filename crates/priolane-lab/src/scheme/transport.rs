@@ -2,23 +2,32 @@
 
 use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
+use priolane_core::transport::delay::Size;
 use priolane_core::units::Span;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::delay_based::{Hpcc, Ledbat, Preset, Swift};
+use super::delay_based::{Hpcc, Ledbat, Preset, Swift, WindowSize};
 use super::loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 use super::prioplus::PrioPlus;
+use super::receiver_driven::{Homa, Ndp, PHost};
 use super::tokens::{Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(remote = "Self")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transport {
     /// Which transport.
     #[serde(flatten)]
     pub kind: TransportKind,
+    /// The keys of the window machine, of transports on it; others have keys of their own only.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowKeys>,
+}
+
+/// What every transport on the window machine takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WindowKeys {
     /// Window of a new flow, in packets or bytes.
     #[serde(serialize_with = "as_text::limit")]
     pub init_window: Limit,
@@ -55,18 +64,8 @@ pub struct Transport {
     pub control_class: u8,
 }
 
-impl Serialize for Transport {
-    /// Window transports with all keys, others with their own.
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self.kind {
-            TransportKind::ExpressPass(_) | TransportKind::Top(_) => self.kind.serialize(s),
-            _ => Self::serialize(self, s),
-        }
-    }
-}
-
 /// The transports, each with the parameters only it has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum TransportKind {
     /// TCP NewReno.
@@ -86,6 +85,21 @@ pub enum TransportKind {
     Ledbat(Ledbat),
     /// HPCC.
     Hpcc(Hpcc),
+    /// pFabric.
+    PFabric {
+        /// The window of a new flow.
+        first_window: WindowSize,
+        /// The ceiling of the window.
+        max_cwnd: WindowSize,
+        /// Timeouts in a row after which it only probes.
+        probe_after: u32,
+    },
+    /// pHost.
+    PHost(PHost),
+    /// NDP.
+    Ndp(Ndp),
+    /// Homa.
+    Homa(Homa),
     /// PrioPlus around Swift.
     #[serde(rename = "prioplus_swift")]
     PrioPlusSwift(PrioPlus<Swift>),
@@ -134,8 +148,11 @@ pub enum Recovery {
 
 impl TransportKind {
     /// The name in scheme files.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
+            Self::PHost(_) => "phost",
+            Self::Ndp(_) => "ndp",
+            Self::Homa(_) => "homa",
             Self::NewReno => "newreno",
             Self::Dctcp(_) => "dctcp",
             Self::Paccp(_) => "paccp",
@@ -144,6 +161,7 @@ impl TransportKind {
             Self::Swift(_) => "swift",
             Self::Ledbat(_) => "ledbat",
             Self::Hpcc(_) => "hpcc",
+            Self::PFabric { .. } => "pfabric",
             Self::PrioPlusSwift(_) => "prioplus_swift",
             Self::PrioPlusLedbat(_) => "prioplus_ledbat",
             Self::ExpressPass(_) => "expresspass",
@@ -166,9 +184,19 @@ impl TransportKind {
             _ => None,
         }
     }
+
+    /// Whether it is on the window machine, and has its keys.
+    pub fn has_window(&self) -> bool {
+        !self.schedules_itself() && self.tokens().is_none()
+    }
+
+    /// Whether it decides itself which flow of a host goes next, and in which class.
+    pub fn schedules_itself(&self) -> bool {
+        matches!(self, Self::PHost(_) | Self::Ndp(_) | Self::Homa(_))
+    }
 }
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 16] = [
     "newreno",
     "dctcp",
     "paccp",
@@ -181,6 +209,10 @@ const KINDS: [&str; 12] = [
     "expresspass",
     "top",
     "paccp_dctcp",
+    "pfabric",
+    "phost",
+    "ndp",
+    "homa",
 ];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
@@ -203,65 +235,63 @@ pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
         }
         7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
         8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
-        9 => return tokens(keys, Whose::ExpressPass),
-        10 => return tokens(keys, Whose::Top),
-        _ => TransportKind::PaccpDctcp(PaccpDctcp::read(&mut keys)?),
+        9 => TransportKind::ExpressPass(Tokens::read(&mut keys, Whose::ExpressPass)?),
+        10 => TransportKind::Top(Tokens::read(&mut keys, Whose::Top)?),
+        11 => TransportKind::PaccpDctcp(PaccpDctcp::read(&mut keys)?),
+        12 => pfabric(&mut keys)?,
+        13 => TransportKind::PHost(PHost::read(&mut keys)?),
+        14 => TransportKind::Ndp(Ndp::read(&mut keys)?),
+        _ => TransportKind::Homa(Homa::read(&mut keys)?),
     };
+    let window = if kind.has_window() { Some(window_keys(&mut keys, &kind)?) } else { None };
+    keys.finish()?;
+    Ok(Transport { kind, window })
+}
+
+/// Reads the keys of the window machine, of a transport of this kind.
+fn window_keys(keys: &mut Reader<'_>, kind: &TransportKind) -> Result<WindowKeys, InputError> {
     let span =
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
-    let transport = Transport {
-        kind,
+    let window = WindowKeys {
         init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
         handshake: word(keys.take("handshake"), &HANDSHAKES, Handshake::OneRtt)?,
         recovery: word(keys.take("recovery"), &RECOVERIES, Recovery::Sack)?,
         reliable: keys.take("reliable").map_or(Ok(true), |f| f.truth())?,
         dup_threshold: keys.take("dup_threshold").map_or(Ok(3), |f| f.integer(1, 1_000_000_000))? as u32,
         ack_every: keys.take("ack_every").map_or(Ok(1), |f| f.integer(1, 255))? as u8,
-        ack_delay: span(&mut keys, "ack_delay", Span::from_ms(1))?,
-        min_rto: span(&mut keys, "min_rto", Span::from_ms(10))?,
-        initial_rto: span(&mut keys, "initial_rto", Span::from_ms(10))?,
-        max_rto: span(&mut keys, "max_rto", Span::from_ms(4_000))?,
+        ack_delay: span(keys, "ack_delay", Span::from_ms(1))?,
+        min_rto: span(keys, "min_rto", Span::from_ms(10))?,
+        initial_rto: span(keys, "initial_rto", Span::from_ms(10))?,
+        max_rto: span(keys, "max_rto", Span::from_ms(4_000))?,
         max_window: keys.take("max_window").map_or(Ok(Limit::Unlimited), |f| max_window(&f))?,
         ecn_control: keys.take("ecn_control").map_or(Ok(false), |f| f.truth())?,
         control_class: keys.take("control_class").map_or(Ok(0), |f| f.integer(0, CLASSES as u64 - 1))? as u8,
     };
-    let shortest = transport.min_rto.max(transport.initial_rto);
-    if transport.max_rto < shortest {
+    let shortest = window.min_rto.max(window.initial_rto);
+    if window.max_rto < shortest {
         return Err(
             keys.error("max_rto is below min_rto or initial_rto", "a max_rto at least as long as both")
         );
     }
-    if !transport.reliable && transport.recovery == Recovery::Gbn {
+    let one = window.min_rto == window.max_rto && window.min_rto == window.initial_rto;
+    if matches!(kind, TransportKind::PFabric { .. }) && !one {
+        let what = "pFabric's timeout is fixed, and min_rto, initial_rto and max_rto differ";
+        return Err(keys.error(what, "the same for all three, about three round trips: such as \"45us\""));
+    }
+    if !window.reliable && window.recovery == Recovery::Gbn {
         let what = "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing";
         return Err(keys.error(what, "recovery = \"sack\" or \"newreno\""));
     }
-    keys.finish()?;
-    Ok(transport)
+    Ok(window)
 }
 
-/// A token transport, which has keys of its own only; the others are of no account.
-fn tokens(mut keys: Reader<'_>, whose: Whose) -> Result<Transport, InputError> {
-    let tokens = Tokens::read(&mut keys, whose)?;
-    keys.finish()?;
-    let kind = match whose {
-        Whose::ExpressPass => TransportKind::ExpressPass(tokens),
-        Whose::Top => TransportKind::Top(tokens),
-    };
-    Ok(Transport {
-        kind,
-        init_window: Limit::Packets(10),
-        handshake: Handshake::OneRtt,
-        recovery: Recovery::Sack,
-        reliable: true,
-        dup_threshold: 3,
-        ack_every: 1,
-        ack_delay: Span::from_ms(1),
-        min_rto: tokens.min_rto,
-        initial_rto: tokens.min_rto,
-        max_rto: Span::from_ms(4_000),
-        max_window: Limit::Unlimited,
-        ecn_control: false,
-        control_class: 0,
+fn pfabric(keys: &mut Reader<'_>) -> Result<TransportKind, InputError> {
+    let bdp = WindowSize(Size::Bdp(1.0));
+    let mut window = |key| keys.take(key).map_or(Ok(bdp), |f| WindowSize::above_zero(&f));
+    Ok(TransportKind::PFabric {
+        first_window: window("first_window")?,
+        max_cwnd: window("max_cwnd")?,
+        probe_after: keys.take("probe_after").map_or(Ok(5), |f| f.integer(1, 1_000_000_000))? as u32,
     })
 }
 

@@ -9,4 +9,5 @@ mod ports;
 mod ranked_ports;
 mod reacting;
 mod resume;
+mod rivals;
 mod token_schemes;

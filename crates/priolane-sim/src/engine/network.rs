@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict, TokenGroup,
-    TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
+    Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict,
+    TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -81,6 +81,7 @@ impl<B: Body> Network<B> {
         let mut wfq = Vec::new();
         let mut trimming = Vec::new();
         let mut tokens = Vec::new();
+        let mut pfabric = Vec::new();
         let mut mixed = Vec::new();
         let mut lossless = Vec::new();
         for s in 0..topology.switches {
@@ -110,6 +111,9 @@ impl<B: Body> Network<B> {
                 Some(Queues::Tokens(_)) => {
                     (8, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
                 }
+                Some(Queues::PFabric) => {
+                    (10, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
+                }
                 _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
             self.places.push(Place { group, index });
@@ -123,6 +127,7 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(trimming));
         self.groups.push(Box::new(tokens));
         self.groups.push(Box::new(lossless));
+        self.groups.push(Box::new(pfabric));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.
@@ -194,6 +199,10 @@ fn make_ranked<B: Body>(seat: &Seat) -> Ranked<Packet<B>> {
     Ranked::new(seat.spec.buffer)
 }
 
+fn make_pfabric<B: Body>(seat: &Seat) -> PFabric<Packet<B>> {
+    PFabric::new(seat.spec.buffer)
+}
+
 fn make_strict<B: Body>(seat: &Seat) -> Strict<Packet<B>> {
     match seat.spec.queues {
         Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, seat.spec.buffer),
@@ -218,12 +227,12 @@ fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
 }
 
 fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
-    let headers = match seat.spec.queues {
-        Queues::Trimming { headers } => headers,
-        _ => Limit::Unlimited,
+    let (headers, overflow) = match seat.spec.queues {
+        Queues::Trimming { headers, overflow } => (headers, overflow),
+        _ => (Limit::Unlimited, Overflow::Drop),
     };
     let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
-    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire() };
+    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire(), overflow };
     Trimming::new(spec, seat.spec.buffer, coin)
 }
 
@@ -243,6 +252,7 @@ fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
         Queues::Wfq { .. } => Box::new(make_wfq(seat)),
         Queues::Trimming { .. } => Box::new(make_trimming(seat)),
         Queues::Ranked => Box::new(make_ranked(seat)),
+        Queues::PFabric => Box::new(make_pfabric(seat)),
         Queues::Tokens(_) => Box::new(make_tokens(seat)),
         Queues::Limited { rate, burst } => {
             Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))

@@ -77,7 +77,9 @@ impl<D> Egress<D> {
         }
         wire.observe(|| Seen::Admitted(admission));
         while let Some(cut) = self.queue.pop_cut() {
-            wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
+            if admission != Admission::Returned {
+                wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
+            }
             self.counts.trimmed(cut.before.class, cut.before.wire - cut.after.wire);
         }
         match admission {
@@ -85,6 +87,7 @@ impl<D> Egress<D> {
                 self.counts.dropped(class, size);
                 return Started::No;
             }
+            Admission::Returned => return Started::No,
             Admission::Marked => self.counts.marked(class),
             Admission::Queued => {}
         }
@@ -103,6 +106,15 @@ impl<D> Egress<D> {
         D: Discipline<Packet<B>>,
     {
         self.queue.bytes_before(header)
+    }
+
+    /// The packet that arrived last, if it is to go back to its sender.
+    #[inline]
+    pub(crate) fn pop_returned<B: Body>(&mut self) -> Option<Packet<B>>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.queue.pop_returned()
     }
 
     /// `packet` arrives at `now`, and the switch has no room for it.
@@ -150,6 +162,7 @@ impl<D> Egress<D> {
                 self.counts.dropped(packet.header.class, packet.header.wire);
                 return Started::No;
             }
+            Admission::Returned => return Started::No,
         }
         Started::Yes
     }

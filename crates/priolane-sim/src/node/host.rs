@@ -206,8 +206,9 @@ pub(crate) struct Exchanged {
 
 impl<E: Endpoint> Host<E> {
     /// The idle host `host`.
-    pub(crate) fn new(fabric: &Fabric, host: HostId, endpoint: E) -> Self {
+    pub(crate) fn new(fabric: &Fabric, host: HostId, mut endpoint: E) -> Self {
         let scenario = fabric.scenario;
+        let line = fabric.egress_links[host.index()][0];
         let queue = match &scenario.nic {
             Nic::Pull => None,
             Nic::Queue { port, sort_by } => {
@@ -215,7 +216,6 @@ impl<E: Endpoint> Host<E> {
             }
         };
         let limited = queue.as_ref().is_some_and(TransmitQueue::is_limited);
-        let mut endpoint = endpoint;
         endpoint.attach(scenario.topology.host_capacity(host));
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
@@ -228,7 +228,7 @@ impl<E: Endpoint> Host<E> {
             clock: clock(scenario, host),
             noise: Noise::new(scenario, host),
             processing: scenario.host_delay,
-            line: fabric.line(fabric.egress_links[host.index()][0]),
+            line: fabric.line(line),
             queue,
             waiting: Waiting { limited, ..Waiting::default() },
             counts: Counts::default(),
@@ -598,7 +598,7 @@ impl<E: Endpoint> Host<E> {
             }
             wire.observe(|| Seen::Admitted(admission));
             match admission {
-                Admission::Dropped => {
+                Admission::Dropped | Admission::Returned => {
                     self.counts.dropped(class, size);
                     if let Some(id) = outgoing.id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };

@@ -42,7 +42,7 @@ pub(crate) enum TransmitQueue<B: Body> {
 
 impl<B: Body> TransmitQueue<B> {
     /// An empty queue in front of a line of `rate`. No port that is rate-limited or trims is a transmit queue: pacing is
-    /// the transport's, and hosts do not trim.
+    /// the transport's, and hosts do not trim. That of pFabric is a ranked one here.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy, rate: Rate) -> Self {
         match spec.queues {
             Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
@@ -54,7 +54,7 @@ impl<B: Body> TransmitQueue<B> {
             Queues::Wfq { weights, map } => {
                 Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, spec.buffer)))
             }
-            Queues::Ranked => Self::Ranked(Ranked::new(spec.buffer)),
+            Queues::Ranked | Queues::PFabric => Self::Ranked(Ranked::new(spec.buffer)),
         }
     }
 

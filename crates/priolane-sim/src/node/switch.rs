@@ -164,7 +164,52 @@ impl<D> Switch<D> {
             port.serve_until(now, wire);
         }
         port.arrive(now, packet, wire);
+        let returned = port.pop_returned();
         self.list::<B>(p);
+        if let Some(packet) = returned
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+        {
+            self.list::<B>(p);
+        }
+    }
+
+    /// A packet goes back to its sender from here. Its way does not hang on dice, which would have to be thrown in the
+    /// order of arrivals. The port, if it started a packet.
+    #[cold]
+    fn send_back<B: Body, W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> Option<(usize, Started)>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let (forwarding, _) = fabric.forwarding(now);
+        let by_entropy = &mut Chooser::ByEntropy;
+        let Some(p) = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) else {
+            self.unroutable(fabric, now, packet, wire);
+            return None;
+        };
+        self.at_port(p, |port| port.serve_until(now, wire));
+        Some((p, self.offer(p, now, packet, wire)))
+    }
+
+    /// What the last arrival at port `p` sent back, of departures that are events of their own: the port, if it started a
+    /// packet.
+    pub(crate) fn send_back_eagerly<B: Body, W: Wire<B>>(
+        &mut self,
+        p: usize,
+        fabric: &Fabric,
+        now: Time,
+        wire: &mut W,
+    ) -> Option<(usize, Started)>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let packet = self.ports[p].pop_returned()?;
+        self.send_back(fabric, now, &packet, wire)
     }
 
     /// The same where the ports share a buffer. Apart, so that each of the two has its port's code in line.
@@ -184,7 +229,13 @@ impl<D> Switch<D> {
         }
         self.at_port(p, |port| port.serve_until(now, wire));
         self.offer(p, now, packet, wire);
+        let returned = self.ports[p].pop_returned();
         self.list::<B>(p);
+        if let Some(packet) = returned
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+        {
+            self.list::<B>(p);
+        }
     }
 
     /// Puts port `p`, at which a packet arrived, among those with a backlog if it has one.
@@ -344,7 +395,11 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
         }
         Queues::Wfq { weights, map } => map[usize::from(class) % map.len()].min(weights.queues() - 1),
         Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
-        Queues::Fifo | Queues::Ranked | Queues::Limited { .. } | Queues::Trimming { .. } => 0,
+        Queues::Fifo
+        | Queues::Ranked
+        | Queues::PFabric
+        | Queues::Limited { .. }
+        | Queues::Trimming { .. } => 0,
     }
 }
 

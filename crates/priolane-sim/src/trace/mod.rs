@@ -112,7 +112,7 @@ pub enum Marking {
 /// What became of a packet on a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The port had no room for it, or it waited too long there.
+    /// The port had no room for it, though its header may go back to its sender; or it waited too long there.
     Dropped,
     /// It waited there when the run ended.
     Waiting,

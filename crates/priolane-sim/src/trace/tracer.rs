@@ -155,9 +155,14 @@ impl Tracer {
         self.trace.packets.push(TracedPacket { header, blocks, made: at, turn, delivered: None });
     }
 
+    /// Whether this is a packet of the flow on its way there, not one that a switch sends back.
+    fn follows(&self, header: &Header) -> bool {
+        header.flow == self.flow && !header.marks.has(Marks::RETURNED)
+    }
+
     fn offer(&mut self, link: LinkId, queued: Time, header: &Header, ahead: Backlog) {
         self.offered = None;
-        if header.flow != self.flow {
+        if !self.follows(header) {
             return;
         }
         let Some(packet) = self.subject else { return };
@@ -178,7 +183,7 @@ impl Tracer {
         let Some(i) = self.offered.take() else { return };
         let hop = &mut self.trace.hops[i];
         match admission {
-            Admission::Dropped => {
+            Admission::Dropped | Admission::Returned => {
                 hop.fate = Fate::Dropped;
                 return;
             }
@@ -217,7 +222,7 @@ impl Tracer {
 
     /// The hop of the flow's packet that waits at a port, which no longer waits; `None` for other flows' packets.
     fn take_waiting(&mut self, link: LinkId, header: &Header) -> Option<usize> {
-        if header.flow != self.flow {
+        if !self.follows(header) {
             return None;
         }
         let Trace { packets, hops, .. } = &self.trace;

@@ -2,8 +2,8 @@
 //! outcome, and what is random about the traffic does not depend on who carries it.
 
 use crate::support::{
-    Draw, HPCC, LEDBAT, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp, paccp_dctcp,
-    physics, prioplus, quiet, scenario,
+    Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp,
+    paccp_dctcp, physics, prioplus, quiet, scenario,
 };
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::endpoint::{Control, Weights};
@@ -77,6 +77,9 @@ pub(crate) fn random(seed: u64) -> Scenario {
         scenario.controls =
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
     }
+    if seed % 9 == 4 {
+        scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
+    }
     scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, PathChoice::Sprayed]);
     if seed % 4 == 1 {
         scenario.waits = draw.waits(scenario.flows.len() as u32);
@@ -97,7 +100,11 @@ pub(crate) fn random(seed: u64) -> Scenario {
     if seed % 5 > 2 {
         scenario.outages = draw.outages(&scenario.topology);
     }
-    if seed % 4 > 1 {
+    if seed % 13 == 6 {
+        scenario.transport = crate::support::receiver_driven(seed / 13);
+        scenario.rates_every = None;
+    }
+    if seed % 4 > 1 && matches!(scenario.transport, Transport::Window { .. }) {
         // Draws of its own: what was drawn so far stays as it was.
         crate::support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
     }
@@ -127,6 +134,7 @@ fn delay_based(seed: u64) -> Controller {
     let variant = if seed.is_multiple_of(2) { Variant::Paper } else { Variant::Released };
     match seed % 8 {
         0 => Controller::Swift(SWIFT),
+        7 if seed.is_multiple_of(3) => Controller::PFabric(PFABRIC),
         7 => Controller::Hpcc(HPCC),
         1 => Controller::Ledbat(LEDBAT),
         2 => d2tcp(),

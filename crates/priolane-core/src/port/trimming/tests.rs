@@ -6,7 +6,7 @@ use crate::rng::Purpose;
 
 fn port(data: Limit, headers: Limit) -> Trimming<Packet<()>> {
     let buffer = Buffer { limit: data, ..Buffer::UNLIMITED };
-    let spec = TrimmingSpec { headers, trimmed_wire: 84 };
+    let spec = TrimmingSpec { headers, trimmed_wire: 84, overflow: Overflow::Drop };
     Trimming::new(spec, buffer, Stream::new(1, Purpose::Port, 0))
 }
 
@@ -143,4 +143,37 @@ fn what_was_trimmed_before_is_a_header() {
     port.enqueue(Time::ZERO, &trimmed);
     assert!(port.pop_cut().is_none());
     assert_eq!(drain(&mut port), [(0, 84), (1, 1538)]);
+}
+
+#[test]
+fn a_header_without_room_goes_back_once_to_its_sender() {
+    let mut port = port(Limit::Packets(1), Limit::Packets(1));
+    port.spec.overflow = Overflow::Return;
+    let from = |id, src: u16, dst: u16| {
+        let mut packet = data(id, 1538);
+        (packet.header.src, packet.header.dst) = (crate::ids::HostId(src), crate::ids::HostId(dst));
+        packet
+    };
+    assert_eq!(port.enqueue(Time::ZERO, &from(0, 3, 5)), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &from(1, 3, 5)), Admission::Queued);
+    assert!(port.pop_cut().is_some() && port.pop_returned().is_none());
+    // Neither payload nor header has room: the arriving one goes back, whatever the coin.
+    for id in 2..40 {
+        assert_eq!(port.enqueue(Time::ZERO, &from(id, 3, 5)), Admission::Returned);
+        let (cut, back) = (port.pop_cut().unwrap(), port.pop_returned().unwrap());
+        let header = back.header;
+        assert_eq!((header.src.0, header.dst.0, header.rank, header.wire), (5, 3, id, 84));
+        assert!(header.marks.has(Marks::RETURNED.with(Marks::TRIMMED)));
+        assert_eq!((cut.before.wire, cut.after.wire), (1538, 84));
+        // On its way back it is dropped where there is no room.
+        assert_eq!(port.enqueue(Time::ZERO, &back), Admission::Dropped);
+        assert!(port.pop_returned().is_none());
+    }
+    // One that was trimmed before goes back as it is; what never was payload does not.
+    let mut trimmed = from(50, 3, 5);
+    (trimmed.header.wire, trimmed.header.marks) = (84, Marks::TRIMMED);
+    assert_eq!(port.enqueue(Time::ZERO, &trimmed), Admission::Returned);
+    assert!(port.pop_cut().is_none() && port.pop_returned().is_some());
+    assert_eq!(port.enqueue(Time::ZERO, &ack(51)), Admission::Dropped);
+    assert!(port.pop_returned().is_none());
 }

@@ -74,6 +74,15 @@ pub enum Gate {
     Probe(Time),
 }
 
+/// What a packet's rank counts, for ports that go by it: fewer are served first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// The flow's bytes from the packet's first one on.
+    BytesLeft,
+    /// The flow's bytes that are not acknowledged when the packet is sent (pFabric).
+    BytesUnacked,
+}
+
 /// Whether an ACK may grow the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
@@ -112,6 +121,9 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Whether it ever holds its flow back besides by its window: only then is [`Self::gate`] asked and
     /// [`Self::on_sent`] called.
     const GATED: bool = false;
+
+    /// What the rank of its packets is. Default: what is left from the packet on.
+    const RANK: Rank = Rank::BytesLeft;
 
     /// A controller for a new flow with segments of `mss` bytes.
     fn new(config: &Self::Config, mss: u64) -> Self;

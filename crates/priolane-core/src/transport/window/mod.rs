@@ -20,5 +20,5 @@ pub(in crate::transport) mod timers;
 
 pub use body::{Segment, Stamp};
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
-pub use controller::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
+pub use controller::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Rank, Repeat};
 pub use endpoint::{Window, WindowEndpoint};

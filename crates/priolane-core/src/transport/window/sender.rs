@@ -18,7 +18,7 @@
 
 use super::body::{Segment, Stamp};
 use super::config::{Config, Reliability};
-use super::controller::{CongestionControl, Gate};
+use super::controller::{CongestionControl, Gate, Rank};
 use super::ranges::Ranges;
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
@@ -222,6 +222,7 @@ impl<C: CongestionControl> Sender<C> {
     /// The header of a probe: it goes the way of the flow's data, in their class.
     pub(super) fn probe(&self) -> Header {
         Header {
+            rank: self.rank(self.una),
             flow: self.spec.id,
             dst: self.spec.dst,
             entropy: self.spec.entropy,
@@ -332,7 +333,7 @@ impl<C: CongestionControl> Sender<C> {
         let class = self.class(self.level(plan, &config.class, self.class_step));
         let host_level = self.level(plan, &config.host_level, self.host_step);
         let header = Header {
-            rank: self.spec.size.map_or(u64::MAX, |size| size - plan.offset),
+            rank: self.rank(plan.offset),
             flow: self.spec.id,
             src: host,
             dst: self.spec.dst,
@@ -363,6 +364,16 @@ impl<C: CongestionControl> Sender<C> {
             packet.body.sack[0] = (0, u32::from(plan.len));
         }
         packet
+    }
+
+    /// The rank of the packet that begins at `offset`.
+    #[inline]
+    fn rank(&self, offset: u64) -> u64 {
+        let from = match C::RANK {
+            Rank::BytesLeft => offset,
+            Rank::BytesUnacked => self.una,
+        };
+        self.spec.size.map_or(u64::MAX, |size| size - from)
     }
 
     fn marks(&self, plan: Plan) -> Marks {

@@ -12,14 +12,16 @@ use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    Alpha, Buffer, DataRate, GroupOrder, Limit, QueueWeights, Scope, SharedBuffer, SortBy, Split,
+    Alpha, Buffer, DataRate, GroupOrder, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, Split,
     TokenGroupSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
-use priolane_core::transport::{Controller, Transport, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, swift};
+use priolane_core::transport::{
+    Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
+};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
@@ -118,6 +120,10 @@ pub const HPCC: hpcc::Config = hpcc::Config {
     min_window: Size::Bdp(0.001),
 };
 
+/// pFabric with a window that its paths fill.
+pub const PFABRIC: pfabric::Config =
+    pfabric::Config { init_window: Size::Bdp(1.0), max_window: Size::Bdp(1.0), probe_after: 5 };
+
 pub const LEDBAT: ledbat::Config = ledbat::Config {
     signal: Signal::OneWay,
     target: Span::from_us(25),
@@ -165,6 +171,22 @@ pub fn window(controller: Controller, config: window::Config) -> Transport {
         controller,
         scheduler: priolane_core::host::SchedulerKind::RoundRobin,
     }
+}
+
+/// A transport whose receivers say who may send, quick to ask again.
+pub fn receiver_driven(seed: u64) -> Transport {
+    let frame = Frame::ETHERNET;
+    let retry = Span::from_us(300);
+    if seed % 3 == 1 {
+        let pull = if seed.is_multiple_of(2) { ndp::PullOrder::Fair } else { ndp::PullOrder::ByClass };
+        return Transport::Ndp(ndp::Config { pull, rto: retry, ..ndp::Config::new(frame) });
+    }
+    if seed % 3 == 2 {
+        let levels = homa::Levels::new(&[1_000, 20_000], 5).expect("cut-offs ascend");
+        return Transport::Homa(homa::Config { levels, resend: retry, retry, ..homa::Config::new(frame) });
+    }
+    let free = if seed.is_multiple_of(2) { phost::Free::Every } else { phost::Free::ShortOnly };
+    Transport::PHost(phost::Config { retry, free, ..phost::Config::new(frame) })
 }
 
 /// A scenario with one kind of port everywhere, that ends when its flows do.
@@ -371,7 +393,9 @@ impl Draw {
         let headers = self.pick(&[Limit::Unlimited, Limit::Packets(6), Limit::Bytes(8_000)]);
         let limit = self.pick(&[Limit::Packets(8), Limit::Packets(2), Limit::Bytes(12_000)]);
         let buffer = Buffer { limit, ..self.buffer() };
-        PortSpec { queues: Queues::Trimming { headers }, buffer }
+        // Draws of its own would change what is drawn after it.
+        let overflow = if headers == Limit::Packets(6) { Overflow::Return } else { Overflow::Drop };
+        PortSpec { queues: Queues::Trimming { headers, overflow }, buffer }
     }
 
     fn wfq(&mut self) -> Queues {

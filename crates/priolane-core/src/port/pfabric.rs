@@ -1,0 +1,226 @@
+//! pFabric's port (SIGCOMM 2013 §4.2): a small buffer that keeps and serves what has the best rank.
+//!
+//! ```text
+//! full       what has the worst rank is dropped, of equals the latest: the arriving packet itself where nothing queued
+//!            is worse, or where all that is worse does not make room enough
+//! service    the flow of the packet with the best rank, of equals the earliest; of that flow the packet that came first
+//! ```
+//!
+//! The second half of the rule keeps the packets of a flow in order although later ones have better ranks.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rustc_hash::FxHashMap;
+
+use super::backlog::{Backlog, Bounds};
+use super::{Admission, Buffer, Discipline};
+use crate::ids::FlowId;
+use crate::packet::{Header, Parcel};
+use crate::units::Time;
+
+/// Order of service: rank, then arrival.
+type Key = (u64, u64);
+
+/// A queued packet, and which arrival it was.
+#[derive(Debug)]
+struct Waiting<P> {
+    arrival: u64,
+    parcel: P,
+}
+
+/// Serves the flow with the best rank, drops the packet with the worst.
+#[derive(Debug)]
+pub struct PFabric<P> {
+    order: BTreeMap<Key, FlowId>,
+    /// By flow, in order of arrival; flows without packets are not kept.
+    flows: FxHashMap<FlowId, VecDeque<Waiting<P>>>,
+    /// Emptied lists, to be used again.
+    spare: Vec<VecDeque<Waiting<P>>>,
+    /// What was taken out last.
+    started: P,
+    /// What made way and has not been asked for, the latest first.
+    evicted: Vec<P>,
+    arrivals: u64,
+    backlog: Backlog,
+    bounds: Bounds,
+}
+
+impl<P: Parcel> PFabric<P> {
+    /// An empty port; the limit of `buffer` counts the whole port.
+    pub fn new(buffer: Buffer) -> Self {
+        Self {
+            order: BTreeMap::new(),
+            flows: FxHashMap::default(),
+            spare: Vec::new(),
+            started: P::default(),
+            evicted: Vec::new(),
+            arrivals: 0,
+            backlog: Backlog::default(),
+            bounds: buffer.into(),
+        }
+    }
+
+    fn wire(&self, (_, arrival): Key, flow: FlowId) -> u16 {
+        let queued = self.flows.get(&flow).and_then(|list| Some(&list[place(list, arrival)?]));
+        queued.map_or(0, |waiting| waiting.parcel.header().wire)
+    }
+
+    /// Evicts the worst packets, if those that are worse than `header` make room enough for it.
+    #[cold]
+    fn make_room(&mut self, header: &Header) {
+        let mut left = self.backlog;
+        let worse = |key: &Key| key.0 > header.rank;
+        let mut leaving = 0;
+        for (&key, &flow) in self.order.iter().rev().take_while(|(key, _)| worse(key)) {
+            left = left.without(Backlog { packets: 1, bytes: u64::from(self.wire(key, flow)) });
+            leaving += 1;
+            if !left.exceeds_with(header.wire, self.bounds.drop) {
+                break;
+            }
+        }
+        if left.exceeds_with(header.wire, self.bounds.drop) {
+            return;
+        }
+        for _ in 0..leaving {
+            let Some((key, flow)) = self.order.pop_last() else { break };
+            if let Some(parcel) = self.take(flow, |list| place(list, key.1)) {
+                self.evicted.push(parcel);
+            }
+        }
+        self.evicted.reverse();
+    }
+
+    /// Takes the packet that `pick` finds out of the list of `flow`.
+    fn take(&mut self, flow: FlowId, pick: impl FnOnce(&VecDeque<Waiting<P>>) -> Option<usize>) -> Option<P> {
+        let list = self.flows.get_mut(&flow)?;
+        let parcel = list.remove(pick(list)?)?.parcel;
+        if list.is_empty() {
+            self.spare.extend(self.flows.remove(&flow));
+        }
+        self.backlog.remove(parcel.header().wire);
+        Some(parcel)
+    }
+}
+
+/// Where the packet of this arrival is in a list.
+fn place<P>(list: &VecDeque<Waiting<P>>, arrival: u64) -> Option<usize> {
+    list.binary_search_by_key(&arrival, |waiting| waiting.arrival).ok()
+}
+
+impl<P: Parcel> Discipline<P> for PFabric<P> {
+    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        self.evicted.clear();
+        if self.backlog.exceeds_with(header.wire, self.bounds.drop) {
+            self.make_room(header);
+        }
+        let admission = self.bounds.admit(self.backlog, self.backlog, header);
+        if admission == Admission::Dropped {
+            return admission;
+        }
+        self.backlog.add(header.wire);
+        self.arrivals += 1;
+        self.order.insert((header.rank, self.arrivals), header.flow);
+        let mut waiting = Waiting { arrival: self.arrivals, parcel: *parcel };
+        admission.mark(&mut waiting.parcel);
+        let spare = &mut self.spare;
+        let list = self.flows.entry(header.flow).or_insert_with(|| spare.pop().unwrap_or_default());
+        list.push_back(waiting);
+        admission
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+        Some(self.bounds.admit_alone(header))
+    }
+
+    #[inline]
+    fn pop_evicted(&mut self) -> Option<P> {
+        self.evicted.pop()
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        if self.order.is_empty() { None } else { Some(Time::ZERO) }
+    }
+
+    fn start(&mut self, _t: Time) -> Option<&P> {
+        let (_, &flow) = self.order.first_key_value()?;
+        let first = self.flows.get(&flow)?.front()?;
+        self.order.remove(&(first.parcel.header().rank, first.arrival));
+        self.started = self.take(flow, |_| Some(0))?;
+        Some(&self.started)
+    }
+
+    fn packets(&self) -> u32 {
+        self.backlog.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.backlog.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+    use crate::port::Limit;
+
+    fn packet(flow: u32, rank: u64, offset: u64) -> Packet<()> {
+        let offset = crate::packet::Offset::new(offset);
+        let header = Header { flow: FlowId(flow), rank, offset, wire: 1_000, ..Header::default() };
+        Packet { header, body: () }
+    }
+
+    fn port(limit: Limit) -> PFabric<Packet<()>> {
+        PFabric::new(Buffer { limit, ..Buffer::UNLIMITED })
+    }
+
+    fn drain(port: &mut PFabric<Packet<()>>) -> Vec<(u32, u64)> {
+        let next = |_| port.start(Time::ZERO).map(|p| (p.header.flow.0, p.header.offset.get()));
+        (0..).map_while(next).collect()
+    }
+
+    #[test]
+    fn the_flow_of_the_best_rank_goes_first_with_its_earliest_packet() {
+        let mut port = port(Limit::Unlimited);
+        for (flow, rank, offset) in [(1, 30, 0), (2, 20, 0), (1, 10, 1), (2, 20, 1), (3, 20, 0)] {
+            assert_eq!(port.enqueue(Time::ZERO, &packet(flow, rank, offset)), Admission::Queued);
+        }
+        // Rank 10 is flow 1's: its packet of rank 30 goes first, then itself; of ranks 20 the earlier arrivals.
+        assert_eq!(drain(&mut port), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]);
+        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    }
+
+    #[test]
+    fn the_worst_rank_makes_way_of_equals_the_latest() {
+        let mut port = port(Limit::Packets(3));
+        for (flow, rank) in [(1, 30), (2, 20), (3, 30)] {
+            port.enqueue(Time::ZERO, &packet(flow, rank, 0));
+        }
+        assert_eq!(port.enqueue(Time::ZERO, &packet(4, 10, 0)), Admission::Queued);
+        assert_eq!(port.pop_evicted().map(|p| p.header.flow), Some(FlowId(3)));
+        assert_eq!(port.pop_evicted().map(|p| p.header.flow), None);
+        // Nothing queued is worse than 30: the arriving packet goes.
+        assert_eq!(port.enqueue(Time::ZERO, &packet(5, 30, 0)), Admission::Dropped);
+        assert_eq!(port.pop_evicted().map(|p| p.header.flow), None);
+        assert_eq!(drain(&mut port), [(4, 0), (2, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn nothing_is_evicted_where_that_would_not_make_room() {
+        let mut port = port(Limit::Bytes(2_000));
+        let mut small = packet(1, 50, 0);
+        small.header.wire = 84;
+        port.enqueue(Time::ZERO, &packet(2, 5, 0));
+        port.enqueue(Time::ZERO, &small);
+        // 1000 + 84 + 1000 > 2000; without the 84 it fits.
+        assert_eq!(port.enqueue(Time::ZERO, &packet(3, 20, 0)), Admission::Queued);
+        assert_eq!(port.pop_evicted().map(|p| p.header.flow), Some(FlowId(1)));
+        // All of rank above 10 are 1000 B: room for 1000, not for 1500.
+        let mut large = packet(4, 10, 0);
+        large.header.wire = 1_500;
+        assert_eq!(port.enqueue(Time::ZERO, &large), Admission::Dropped);
+        assert_eq!((port.pop_evicted().is_none(), port.packets()), (true, 2));
+    }
+}

@@ -1,0 +1,311 @@
+//! NDP: senders start blind, switches trim what does not fit, receivers pull the rest (SIGCOMM 2017 §3).
+//!
+//! ```text
+//! sender     the first window at once; then a packet for each pull, what was trimmed first
+//! receiver   payload: ACK;  header alone: NACK;  for each, one pull joins the host's queue
+//!            every packet time one pull, flows in turns (of the best class, where pulls go by class)
+//!            an idle pacer sends the pull with the ACK or NACK
+//! returned   a header that a full switch sent back: the packet goes again, at once if nothing else is on its way, else with
+//!            a pull
+//! timeout    a packet of which nothing was heard for `rto` goes again, without a pull
+//!            a sender with nothing on its way that hears nothing for `rto`, then twice that, ... sends a packet
+//! ```
+//!
+//! Pulls count up, so a lost one is made good by the next, or by the next ACK or NACK, which name the count too. A receiver
+//! pulls what is still to be sent and no more: packets beyond the first window, and those that were trimmed. What is ours:
+//! docs/assumptions.md#ndp-pulls, #ndp-timeouts.
+
+mod receiver;
+mod sender;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
+use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use crate::ids::{Class, FlowId, HostId};
+use crate::packet::{Frame, Kind, Marks, Packet};
+use crate::units::{Rate, Span, Time};
+use receiver::Inflow;
+use sender::Outflow;
+
+/// Parameters of NDP.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Packet sizes of the experiment.
+    pub frame: Frame,
+    /// Packets that a flow starts with, above zero; `None` for those that fill its path. (The paper: 30 of 9 kB.)
+    pub init_window: Option<u16>,
+    /// Whom a receiver pulls first. Default `Fair`.
+    pub pull: PullOrder,
+    /// Time after which a packet of which nothing is heard goes again, above zero. Default 1 ms (§3.2).
+    pub rto: Span,
+}
+
+/// Whom a receiver pulls first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PullOrder {
+    /// Flows in turns (§3.2).
+    #[default]
+    Fair,
+    /// Flows of the best class in turns.
+    ByClass,
+}
+
+impl Config {
+    /// The defaults above, for packets of `frame`.
+    pub fn new(frame: Frame) -> Self {
+        Self { frame, init_window: None, pull: PullOrder::Fair, rto: Span::from_ms(1) }
+    }
+}
+
+/// NDP at one host.
+#[derive(Debug)]
+pub struct Ndp {
+    config: Arc<Config>,
+    ends: Ends<Outflow, Inflow>,
+    pacer: Pacer,
+    /// Flows to this host with pulls to be sent: class, turn, place.
+    pulling: BTreeSet<(Class, u64, u32)>,
+    /// Flows from this host with a packet that may go: turn, place.
+    sending: BTreeSet<(u64, u32)>,
+    /// Turns taken so far.
+    turns: u64,
+}
+
+impl Ndp {
+    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
+    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+        let slot = Path::NOMINAL.rate.serialize(u64::from(config.frame.max_wire()));
+        Self {
+            ends: Ends::new(host, config.frame, 0),
+            config,
+            pacer: Pacer::new(slot),
+            pulling: BTreeSet::new(),
+            sending: BTreeSet::new(),
+            turns: 0,
+        }
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
+    }
+
+    /// After a change of a sender's state: it waits for its turn if it may send, and its timer runs.
+    fn offer(&mut self, slot: u32, now: Time) {
+        let turn = self.next_turn();
+        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        match (flow.may_send(), flow.turn) {
+            (true, None) => {
+                flow.turn = Some(turn);
+                self.sending.insert((turn, slot));
+            }
+            (false, Some(old)) => {
+                flow.turn = None;
+                self.sending.remove(&(old, slot));
+            }
+            _ => {}
+        }
+        flow.set_alarm(now, self.config.rto);
+        self.ends.arm_sender(slot);
+    }
+
+    /// A flow to this host, known or new.
+    fn receiving(&mut self, packet: &Packet<Note>) -> Role {
+        let header = &packet.header;
+        if let Some(role) = self.ends.role(header.flow) {
+            return role;
+        }
+        let packets = Packets::new(Some(packet.body.size), &self.config.frame);
+        let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
+        Role::Receiver(self.ends.add_receiver(header.flow, Inflow::new(packet, packets, class)))
+    }
+
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
+        let header = &packet.header;
+        let trimmed = header.marks.has(Marks::TRIMMED);
+        let slot = match self.receiving(packet) {
+            Role::Receiver(slot) => slot,
+            Role::Received => {
+                return self
+                    .ends
+                    .post(answer(header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+            }
+            Role::Sender(_) => return,
+        };
+        let turn = self.next_turn();
+        let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
+        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let verb = flow.arrived(packet);
+        if flow.wants_pull() {
+            flow.owed += 1;
+            if idle {
+                flow.pull();
+                self.pacer.spend(cx.now);
+            } else if flow.owed == 1 {
+                flow.turn = turn;
+                self.pulling.insert((flow.class, turn, slot));
+            }
+        }
+        let body = Note { count: flow.pulls, verb, ..Note::default() };
+        let kind = if verb == Verb::Ack { Kind::Ack } else { Kind::Signal };
+        if flow.left == 0 {
+            self.pulling.remove(&(flow.class, flow.turn, slot));
+            self.ends.received(header.flow, slot, meta.stamp);
+        }
+        debug_assert!(trimmed || verb == Verb::Ack, "payload that came is acknowledged");
+        self.ends.post(answer(header, kind), body);
+    }
+
+    /// An ACK, NACK or pull for a flow of this host.
+    fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        let header = &packet.header;
+        let Some(slot) = self.ends.sender_of(header.flow) else {
+            if packet.body.verb == Verb::Pull {
+                let unknown = Note { verb: Verb::Unknown, ..Note::default() };
+                self.ends.post(answer(header, Kind::Signal), unknown);
+            }
+            return;
+        };
+        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        flow.heard(cx.now, packet);
+        if flow.is_complete() {
+            let report = flow.out.report(cx.now, flow.out.packets.size());
+            self.ends.events.push_back(Event::Completed(report));
+            return self.forget(header.flow);
+        }
+        self.offer(slot, cx.now);
+    }
+
+    /// A packet of a flow of this host came back.
+    fn on_returned(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        let Some(slot) = self.ends.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.ends.senders.get_mut(slot) {
+            flow.came_back(cx.now, packet);
+        }
+        self.offer(slot, cx.now);
+    }
+
+    /// Forgets a flow that this host sends.
+    fn forget(&mut self, flow: FlowId) {
+        let Some(slot) = self.ends.sender_of(flow) else { return };
+        if let Some(turn) = self.ends.senders.get(slot).and_then(|flow| flow.turn) {
+            self.sending.remove(&(turn, slot));
+        }
+        self.ends.drop_sender(flow, slot);
+    }
+
+    fn on_unknown(&mut self, packet: &Packet<Note>) {
+        let Some(Role::Receiver(slot)) = self.ends.role(packet.header.flow) else { return };
+        if let Some(flow) = self.ends.receivers.get(slot) {
+            self.pulling.remove(&(flow.class, flow.turn, slot));
+        }
+        self.ends.drop_receiver(packet.header.flow, slot);
+    }
+
+    /// The pull that goes now, if one may.
+    fn next_pull(&mut self, now: Time) -> Option<Packet<Note>> {
+        if self.pulling.is_empty() || self.pacer.next() > now {
+            return None;
+        }
+        let turn = self.next_turn();
+        let (_, _, slot) = self.pulling.pop_first()?;
+        let flow = self.ends.receivers.get_mut(slot)?;
+        let (header, body) = flow.pull();
+        if flow.owed > 0 {
+            flow.turn = turn;
+            self.pulling.insert((flow.class, turn, slot));
+        }
+        self.pacer.spend(now);
+        Some(Packet { header: self.ends.control(header), body })
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
+        while let Some((_, slot)) = self.sending.pop_first() {
+            let frame = self.config.frame;
+            let Some(flow) = self.ends.senders.get_mut(slot) else { continue };
+            flow.turn = None;
+            let packet = flow.next_data(now, &frame);
+            self.offer(slot, now);
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        None
+    }
+}
+
+impl Endpoint for Ndp {
+    type Body = Note;
+
+    fn attach(&mut self, rate: Rate) {
+        self.pacer = Pacer::new(rate.serialize(u64::from(self.config.frame.max_wire())));
+    }
+
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+        self.open_on(cx, flow, &|| Path::NOMINAL);
+    }
+
+    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        let full = u64::from(self.config.frame.max_wire());
+        let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let window = self.config.init_window.unwrap_or_else(own).max(1);
+        let outflow = Outflow::new(flow, window, cx.now, &self.config.frame);
+        let slot = self.ends.add_sender(flow.id, outflow);
+        self.offer(slot, cx.now);
+    }
+
+    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
+        if control == Control::Abort {
+            self.forget(id);
+        }
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
+        match packet.body.verb {
+            Verb::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
+            Verb::Data => self.on_data(cx, meta, packet),
+            Verb::Ack | Verb::Nack | Verb::Pull => self.on_answer(cx, packet),
+            Verb::Unknown => self.on_unknown(packet),
+            Verb::Request | Verb::Token | Verb::Grant | Verb::Resend | Verb::Busy => {}
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx) {
+        while let Some(owner) = self.ends.ring(cx.now) {
+            let Owner::Sender(slot) = owner else { continue };
+            if let Some(flow) = self.ends.senders.get_mut(slot) {
+                flow.time_out(cx.now, self.config.rto);
+            }
+            self.offer(slot, cx.now);
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Time> {
+        self.ends.next_timeout()
+    }
+
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
+        let control = self.ends.next_control().or_else(|| self.next_pull(cx.now));
+        if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
+            return Tx::Send { packet, id: None };
+        }
+        if self.pulling.is_empty() { Tx::Idle } else { Tx::NotBefore(self.pacer.next()) }
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<Event> {
+        self.ends.events.pop_front()
+    }
+
+    fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
+            flow.inspect(see);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! A flow at its sender: which packets are on their way, which go again, and how many were pulled.
+
+use std::collections::VecDeque;
+
+use crate::endpoint::FlowSpec;
+use crate::packet::{Frame, Packet};
+use crate::transport::receiver_driven::{Alarm, Note, Outgoing, Timed, Turn, Verb};
+use crate::units::{Span, Time};
+
+/// Doublings after which the wait of a sender that hears nothing grows no more.
+const MAX_DOUBLINGS: u32 = 10;
+
+/// A packet that was sent and is not known to have arrived, nor all before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// On its way since then.
+    Flying(Time),
+    /// Trimmed or given up: to be sent again.
+    Due,
+    /// It has arrived.
+    Acked,
+}
+
+/// A flow that this host sends.
+#[derive(Debug)]
+pub(super) struct Outflow {
+    pub(super) out: Outgoing,
+    /// Its turn among the flows of the host that may send.
+    pub(super) turn: Option<u64>,
+    alarm: Alarm,
+    window: u16,
+    /// The first packet never sent.
+    next: u64,
+    /// All before it have arrived; the states of those from it to `next`.
+    base: u64,
+    states: VecDeque<State>,
+    /// Those that were trimmed, and wait for a pull.
+    trimmed: VecDeque<u64>,
+    /// Those that were given up, and do not wait.
+    given_up: VecDeque<u64>,
+    /// Every transmission in order, some of which no longer count.
+    flights: VecDeque<(u64, Time)>,
+    /// Pulls that were not yet used, and how many there were in all.
+    credits: u32,
+    pulled: u32,
+    /// Packets that came back and wait for pulls that the receiver knows nothing of.
+    returned: u32,
+    /// Packets of which the receiver had the header only.
+    nacks: u64,
+    /// Last sign of life of the receiver, and how often it was waited for in vain since.
+    heard: Time,
+    silences: u32,
+}
+
+impl Timed for Outflow {
+    fn alarm(&mut self) -> &mut Alarm {
+        &mut self.alarm
+    }
+}
+
+impl Outflow {
+    /// A flow that sends `window` packets unasked from `now` on.
+    pub(super) fn new(spec: FlowSpec, window: u16, now: Time, frame: &Frame) -> Self {
+        Self {
+            out: Outgoing::new(spec, frame),
+            turn: None,
+            alarm: Alarm::OFF,
+            window,
+            next: 0,
+            base: 0,
+            states: VecDeque::new(),
+            trimmed: VecDeque::new(),
+            given_up: VecDeque::new(),
+            flights: VecDeque::new(),
+            credits: 0,
+            pulled: 0,
+            returned: 0,
+            nacks: 0,
+            heard: now,
+            silences: 0,
+        }
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.base == self.out.packets.count()
+    }
+
+    fn state(&mut self, n: u64) -> Option<&mut State> {
+        self.states.get_mut(usize::try_from(n.checked_sub(self.base)?).ok()?)
+    }
+
+    fn is_due(&self, n: u64) -> bool {
+        let place = n.checked_sub(self.base).and_then(|i| usize::try_from(i).ok());
+        place.and_then(|i| self.states.get(i)) == Some(&State::Due)
+    }
+
+    /// Whether a packet may go now. Forgets what came late after all.
+    pub(super) fn may_send(&mut self) -> bool {
+        while self.given_up.front().is_some_and(|&n| !self.is_due(n)) {
+            self.given_up.pop_front();
+        }
+        while self.trimmed.front().is_some_and(|&n| !self.is_due(n)) {
+            self.trimmed.pop_front();
+        }
+        let fresh = self.next < self.out.packets.count();
+        !self.given_up.is_empty()
+            || fresh && self.next < u64::from(self.window)
+            || self.credits > 0 && (fresh || !self.trimmed.is_empty())
+    }
+
+    /// The packet that goes now: what was given up, the first window, then a packet for a pull.
+    pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<Note>> {
+        if !self.may_send() {
+            return None;
+        }
+        let n = match self.given_up.pop_front() {
+            Some(n) => n,
+            None if self.next < u64::from(self.first_window()) => self.next,
+            None => {
+                self.credits -= 1;
+                self.trimmed.pop_front().unwrap_or(self.next)
+            }
+        };
+        let turn = if n < self.next { Turn::Again } else { Turn::First };
+        match turn {
+            Turn::Again => *self.state(n)? = State::Flying(now),
+            Turn::First => {
+                self.next += 1;
+                self.states.push_back(State::Flying(now));
+            }
+        }
+        self.flights.push_back((n, now));
+        let class = self.out.spec.class;
+        let mut packet = self.out.data(n, class, turn, frame);
+        packet.body.window = self.first_window();
+        packet.body.count = self.returned;
+        Some(packet)
+    }
+
+    /// Packets that it sends unasked.
+    fn first_window(&self) -> u16 {
+        u64::from(self.window).min(self.out.packets.count()) as u16
+    }
+
+    /// An ACK, NACK or pull arrived.
+    pub(super) fn heard(&mut self, now: Time, packet: &Packet<Note>) {
+        (self.heard, self.silences) = (now, 0);
+        let pulls = packet.body.count.wrapping_sub(self.pulled);
+        if pulls.cast_signed() > 0 {
+            self.pulled = packet.body.count;
+            self.credits = self.credits.saturating_add(pulls);
+        }
+        let n = self.out.packets.at(packet.header.offset.get());
+        match packet.body.verb {
+            Verb::Ack => {
+                if let Some(state) = self.state(n) {
+                    *state = State::Acked;
+                }
+                while self.states.front() == Some(&State::Acked) {
+                    self.states.pop_front();
+                    self.base += 1;
+                }
+            }
+            Verb::Nack => {
+                self.nacks += 1;
+                if let Some(state @ State::Flying(_)) = self.state(n) {
+                    *state = State::Due;
+                    self.trimmed.push_back(n);
+                }
+            }
+            _ => {}
+        }
+        self.go_on();
+    }
+
+    /// What came back and waits for a pull does not if none is to be expected.
+    fn go_on(&mut self) {
+        let beyond = self.out.packets.count() - u64::from(self.first_window());
+        let expected = u64::from(self.pulled) < beyond + self.nacks;
+        if expected || self.returned == 0 || self.credits > 0 || self.oldest().is_some() {
+            return;
+        }
+        while let Some(n) = self.trimmed.pop_front() {
+            if self.is_due(n) {
+                return self.given_up.push_back(n);
+            }
+        }
+    }
+
+    /// Packet `n` came back without its payload: it goes at once if nothing is on its way that would be answered with a
+    /// pull, else it waits for one.
+    pub(super) fn came_back(&mut self, now: Time, packet: &Packet<Note>) {
+        (self.heard, self.silences) = (now, 0);
+        let n = self.out.packets.at(packet.header.offset.get());
+        let Some(state @ State::Flying(_)) = self.state(n) else { return };
+        *state = State::Due;
+        if self.credits == 0 && self.oldest().is_none() {
+            self.given_up.push_back(n);
+        } else {
+            self.trimmed.push_back(n);
+            self.returned += 1;
+        }
+    }
+
+    /// The oldest transmission of which nothing was heard.
+    fn oldest(&mut self) -> Option<(u64, Time)> {
+        while let Some(&(n, at)) = self.flights.front() {
+            if self.state(n) == Some(&mut State::Flying(at)) {
+                return Some((n, at));
+            }
+            self.flights.pop_front();
+        }
+        None
+    }
+
+    /// When nothing heard means something; nothing does while a packet may go.
+    pub(super) fn set_alarm(&mut self, now: Time, rto: Span) {
+        self.alarm.due = match self.oldest() {
+            Some((_, at)) => at + rto,
+            None if self.turn.is_some() => now + rto,
+            None => self.heard + rto.times(1 << self.silences),
+        };
+        self.alarm.due = self.alarm.due.max(now + Span(1));
+    }
+
+    /// The alarm rang.
+    pub(super) fn time_out(&mut self, now: Time, rto: Span) {
+        while let Some((n, at)) = self.oldest().filter(|&(_, at)| at + rto <= now) {
+            self.flights.pop_front();
+            if let Some(state) = self.state(n)
+                && *state == State::Flying(at)
+            {
+                *state = State::Due;
+                self.given_up.push_back(n);
+                self.out.timeouts += 1;
+            }
+        }
+        let silent = self.heard + rto.times(1 << self.silences) <= now;
+        if silent && self.oldest().is_none() && !self.may_send() {
+            self.silences = (self.silences + 1).min(MAX_DOUBLINGS);
+            self.heard = now;
+            self.credits += 1;
+            self.out.timeouts += 1;
+        }
+    }
+
+    /// What the sender knows of the flow, for traces.
+    pub(super) fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("sent_packets", self.next as f64);
+        see("all_arrived_packets", self.base as f64);
+        see("pulls", f64::from(self.pulled));
+    }
+}

@@ -1,0 +1,178 @@
+use super::*;
+use crate::transport::receiver_driven::bench::{self, Bench, SLOT, number, spec};
+
+fn host(id: u16) -> Bench<Ndp> {
+    let config = Config { init_window: Some(4), rto: Span(100 * SLOT), ..Config::new(Frame::ETHERNET) };
+    Bench::new(Ndp::new(HostId(id), Arc::new(config)))
+}
+
+fn answer_to(n: u64, verb: Verb, pulls: u32) -> Packet<Note> {
+    bench::packet(0, (1, 0), n, Note { verb, count: pulls, ..Note::default() })
+}
+
+fn data(flow: u32, n: u64, packets: u64) -> Packet<Note> {
+    bench::packet(flow, (0, 1), n, Note { size: packets * 1_460, window: 4, ..Note::default() })
+}
+
+fn trimmed(flow: u32, n: u64, packets: u64) -> Packet<Note> {
+    let mut packet = data(flow, n, packets);
+    packet.header.payload = 0;
+    packet.header.marks = Marks::TRIMMED;
+    packet
+}
+
+#[test]
+fn the_first_window_goes_unasked_then_a_packet_for_each_pull_trimmed_ones_first() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 10));
+    assert_eq!(sender.poll_all(0).iter().map(number).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    sender.give(10, &answer_to(0, Verb::Ack, 0));
+    sender.give(10, &answer_to(2, Verb::Nack, 0));
+    assert!(sender.poll(10).is_none());
+    // Two pulls at once: the count is two ahead. What was trimmed goes first, then what is new.
+    sender.give(20, &answer_to(0, Verb::Pull, 2));
+    assert_eq!(sender.poll_all(20).iter().map(number).collect::<Vec<_>>(), [2, 4]);
+    // An older count says nothing.
+    sender.give(30, &answer_to(0, Verb::Pull, 1));
+    assert!(sender.poll(30).is_none());
+    // An ACK that names a pull is one.
+    sender.give(40, &answer_to(1, Verb::Ack, 3));
+    assert_eq!(sender.poll_all(40).iter().map(number).collect::<Vec<_>>(), [5]);
+}
+
+#[test]
+fn a_pull_that_overtakes_its_nack_is_kept_for_it() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 4));
+    assert_eq!(sender.poll_all(0).len(), 4);
+    sender.give(10, &answer_to(0, Verb::Pull, 1));
+    assert!(sender.poll(10).is_none());
+    sender.give(20, &answer_to(3, Verb::Nack, 0));
+    assert_eq!(sender.poll_all(20).iter().map(number).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn what_is_not_heard_of_goes_again_and_silence_is_waited_for_ever_longer() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 9));
+    sender.poll_all(0);
+    (0..3).for_each(|n| sender.give(10, &answer_to(n, Verb::Ack, 0)));
+    assert!(sender.host.next_timeout().unwrap() <= Time(100 * SLOT));
+    sender.ring(100 * SLOT);
+    assert_eq!(sender.poll_all(100 * SLOT).iter().map(number).collect::<Vec<_>>(), [3]);
+    sender.give(110 * SLOT, &answer_to(3, Verb::Ack, 0));
+    // Nothing is on its way and nobody pulls: one packet after one timeout of silence.
+    let mut sent = Vec::new();
+    for at in 110..800 {
+        sender.ring(at * SLOT);
+        sent.extend(sender.poll_all(at * SLOT).iter().map(|packet| (at, number(packet))));
+    }
+    // It is not heard of either: again after each timeout.
+    assert_eq!(sent[..3], [(210, 4), (310, 4), (410, 4)]);
+}
+
+#[test]
+fn a_receiver_answers_at_once_and_pulls_one_per_packet_time_in_turns() {
+    let mut receiver = host(1);
+    // The pacer is idle: the pull goes with the ACK.
+    receiver.give(0, &data(0, 0, 20));
+    let ack = receiver.poll(0).unwrap();
+    assert_eq!((ack.body.verb, ack.body.count), (Verb::Ack, 1));
+    for n in 1..4 {
+        receiver.give(1, &data(0, n, 20));
+        receiver.give(1, &trimmed(1, n, 20));
+    }
+    let answers: Vec<_> = (0..6).map(|_| receiver.poll(1).unwrap().body.verb).collect();
+    assert_eq!(answers, [Verb::Ack, Verb::Nack, Verb::Ack, Verb::Nack, Verb::Ack, Verb::Nack]);
+    let pulls: Vec<_> = (0..16)
+        .filter_map(|half| receiver.poll(half * SLOT / 2).map(|p| (half, p.header.flow.0, p.body.count)))
+        .collect();
+    assert_eq!(pulls, [(2, 0, 2), (4, 1, 1), (6, 0, 3), (8, 1, 2), (10, 0, 4), (12, 1, 3)]);
+}
+
+#[test]
+fn no_more_is_pulled_than_is_still_to_be_sent() {
+    let mut receiver = host(1);
+    // Six packets, four of them unasked: two pulls, and one for what was trimmed.
+    receiver.give(0, &data(0, 0, 6));
+    receiver.give(0, &data(0, 1, 6));
+    receiver.give(0, &data(0, 2, 6));
+    receiver.give(0, &trimmed(0, 3, 6));
+    let count = |receiver: &mut Bench<Ndp>, from: u64| {
+        (from..from + 20).flat_map(|slot| receiver.poll_all(slot * SLOT)).map(|p| p.body.count).max()
+    };
+    assert_eq!(count(&mut receiver, 0), Some(3));
+    for n in [4, 5, 3] {
+        receiver.give(20 * SLOT, &data(0, n, 6));
+    }
+    assert_eq!(count(&mut receiver, 20), Some(3));
+    assert!(matches!(receiver.host.poll_event(), Some(Event::Delivered { missing: 0, .. })));
+    // A copy of a packet of a flow that is all here is acknowledged.
+    receiver.give(50 * SLOT, &trimmed(0, 3, 6));
+    assert_eq!(receiver.poll(50 * SLOT).unwrap().body.verb, Verb::Ack);
+}
+
+#[test]
+fn the_last_ack_completes_the_flow_and_nothing_is_left_of_it() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 3));
+    sender.poll_all(0);
+    for n in [2, 0, 1] {
+        sender.give(10, &answer_to(n, Verb::Ack, 0));
+    }
+    match sender.host.poll_event() {
+        Some(Event::Completed(report)) => assert_eq!((report.bytes, report.retransmits), (4_380, 0)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!((sender.host.next_timeout(), sender.poll(20).is_none()), (None, true));
+}
+
+/// Packet `n`, sent back by a switch.
+fn returned(n: u64) -> Packet<Note> {
+    let mut packet = trimmed(0, n, 10);
+    (packet.header.src, packet.header.dst) = (packet.header.dst, packet.header.src);
+    packet.header.marks = packet.header.marks.with(Marks::RETURNED);
+    packet
+}
+
+#[test]
+fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
+    let mut sender = host(0);
+    sender.open(0, spec(0, 10));
+    sender.poll_all(0);
+    // Three are still on their way, and their pulls are to come.
+    sender.give(1, &returned(1));
+    assert!(sender.poll(1).is_none());
+    sender.give(2, &answer_to(0, Verb::Ack, 1));
+    let again = sender.poll_all(2);
+    assert_eq!(again.iter().map(|p| (number(p), p.body.count)).collect::<Vec<_>>(), [(1, 1)]);
+    // The receiver pulls six packets beyond the first window, and this one.
+    let mut receiver = host(1);
+    for n in [0, 2, 3] {
+        receiver.give(0, &data(0, n, 10));
+    }
+    let mut told = data(0, 1, 10);
+    told.body.count = 1;
+    receiver.give(0, &told);
+    (4..9).for_each(|n| receiver.give(n, &data(0, n, 10)));
+    let most = (1..30).flat_map(|slot| receiver.poll_all(slot * SLOT)).map(|p| p.body.count).max();
+    assert_eq!(most, Some(7));
+}
+
+#[test]
+fn what_comes_back_goes_at_once_where_nothing_else_would_be_answered() {
+    // The whole first window comes back: the last of it goes at once.
+    let mut sender = host(0);
+    sender.open(0, spec(0, 10));
+    sender.poll_all(0);
+    (0..4).for_each(|n| sender.give(1, &returned(n)));
+    assert_eq!(sender.poll_all(1).iter().map(number).collect::<Vec<_>>(), [3]);
+    // A flow that is all in its first window is pulled for nothing: what waits goes after the last answer.
+    let mut sender = host(0);
+    sender.open(0, spec(0, 2));
+    sender.poll_all(0);
+    sender.give(1, &returned(1));
+    assert!(sender.poll(1).is_none());
+    sender.give(2, &answer_to(0, Verb::Ack, 0));
+    assert_eq!(sender.poll_all(2).iter().map(number).collect::<Vec<_>>(), [1]);
+}

@@ -1,0 +1,205 @@
+//! pFabric's rate control: start at line rate, slow down only after losses that last (SIGCOMM 2013 §4.3).
+//!
+//! ```text
+//! start           cwnd = init_window
+//! ACK             cwnd < ssthresh: cwnd += MSS;  else cwnd += MSS per cwnd acknowledged;  at most max_cwnd
+//! timeout         ssthresh = max(cwnd / 2, 2 MSS),  cwnd = MSS;  everything not acknowledged again
+//! probe mode      after `probe_after` timeouts in a row: header-only probes, one per timeout
+//! any answer      ends probe mode and the count of timeouts
+//! ```
+//!
+//! Packets carry the bytes that are not yet acknowledged as their rank: ports drop and serve by it
+//! ([`crate::port::PFabric`]). The timeout is fixed: the reliability machine is given one floor, ceiling and first value
+//! for it, and no duplicates that mean loss. What is ours: docs/assumptions.md#pfabric-repair, #pfabric-probe.
+
+use super::delay::Size;
+use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, ProbeSeen, Rank, Repeat};
+use crate::endpoint::Path;
+use crate::units::{Span, Time};
+
+/// Parameters of pFabric's rate control.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Window of a new flow, at least a segment. Default 1 BDP (pHost §4.1: 12 packets where that is the BDP).
+    pub init_window: Size,
+    /// Ceiling of the window, at least a segment. Default 1 BDP.
+    pub max_window: Size,
+    /// Timeouts in a row after which it only probes, at least 1. Default 5 (the authors' simulator).
+    pub probe_after: u32,
+}
+
+/// The window of one pFabric flow.
+#[derive(Clone, Debug)]
+pub struct PFabric {
+    config: Config,
+    mss: u64,
+    cwnd: u64,
+    ceiling: u64,
+    ssthresh: u64,
+    /// Bytes acknowledged above ssthresh that have not yet bought a segment.
+    credit: u64,
+    /// Timeouts since anything arrived.
+    timeouts: u32,
+    /// In probe mode: when the next probe is due.
+    probe_at: Option<Time>,
+}
+
+impl PFabric {
+    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+        let bytes = |size: Size| (size.bytes(mss, path) as u64).max(mss);
+        let ceiling = bytes(config.max_window);
+        Self {
+            config: *config,
+            mss,
+            cwnd: bytes(config.init_window).min(ceiling),
+            ceiling,
+            ssthresh: u64::MAX,
+            credit: 0,
+            timeouts: 0,
+            probe_at: None,
+        }
+    }
+
+    /// Something came back.
+    fn hear(&mut self) {
+        self.timeouts = 0;
+        self.probe_at = None;
+    }
+}
+
+impl CongestionControl for PFabric {
+    type Config = Config;
+
+    type Telemetry = ();
+
+    const ECN: bool = false;
+
+    const GATED: bool = true;
+
+    const RANK: Rank = Rank::BytesUnacked;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self::on_path(config, mss, &Path::NOMINAL)
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        self.probe_at.map_or(Gate::Open, Gate::Probe)
+    }
+
+    fn on_probe_sent(&mut self, now: Time, timeout: Span) {
+        self.probe_at = Some(now + timeout);
+    }
+
+    fn on_probe_answer(&mut self, _answer: &ProbeSeen) {
+        self.hear();
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        self.hear();
+        if ack.acked == 0 {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            self.cwnd += self.mss;
+        } else {
+            self.credit += ack.acked;
+            while self.credit >= self.cwnd {
+                self.credit -= self.cwnd;
+                self.cwnd += self.mss;
+            }
+        }
+        self.cwnd = self.cwnd.min(self.ceiling);
+    }
+
+    fn on_loss(&mut self, _loss: &LossSeen) {}
+
+    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+        self.ssthresh = (self.cwnd / 2).max(2 * self.mss);
+        self.cwnd = self.mss;
+        self.credit = 0;
+        self.timeouts = self.timeouts.saturating_add(1);
+        if self.timeouts >= self.config.probe_after {
+            self.probe_at.get_or_insert(loss.now);
+        }
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("timeouts_in_a_row", f64::from(self.timeouts));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::window::Growth;
+
+    const MSS: u64 = 1_460;
+
+    fn flow() -> PFabric {
+        let twelve =
+            Config { init_window: Size::Packets(12.0), max_window: Size::Packets(15.0), probe_after: 5 };
+        PFabric::new(&twelve, MSS)
+    }
+
+    fn ack(acked: u64) -> AckSeen {
+        AckSeen {
+            now: Time(1),
+            acked,
+            una: 0,
+            next: 0,
+            marked: false,
+            growth: Growth::NotLimited,
+            rtt: None,
+            srtt: Span::ZERO,
+            one_way_ps: 0,
+            host_delay: Span::ZERO,
+        }
+    }
+
+    fn time_out(flow: &mut PFabric, us: u64) {
+        let loss = LossSeen { now: Time(us * 1_000_000), in_flight: 0, next: 0 };
+        flow.on_timeout(&loss, Repeat::First);
+    }
+
+    #[test]
+    fn it_starts_at_the_window_grows_by_a_packet_an_ack_and_stops_at_the_ceiling() {
+        let mut flow = flow();
+        let windows: Vec<u64> = (0..5).map(|_| (flow.window() / MSS, flow.on_ack(&ack(MSS))).0).collect();
+        assert_eq!(windows, [12, 13, 14, 15, 15]);
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_packet_and_half_as_threshold() {
+        let mut flow = flow();
+        time_out(&mut flow, 45);
+        assert_eq!((flow.window(), flow.ssthresh), (MSS, 6 * MSS));
+        // Five ACKs to six packets, then six for the seventh.
+        let windows: Vec<u64> = (0..12).map(|_| (flow.on_ack(&ack(MSS)), flow.window() / MSS).1).collect();
+        assert_eq!(windows, [2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 7, 7]);
+    }
+
+    #[test]
+    fn the_fifth_timeout_in_a_row_begins_to_probe_until_anything_comes_back() {
+        let mut flow = flow();
+        (1..5).for_each(|n| time_out(&mut flow, 45 * n));
+        assert_eq!(flow.gate(), Gate::Open);
+        time_out(&mut flow, 225);
+        assert_eq!(flow.gate(), Gate::Probe(Time(225_000_000)));
+        flow.on_probe_sent(Time(225_000_000), Span::from_us(45));
+        assert_eq!(flow.gate(), Gate::Probe(Time(270_000_000)));
+        flow.on_ack(&ack(0));
+        assert_eq!((flow.gate(), flow.timeouts, flow.window()), (Gate::Open, 0, MSS));
+        (1..5).for_each(|n| time_out(&mut flow, 300 + 45 * n));
+        assert_eq!(flow.gate(), Gate::Open);
+    }
+}

@@ -1,0 +1,365 @@
+//! pHost: receivers hand out tokens, a packet each, to the flow with the fewest packets left (CoNEXT 2015 §3).
+//!
+//! ```text
+//! sender     RTS at once, and a budget of free tokens
+//!            free line: of the flows with a token that has not expired the one with the fewest packets left sends, on the
+//!            token that expires first
+//! receiver   every packet time one token, to the flow with the fewest packets missing, for the first missing packet that
+//!            was given none in this round
+//!            `window` tokens without a packet on any of them: none for `relax`, then a new round
+//!            all packets were given one: none for `resend`, then a new round for those still missing
+//!            all here: one ACK
+//! ```
+//!
+//! A token holds for 1.5 packet times, free ones for as many more as there are. Three levels: control, short flows, long
+//! flows. What is ours: docs/assumptions.md#phost-scale, #phost-loss.
+
+mod receiver;
+mod sender;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
+use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use crate::ids::{Class, HostId};
+use crate::packet::{Frame, Kind, Marks, Packet};
+use crate::units::{Rate, Span, Time};
+use receiver::{Inflow, Turn};
+use sender::Outflow;
+
+/// Classes of pHost's packets: control, payload of short flows, payload of long ones.
+pub const LEVELS: Class = 3;
+
+/// Parameters of pHost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Packet sizes of the experiment.
+    pub frame: Frame,
+    /// Packets that fill a path; `None` for those of each flow's own. It is the number of free tokens, the tokens that
+    /// may go unused, and what makes a flow short; times count in it too.
+    pub bdp: Option<u16>,
+    /// Which flows have free tokens.
+    pub free: Free,
+    /// How long a token holds, in thousandths of a packet time. Default 1500 (§3.1).
+    pub expiry_milli: u32,
+    /// How long a flow that left its tokens unused gets none, in thousandths of BDP packet times. Default 3000 (§4.1).
+    pub relax_milli: u32,
+    /// How long a sender that hears nothing waits until it asks again, above zero. Default 1 ms.
+    pub retry: Span,
+}
+
+/// Which flows have free tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Free {
+    /// All (§4.1).
+    #[default]
+    Every,
+    /// Those of at most BDP packets (the authors' simulator).
+    ShortOnly,
+}
+
+impl Config {
+    /// The defaults above, for packets of `frame`.
+    pub fn new(frame: Frame) -> Self {
+        Self {
+            frame,
+            bdp: None,
+            free: Free::Every,
+            expiry_milli: 1_500,
+            relax_milli: 3_000,
+            retry: Span::from_ms(1),
+        }
+    }
+
+    /// The packets that a flow of `packets` sends without tokens.
+    fn free(&self, packets: u64, bdp: u16) -> u64 {
+        match self.free {
+            Free::ShortOnly if packets > u64::from(bdp) => 0,
+            Free::Every | Free::ShortOnly => packets.min(u64::from(bdp)),
+        }
+    }
+}
+
+/// `slot` times a number of thousandths.
+fn part(slot: Span, milli: u64) -> Span {
+    Span((u128::from(slot.0) * u128::from(milli) / 1_000).min(u128::from(u64::MAX / 4)) as u64)
+}
+
+/// Who goes first: packets left, then who came first.
+type Place = (u64, u64, u32);
+
+/// pHost at one host.
+#[derive(Debug)]
+pub struct PHost {
+    config: Arc<Config>,
+    ends: Ends<Outflow, Inflow>,
+    pacer: Pacer,
+    /// Flows to this host that may be given a token.
+    asking: BTreeSet<Place>,
+    /// Flows from this host that hold a token, perhaps an expired one.
+    holding: BTreeSet<Place>,
+    /// Flows seen so far.
+    arrivals: u64,
+}
+
+impl PHost {
+    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
+    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+        let slot = Path::NOMINAL.rate.serialize(u64::from(config.frame.max_wire()));
+        Self {
+            ends: Ends::new(host, config.frame, 0),
+            config,
+            pacer: Pacer::new(slot),
+            asking: BTreeSet::new(),
+            holding: BTreeSet::new(),
+            arrivals: 0,
+        }
+    }
+
+    fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    /// Keeps `holding` in step with a sender.
+    fn hold(&mut self, slot: u32) {
+        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let place = flow.has_token().then(|| (flow.left(), flow.order, slot));
+        replace(&mut self.holding, &mut flow.held, place);
+    }
+
+    /// Keeps `asking` in step with a receiver, and its alarm.
+    fn ask(&mut self, slot: u32) {
+        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let place = (flow.turn == Turn::Ready).then_some((flow.left, flow.order, slot));
+        replace(&mut self.asking, &mut flow.asked, place);
+        flow.alarm.due = match flow.turn {
+            Turn::Ready => Time::NEVER,
+            Turn::Downgraded(until) | Turn::Pause(until) => until,
+        };
+        self.ends.arm_receiver(slot);
+    }
+
+    /// A flow to this host, known or new.
+    fn receiving(&mut self, cx: &Cx, packet: &Packet<Note>) -> Option<Role> {
+        let role = self.ends.role(packet.header.flow);
+        if role.is_some() {
+            return role;
+        }
+        let order = self.next_arrival();
+        let packets = Packets::new(Some(packet.body.size), &self.config.frame);
+        let free = self.config.free(packets.count(), packet.body.window);
+        let mut inflow = Inflow::new(packet, packets, free, order);
+        if packet.body.verb == Verb::Request {
+            inflow.wait_for_free(cx.now, Span::from_ns(u64::from(packet.body.count)), self.pacer.slot());
+        }
+        let slot = self.ends.add_receiver(packet.header.flow, inflow);
+        self.ask(slot);
+        Some(Role::Receiver(slot))
+    }
+
+    fn on_request(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        if self.receiving(cx, packet) == Some(Role::Received) {
+            self.ends.post(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        }
+    }
+
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
+        if packet.header.payload == 0 || packet.header.marks.has(Marks::TRIMMED) {
+            return;
+        }
+        let Some(Role::Receiver(slot)) = self.receiving(cx, packet) else { return };
+        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        flow.arrived(packet);
+        if flow.left > 0 {
+            return self.ask(slot);
+        }
+        let asked = flow.asked.take();
+        asked.map(|place| self.asking.remove(&place));
+        self.ends.received(packet.header.flow, slot, meta.stamp);
+        self.ends.post(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+    }
+
+    fn on_token(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        let Some(slot) = self.ends.sender_of(packet.header.flow) else {
+            let unknown = Note { verb: Verb::Unknown, ..Note::default() };
+            return self.ends.post(answer(&packet.header, Kind::Signal), unknown);
+        };
+        let lasts = part(self.pacer.slot(), u64::from(self.config.expiry_milli));
+        let retry = self.config.retry;
+        if let Some(flow) = self.ends.senders.get_mut(slot) {
+            flow.take_token(packet, cx.now + lasts);
+            flow.alarm.due = cx.now + retry;
+        }
+        self.hold(slot);
+        self.ends.arm_sender(slot);
+    }
+
+    fn on_ack(&mut self, cx: &Cx, packet: &Packet<Note>) {
+        let Some(slot) = self.ends.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.ends.senders.get_mut(slot) {
+            let size = flow.out.packets.size();
+            self.ends.events.push_back(Event::Completed(flow.out.report(cx.now, size)));
+            self.forget(packet.header.flow);
+        }
+    }
+
+    /// Forgets a flow that this host sends.
+    fn forget(&mut self, flow: crate::ids::FlowId) {
+        let Some(slot) = self.ends.sender_of(flow) else { return };
+        if let Some(place) = self.ends.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
+            self.holding.remove(&place);
+        }
+        self.ends.drop_sender(flow, slot);
+    }
+
+    fn on_unknown(&mut self, packet: &Packet<Note>) {
+        let Some(Role::Receiver(slot)) = self.ends.role(packet.header.flow) else { return };
+        if let Some(place) = self.ends.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
+            self.asking.remove(&place);
+        }
+        self.ends.drop_receiver(packet.header.flow, slot);
+    }
+
+    /// The token that goes now, if one may.
+    fn next_token(&mut self, now: Time) -> Option<Packet<Note>> {
+        while self.pacer.next() <= now {
+            let &(_, _, slot) = self.asking.first()?;
+            let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
+            let token = self.ends.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
+            self.ask(slot);
+            if let Some((header, body)) = token {
+                self.pacer.spend(now);
+                return Some(Packet { header: self.ends.control(header), body });
+            }
+        }
+        None
+    }
+
+    /// The payload packet that goes now, if any flow holds a token that has not expired.
+    fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
+        while let Some(&(_, _, slot)) = self.holding.first() {
+            let frame = self.config.frame;
+            let packet = self.ends.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
+            self.hold(slot);
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        None
+    }
+
+    fn on_sender_timer(&mut self, slot: u32, now: Time) {
+        let retry = self.config.retry;
+        if let Some(flow) = self.ends.senders.get_mut(slot) {
+            flow.out.timeouts += 1;
+            flow.alarm.due = now + retry;
+            let (header, body) = flow.request();
+            self.ends.post(header, body);
+        }
+        self.ends.arm_sender(slot);
+    }
+}
+
+/// Puts a flow at another place of an order, or nowhere.
+fn replace(order: &mut BTreeSet<Place>, at: &mut Option<Place>, place: Option<Place>) {
+    if *at == place {
+        return;
+    }
+    if let Some(old) = at.take() {
+        order.remove(&old);
+    }
+    order.extend(place);
+    *at = place;
+}
+
+impl Endpoint for PHost {
+    type Body = Note;
+
+    fn attach(&mut self, rate: Rate) {
+        self.pacer = Pacer::new(rate.serialize(u64::from(self.config.frame.max_wire())));
+    }
+
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+        self.open_on(cx, flow, &|| Path::NOMINAL);
+    }
+
+    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        let full = u64::from(self.config.frame.max_wire());
+        let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let bdp = self.config.bdp.unwrap_or_else(own).max(1);
+        let order = self.next_arrival();
+        let mut outflow = Outflow::new(flow, bdp, order, &self.config.frame);
+        let free = self.config.free(outflow.out.packets.count(), bdp);
+        let busy = self.pacer.slot().times(free).0.saturating_sub(path().control.round_trip.0);
+        outflow.ahead_ns = u32::try_from(busy.div_ceil(1_000)).unwrap_or(u32::MAX);
+        let lasts = part(self.pacer.slot(), 1_000 * free + u64::from(self.config.expiry_milli));
+        outflow.give_free(free, cx.now + lasts);
+        outflow.alarm.due = cx.now + self.config.retry;
+        let (header, body) = outflow.request();
+        let slot = self.ends.add_sender(flow.id, outflow);
+        self.ends.post(header, body);
+        self.hold(slot);
+        self.ends.arm_sender(slot);
+    }
+
+    fn control(&mut self, _cx: &mut Cx, id: crate::ids::FlowId, control: Control) {
+        if control == Control::Abort {
+            self.forget(id);
+        }
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
+        match packet.body.verb {
+            Verb::Data => self.on_data(cx, meta, packet),
+            Verb::Request => self.on_request(cx, packet),
+            Verb::Token => self.on_token(cx, packet),
+            Verb::Ack => self.on_ack(cx, packet),
+            Verb::Unknown => self.on_unknown(packet),
+            Verb::Pull | Verb::Grant | Verb::Nack | Verb::Resend | Verb::Busy => {}
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx) {
+        while let Some(owner) = self.ends.ring(cx.now) {
+            match owner {
+                Owner::Sender(slot) => self.on_sender_timer(slot, cx.now),
+                Owner::Receiver(slot) => {
+                    if let Some(flow) = self.ends.receivers.get_mut(slot) {
+                        flow.new_round();
+                    }
+                    self.ask(slot);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Time> {
+        self.ends.next_timeout()
+    }
+
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
+        let control = self.ends.next_control().or_else(|| self.next_token(cx.now));
+        if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
+            return Tx::Send { packet, id: None };
+        }
+        if self.asking.is_empty() { Tx::Idle } else { Tx::NotBefore(self.pacer.next()) }
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<Event> {
+        self.ends.events.pop_front()
+    }
+
+    fn inspect(&self, flow: crate::ids::FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
+            see("left_packets", flow.left() as f64);
+            see("tokens", flow.tokens() as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

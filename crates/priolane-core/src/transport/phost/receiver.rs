@@ -1,0 +1,124 @@
+//! A flow at its receiver: which packet is given a token next.
+
+use super::{Place, part};
+use crate::ids::{FlowId, HostId};
+use crate::packet::{Header, Kind, Offset, Packet};
+use crate::transport::receiver_driven::{Alarm, Note, PacketSet, Packets, Timed, Verb};
+use crate::units::{Span, Time};
+
+/// Whether a flow may be given tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// It may.
+    Ready,
+    /// Not before this instant, or a packet on one of those that it has: it leaves them unused.
+    Downgraded(Time),
+    /// Not before this instant: all that is missing has been given one, or is on its way without.
+    Pause(Time),
+}
+
+/// A flow that this host receives.
+#[derive(Debug)]
+pub(super) struct Inflow {
+    pub(super) order: u64,
+    /// Packets missing.
+    pub(super) left: u64,
+    pub(super) turn: Turn,
+    /// Where it is in the order of those that may be given tokens.
+    pub(super) asked: Option<Place>,
+    pub(super) alarm: Alarm,
+    flow: FlowId,
+    from: HostId,
+    entropy: u16,
+    packets: Packets,
+    got: PacketSet,
+    window: u16,
+    /// Tokens given, and the last of them on which a packet came, or that is taken for lost.
+    issued: u32,
+    used: u32,
+    /// The first packet that may be given one in this round.
+    next: u64,
+}
+
+impl Timed for Inflow {
+    fn alarm(&mut self) -> &mut Alarm {
+        &mut self.alarm
+    }
+}
+
+impl Inflow {
+    /// The flow of `packet`, the `order`-th of its host, which sends the packets before `next` without tokens.
+    pub(super) fn new(packet: &Packet<Note>, packets: Packets, next: u64, order: u64) -> Self {
+        Self {
+            order,
+            left: packets.count(),
+            turn: Turn::Ready,
+            asked: None,
+            alarm: Alarm::OFF,
+            flow: packet.header.flow,
+            from: packet.header.src,
+            entropy: packet.header.entropy,
+            packets,
+            got: PacketSet::default(),
+            window: packet.body.window.max(1),
+            issued: 0,
+            used: 0,
+            next,
+        }
+    }
+
+    /// A packet of the flow is here.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
+        let n = self.packets.at(packet.header.offset.get());
+        if n < self.packets.count() && self.got.insert(n) {
+            self.left -= 1;
+        }
+        self.used = self.used.max(packet.body.count.min(self.issued));
+        if matches!(self.turn, Turn::Downgraded(_)) && self.issued - self.used < u32::from(self.window) {
+            self.turn = Turn::Ready;
+        }
+    }
+
+    /// No tokens yet: the free ones keep the sender busy, for `ahead` longer than a token takes to be answered, and
+    /// what is free as a whole takes twice its packet times to be all here.
+    pub(super) fn wait_for_free(&mut self, now: Time, ahead: Span, slot: Span) {
+        let whole = self.next >= self.packets.count();
+        let pause = if whole { slot.times(2 * self.next) } else { ahead };
+        self.turn = if pause == Span::ZERO { Turn::Ready } else { Turn::Pause(now + pause) };
+    }
+
+    /// A pause is over: what was given tokens and has not come is given some once more.
+    pub(super) fn new_round(&mut self) {
+        if self.issued > 0 || self.next >= self.packets.count() {
+            self.next = 0;
+        }
+        self.used = self.issued;
+        self.turn = Turn::Ready;
+    }
+
+    /// The token that goes at `now`, or none and why; with a packet time and the thousandths of BDP packet times that a
+    /// flow is downgraded for.
+    pub(super) fn next_token(&mut self, now: Time, (slot, relax): (Span, u64)) -> Option<(Header, Note)> {
+        let bdp = u64::from(self.window);
+        if self.issued - self.used >= u32::from(self.window) {
+            self.turn = Turn::Downgraded(now + part(slot, bdp.saturating_mul(relax)));
+            return None;
+        }
+        let n = self.got.first_missing(self.next);
+        if n >= self.packets.count() {
+            self.turn = Turn::Pause(now + slot.times(bdp + 1));
+            return None;
+        }
+        self.next = n + 1;
+        self.issued += 1;
+        let header = Header {
+            flow: self.flow,
+            dst: self.from,
+            entropy: self.entropy,
+            offset: Offset::new(self.packets.offset(n)),
+            kind: Kind::Credit,
+            ..Header::default()
+        };
+        Some((header, Note { size: self.left, count: self.issued, verb: Verb::Token, ..Note::default() }))
+    }
+}

@@ -1,0 +1,112 @@
+use super::*;
+use crate::ids::FlowId;
+use crate::transport::receiver_driven::bench::{self, Bench, SLOT, number, spec};
+
+fn host(id: u16, config: Config) -> Bench<PHost> {
+    Bench::new(PHost::new(HostId(id), Arc::new(Config { bdp: Some(3), ..config })))
+}
+
+fn request(flow: u32, from: u16, packets: u64) -> Packet<Note> {
+    let body = Note { size: packets * 1_460, window: 3, verb: Verb::Request, ..Note::default() };
+    bench::packet(flow, (from, 1), 0, body)
+}
+
+fn token(flow: u32, packet: u64, number: u32) -> Packet<Note> {
+    bench::packet(flow, (1, 0), packet, Note { count: number, verb: Verb::Token, ..Note::default() })
+}
+
+#[test]
+fn free_tokens_go_after_the_request_and_expire() {
+    let mut sender = host(0, Config::new(Frame::ETHERNET));
+    sender.open(0, spec(0, 9));
+    assert_eq!(sender.poll(0).unwrap().body.verb, Verb::Request);
+    let sent: Vec<u64> = (0..2).map(|i| number(&sender.poll(i * SLOT).unwrap())).collect();
+    assert_eq!(sent, [0, 1]);
+    // Three free tokens hold (3 + 1.5) packet times.
+    assert!(sender.poll(9 * SLOT / 2 + 1).is_none());
+}
+
+#[test]
+fn a_token_is_used_until_it_expires_and_the_flow_with_least_left_goes_first() {
+    let mut sender = host(0, Config { free: Free::ShortOnly, ..Config::new(Frame::ETHERNET) });
+    sender.open(0, spec(0, 9));
+    sender.open(0, spec(1, 7));
+    assert_eq!((0..2).filter_map(|_| sender.poll(0)).count(), 2);
+    assert!(sender.poll(0).is_none(), "long flows have no free tokens here");
+    for (flow, number) in [(0, 1), (1, 1), (0, 2)] {
+        sender.give(100, &token(flow, u64::from(number), number));
+    }
+    let first = sender.poll(100).unwrap();
+    assert_eq!((first.header.flow, number(&first), first.body.count), (FlowId(1), 1, 1));
+    // 1.5 packet times after it came the token still holds, a picosecond later it does not.
+    let last = 100 + 3 * SLOT / 2;
+    assert_eq!(number(&sender.poll(last).unwrap()), 1);
+    assert!(sender.poll(last + 1).is_none());
+}
+
+#[test]
+fn one_token_goes_per_packet_time_to_the_shortest_flow_until_its_window_is_unused() {
+    let mut receiver = host(1, Config { free: Free::ShortOnly, ..Config::new(Frame::ETHERNET) });
+    receiver.give(0, &request(0, 0, 20));
+    receiver.give(0, &request(1, 2, 10));
+    let given: Vec<_> = (0..16)
+        .filter_map(|half| receiver.poll(half * SLOT / 2).map(|t| (half, t.header.flow.0, number(&t))))
+        .collect();
+    // Three tokens each go unused; then both are downgraded.
+    assert_eq!(given, [(0, 1, 0), (2, 1, 1), (4, 1, 2), (6, 0, 0), (8, 0, 1), (10, 0, 2)]);
+    // Flow 1 found so at slot 3: 9 packet times later it is given its first missing packet again.
+    assert_eq!(receiver.host.next_timeout(), Some(Time(12 * SLOT)));
+    receiver.ring(12 * SLOT);
+    let again = receiver.poll(12 * SLOT).unwrap();
+    assert_eq!((again.header.flow, number(&again)), (FlowId(1), 0));
+}
+
+#[test]
+fn what_is_missing_after_a_round_is_given_tokens_again_and_one_ack_ends_the_flow() {
+    let mut receiver = host(1, Config { free: Free::ShortOnly, ..Config::new(Frame::ETHERNET) });
+    let mut sender = host(0, Config { free: Free::ShortOnly, ..Config::new(Frame::ETHERNET) });
+    sender.open(0, spec(0, 4));
+    receiver.give(0, &sender.poll(0).unwrap());
+    let mut lost = 0;
+    for n in 0..4 {
+        let token = receiver.poll(n * SLOT).unwrap();
+        sender.give(n * SLOT, &token);
+        let data = sender.poll(n * SLOT).unwrap();
+        assert_eq!((number(&data), data.header.class), (n, 2));
+        if n == 1 { lost += 1 } else { receiver.give(n * SLOT, &data) }
+    }
+    // The round is over; at the fifth slot it is found so, and BDP + 1 = 4 packet times later packet 1 has its turn.
+    assert!(receiver.poll(4 * SLOT).is_none());
+    assert_eq!(receiver.host.next_timeout(), Some(Time(8 * SLOT)));
+    receiver.ring(8 * SLOT);
+    let token = receiver.poll(8 * SLOT).unwrap();
+    sender.give(8 * SLOT, &token);
+    let data = sender.poll(8 * SLOT).unwrap();
+    assert_eq!((number(&data), lost), (1, 1));
+    receiver.give(9 * SLOT, &data);
+    assert_eq!(
+        receiver.host.poll_event(),
+        Some(Event::Delivered { flow: FlowId(0), at: Time(9 * SLOT), missing: 0 })
+    );
+    let ack = receiver.poll(9 * SLOT).unwrap();
+    sender.give(10 * SLOT, &ack);
+    match sender.host.poll_event() {
+        Some(Event::Completed(report)) => assert_eq!((report.retransmits, report.bytes), (1, 4 * 1_460)),
+        other => panic!("{other:?}"),
+    }
+    assert!(sender.host.next_timeout().is_none() && receiver.host.next_timeout().is_none());
+}
+
+#[test]
+fn a_token_for_a_flow_that_was_aborted_ends_it_at_the_receiver() {
+    let mut receiver = host(1, Config::new(Frame::ETHERNET));
+    let mut sender = host(0, Config::new(Frame::ETHERNET));
+    receiver.give(0, &request(0, 0, 20));
+    receiver.ring(SLOT);
+    let token = receiver.poll(SLOT).unwrap();
+    sender.give(SLOT, &token);
+    let unknown = sender.poll(SLOT).unwrap();
+    assert_eq!(unknown.body.verb, Verb::Unknown);
+    receiver.give(2 * SLOT, &unknown);
+    assert!(receiver.poll(9 * SLOT).is_none());
+}

@@ -1,0 +1,26 @@
+//! What transports have in common whose receivers say who may send (pHost, NDP, Homa).
+//!
+//! ```text
+//! Ends       the flows that start or end at a host: tables, control packets that wait, events, timers
+//! Outgoing   a flow at its sender: cut into packets, counted, reported
+//! Packets    which packets of a flow there are, and which have arrived
+//! Pacer      one permission per packet time of the host's line
+//! Note       what their packets say besides the header
+//! ```
+//!
+//! A flow is cut at multiples of the largest payload, and a packet's number is its place in that. Every payload packet
+//! names the flow's length, so a receiver knows of a flow whichever of its packets comes first.
+
+#[cfg(test)]
+pub(super) mod bench;
+mod ends;
+mod note;
+mod outgoing;
+mod pacer;
+mod packets;
+
+pub(super) use ends::{Alarm, Ends, Owner, Role, Timed, answer, towards_receiver};
+pub use note::{Note, Verb};
+pub(super) use outgoing::{Outgoing, Turn};
+pub(super) use pacer::Pacer;
+pub(super) use packets::{PacketSet, Packets};

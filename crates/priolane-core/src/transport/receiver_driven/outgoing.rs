@@ -1,0 +1,96 @@
+//! A flow at its sender: its packets, and what was sent of it.
+
+use super::note::{Note, Verb};
+use super::packets::Packets;
+use crate::endpoint::{FlowReport, FlowSpec};
+use crate::ids::Class;
+use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
+use crate::units::{PS_PER_S, Span, Time};
+
+/// Whether a packet goes out for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::transport) enum Turn {
+    First,
+    Again,
+}
+
+/// A flow at its sender, whatever the protocol.
+#[derive(Debug)]
+pub(in crate::transport) struct Outgoing {
+    pub(in crate::transport) spec: FlowSpec,
+    pub(in crate::transport) packets: Packets,
+    pub(in crate::transport) timeouts: u32,
+    retransmitted: u64,
+    retransmits: u32,
+    class_first: Option<Class>,
+    class_last: Class,
+}
+
+impl Outgoing {
+    pub(in crate::transport) fn new(spec: FlowSpec, frame: &Frame) -> Self {
+        Self {
+            packets: Packets::new(spec.size, frame),
+            timeouts: 0,
+            retransmitted: 0,
+            retransmits: 0,
+            class_first: None,
+            class_last: spec.class,
+            spec,
+        }
+    }
+
+    /// Packet `n` of the flow in `class`, to be sent now.
+    pub(in crate::transport) fn data(
+        &mut self,
+        n: u64,
+        class: Class,
+        turn: Turn,
+        frame: &Frame,
+    ) -> Packet<Note> {
+        let payload = self.packets.len(n);
+        if turn == Turn::Again {
+            self.retransmitted += u64::from(payload);
+            self.retransmits += 1;
+        }
+        self.class_first.get_or_insert(class);
+        self.class_last = class;
+        let FlowSpec { id, src, dst, entropy, .. } = self.spec;
+        let offset = self.packets.offset(n);
+        let ends = self.spec.size == Some(offset + u64::from(payload));
+        let header = Header {
+            rank: self.packets.size() - offset,
+            flow: id,
+            src,
+            dst,
+            offset: Offset::new(offset),
+            entropy,
+            wire: frame.data_wire(payload),
+            payload,
+            class,
+            host_level: 0,
+            marks: if ends { Marks::LAST } else { Marks::none() },
+            kind: Kind::Data,
+        };
+        Packet { header, body: Note { size: self.packets.size(), verb: Verb::Data, ..Note::default() } }
+    }
+
+    /// What the sender knows at `now`, when `acked` bytes are known to have arrived.
+    pub(in crate::transport) fn report(&self, now: Time, acked: u64) -> FlowReport {
+        let elapsed = now.since(self.spec.start);
+        let bits = u128::from(acked) * 8 * u128::from(PS_PER_S);
+        let rate = bits.checked_div(u128::from(elapsed.0)).unwrap_or(0);
+        FlowReport {
+            flow: self.spec.id,
+            bytes: acked,
+            remaining: self.spec.size.map_or(u64::MAX, |size| size - acked),
+            rate_bps: u64::try_from(rate).unwrap_or(u64::MAX),
+            retransmitted: self.retransmitted,
+            retransmits: self.retransmits,
+            timeouts: self.timeouts,
+            rtt: Span::ZERO,
+            elapsed,
+            class_first: self.class_first.unwrap_or(self.class_last),
+            class_last: self.class_last,
+        }
+    }
+}

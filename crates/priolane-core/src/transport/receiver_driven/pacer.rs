@@ -1,0 +1,53 @@
+//! One permission per packet time: what is let in arrives no faster than the line takes it.
+
+use crate::units::{Span, Time};
+
+/// A host's pacer. A permission that its own line kept waiting does not put off the next, so that as many go as packet
+/// times pass while there are flows to permit.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::transport) struct Pacer {
+    slot: Span,
+    next: Time,
+}
+
+impl Pacer {
+    /// A pacer with packet times of `slot`.
+    pub(in crate::transport) fn new(slot: Span) -> Self {
+        Self { slot, next: Time::ZERO }
+    }
+
+    /// A packet time.
+    pub(in crate::transport) fn slot(&self) -> Span {
+        self.slot
+    }
+
+    /// When the next permission may go.
+    #[inline]
+    pub(in crate::transport) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A permission goes at `now`, not before `next`.
+    #[inline]
+    pub(in crate::transport) fn spend(&mut self, now: Time) {
+        debug_assert!(now >= self.next, "a permission before its time");
+        let late = now.since(self.next) >= self.slot;
+        self.next = if late { now } else { self.next } + self.slot;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_keep_their_pace_when_the_line_delays_one_and_save_up_nothing() {
+        let mut pacer = Pacer::new(Span(100));
+        let mut spend = |at| (pacer.spend(Time(at)), pacer.next()).1;
+        assert_eq!(spend(0), Time(100));
+        // 60 late: the one after it is on time.
+        assert_eq!(spend(160), Time(200));
+        // Idle for long: from now on.
+        assert_eq!(spend(900), Time(1_000));
+    }
+}

@@ -1,0 +1,142 @@
+//! A flow in packets, and sets of them.
+
+use std::collections::VecDeque;
+
+use crate::packet::{Frame, Offset};
+
+/// How a flow is cut: at multiples of the largest payload.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::transport) struct Packets {
+    size: u64,
+    mss: u64,
+}
+
+impl Packets {
+    /// A flow of `size` bytes; without a size it never ends.
+    pub(in crate::transport) fn new(size: Option<u64>, frame: &Frame) -> Self {
+        let size = size.unwrap_or(Offset::MAX).clamp(1, Offset::MAX);
+        Self { size, mss: u64::from(frame.mss()) }
+    }
+
+    /// Bytes of the flow.
+    #[inline]
+    pub(in crate::transport) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// How many packets it is.
+    #[inline]
+    pub(in crate::transport) fn count(&self) -> u64 {
+        self.size.div_ceil(self.mss)
+    }
+
+    /// Where packet `n` begins.
+    #[inline]
+    pub(in crate::transport) fn offset(&self, n: u64) -> u64 {
+        n * self.mss
+    }
+
+    /// The packet that begins at `offset`.
+    #[inline]
+    pub(in crate::transport) fn at(&self, offset: u64) -> u64 {
+        offset / self.mss
+    }
+
+    /// Payload of packet `n`, which is one of the flow's.
+    #[inline]
+    pub(in crate::transport) fn len(&self, n: u64) -> u16 {
+        (self.size - self.offset(n)).min(self.mss) as u16
+    }
+
+    /// The end of packet `n - 1`: the bytes of the first `n` packets.
+    #[inline]
+    pub(in crate::transport) fn bytes(&self, n: u64) -> u64 {
+        self.size.min(n.saturating_mul(self.mss))
+    }
+}
+
+/// A set of packet numbers that fills from below.
+#[derive(Clone, Debug, Default)]
+pub(in crate::transport) struct PacketSet {
+    /// All below `64 * full` are in it.
+    full: u64,
+    /// The next, a bit each.
+    words: VecDeque<u64>,
+}
+
+impl PacketSet {
+    /// Puts `n` in; whether it was not there.
+    #[inline]
+    pub(in crate::transport) fn insert(&mut self, n: u64) -> bool {
+        let Some(word) = (n / 64).checked_sub(self.full) else { return false };
+        let word = word as usize;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let bit = 1 << (n % 64);
+        let fresh = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        while self.words.front() == Some(&u64::MAX) {
+            self.words.pop_front();
+            self.full += 1;
+        }
+        fresh
+    }
+
+    /// Whether `n` is in it.
+    #[inline]
+    pub(in crate::transport) fn has(&self, n: u64) -> bool {
+        match (n / 64).checked_sub(self.full) {
+            None => true,
+            Some(word) => self.words.get(word as usize).is_some_and(|bits| bits >> (n % 64) & 1 != 0),
+        }
+    }
+
+    /// The first number from `n` on that is not in it.
+    pub(in crate::transport) fn first_missing(&self, n: u64) -> u64 {
+        let n = n.max(64 * self.full);
+        let mut word = n / 64 - self.full;
+        let mut below = (1u64 << (n % 64)) - 1;
+        while let Some(bits) = self.words.get(word as usize) {
+            let missing = !(bits | below);
+            if missing != 0 {
+                return 64 * (self.full + word) + u64::from(missing.trailing_zeros());
+            }
+            (word, below) = (word + 1, 0);
+        }
+        n.max(64 * (self.full + word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+
+    #[test]
+    fn the_last_packet_is_what_is_left() {
+        let packets = Packets::new(Some(3_000), &Frame::ETHERNET);
+        assert_eq!((packets.count(), packets.len(1), packets.len(2)), (3, 1_460, 80));
+        assert_eq!(
+            (packets.offset(2), packets.at(2_920), packets.bytes(2), packets.bytes(9)),
+            (2_920, 2, 2_920, 3_000)
+        );
+        assert_eq!(Packets::new(None, &Frame::ETHERNET).size(), Offset::MAX);
+    }
+
+    #[test]
+    fn a_set_agrees_with_a_plain_list() {
+        let mut draw = Stream::new(3, Purpose::Ties, 0);
+        let (mut set, mut model) = (PacketSet::default(), [false; 1_000]);
+        for step in 0..900u64 {
+            let lowest = model.iter().position(|there| !there).unwrap() as u64;
+            let n = if draw.chance(0.6) { lowest } else { (step / 2 + draw.below(90)).min(999) };
+            assert_eq!(set.insert(n), !std::mem::replace(&mut model[n as usize], true));
+            let probe = draw.below(999);
+            assert_eq!(set.has(probe), model[probe as usize]);
+            let gap = (probe as usize..).find(|&i| i >= 1_000 || !model[i]).unwrap();
+            assert_eq!(set.first_missing(probe), gap as u64, "from {probe}");
+        }
+        assert!(set.full > 5, "{set:?}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The leaf-spine under transports other than DCTCP, each on its own ports: what a packet-hop of theirs costs.
+
+use priolane_core::host::SchedulerKind;
+use priolane_core::port::{Buffer, Limit, Overflow, Scope};
+use priolane_core::transport::delay::Size;
+use priolane_core::transport::window::{self, Handshake};
+use priolane_core::transport::{Controller, Transport, homa, ndp, pfabric, phost};
+use priolane_core::units::Span;
+use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario};
+use priolane_sim::topology::PathChoice;
+
+use super::scenarios::{Broken, CLASS_IS_QUEUE, leafspine144};
+
+/// Which transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rival {
+    /// pFabric, a path's bytes in flight.
+    PFabric,
+    /// pHost.
+    PHost,
+    /// NDP.
+    Ndp,
+    /// Homa.
+    Homa,
+}
+
+/// Room of a port with several queues, in bytes: 250 full packets.
+const ROOM: u64 = 384_500;
+
+/// The leaf-spine with the flows of DCTCP's, lines that ask hosts, sprayed.
+pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
+    let mut scenario = leafspine144()?;
+    let frame = scenario.frame;
+    let strict = |queues| (Queues::Strict { queues, map: CLASS_IS_QUEUE }, Limit::Bytes(ROOM));
+    let (transport, (queues, limit)) = match rival {
+        Rival::PFabric => (pfabric(window::Config::new(frame)), (Queues::PFabric, Limit::Packets(24))),
+        Rival::PHost => (Transport::PHost(phost::Config::new(frame)), strict(phost::LEVELS)),
+        Rival::Ndp => {
+            let headers = Limit::Packets(1_125);
+            let port = (Queues::Trimming { headers, overflow: Overflow::Return }, Limit::Packets(8));
+            (Transport::Ndp(ndp::Config::new(frame)), port)
+        }
+        Rival::Homa => (Transport::Homa(homa::Config::new(frame)), strict(8)),
+    };
+    let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
+    scenario.topology.path_choice = PathChoice::Sprayed;
+    Ok(Scenario { transport, nic: Nic::Pull, ..scenario })
+}
+
+fn pfabric(window: window::Config) -> Transport {
+    let rto = Span::from_us(90);
+    let window = window::Config {
+        handshake: Handshake::None,
+        dup_threshold: 1_000_000_000,
+        min_rto: rto,
+        initial_rto: rto,
+        max_rto: rto,
+        ..window
+    };
+    let bdp = Size::Bdp(1.0);
+    let config = pfabric::Config { init_window: bdp, max_window: bdp, probe_after: 5 };
+    Transport::Window { window, controller: Controller::PFabric(config), scheduler: SchedulerKind::Srpt }
+}

@@ -1,0 +1,190 @@
+//! The keys of transports whose receivers say who may send.
+
+use priolane_core::ids::CLASSES;
+use priolane_core::transport::homa::{Levels, LevelsError};
+use priolane_core::units::Span;
+use serde::Serialize;
+
+use super::thresholds::ThresholdSource;
+use super::transport::word;
+use crate::quantity::as_text;
+use crate::source::{Field, InputError, Reader};
+
+/// pHost's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PHost {
+    /// Packets that fill a path; 0 for those of each flow's own.
+    pub bdp: u16,
+    /// Which flows have free tokens.
+    pub free: FreeTokens,
+    /// How long a token holds, in packet times.
+    pub expiry: f64,
+    /// How long a flow that left its tokens unused gets none, in BDP packet times.
+    pub relax: f64,
+    /// How long a sender that hears nothing waits until it asks again.
+    #[serde(serialize_with = "as_text::span")]
+    pub retry: Span,
+}
+
+/// Which flows of pHost have free tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FreeTokens {
+    /// All.
+    Every,
+    /// Those that the free tokens are enough for.
+    ShortOnly,
+}
+
+/// NDP's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Ndp {
+    /// Packets that a flow starts with; 0 for those that fill its path.
+    pub window: u16,
+    /// Whom a receiver pulls first.
+    pub pull: Pull,
+    /// Time after which a packet of which nothing is heard goes again.
+    #[serde(serialize_with = "as_text::span")]
+    pub rto: Span,
+}
+
+/// Whom a receiver of NDP pulls first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pull {
+    /// Flows in turns.
+    Fair,
+    /// Flows of the best class in turns.
+    ByClass,
+}
+
+/// Homa's keys.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Homa {
+    /// Classes of what is sent unasked.
+    pub unscheduled: u8,
+    /// Classes of what is granted.
+    pub scheduled: u8,
+    /// Lengths up to which messages are in each unscheduled class but the last; `None` until they are found.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "cutoff_list")]
+    pub cutoffs: Option<Vec<u64>>,
+    /// Whose sizes cut-offs are found from.
+    pub from: ThresholdSource,
+    /// RTTbytes; 0 for those that fill each message's path.
+    #[serde(serialize_with = "as_text::bytes")]
+    pub rtt_bytes: u64,
+    /// Messages granted at once.
+    pub overcommit: u8,
+    /// Time after which a receiver asks again.
+    #[serde(serialize_with = "as_text::span")]
+    pub resend: Span,
+    /// Time after which a sender that hears nothing sends its first packet again.
+    #[serde(serialize_with = "as_text::span")]
+    pub retry: Span,
+}
+
+fn cutoff_list<S: serde::Serializer>(cutoffs: &Option<Vec<u64>>, s: S) -> Result<S::Ok, S::Error> {
+    as_text::many_bytes(cutoffs.as_deref().unwrap_or_default(), s)
+}
+
+fn span(field: Option<Field<'_>>, default: Span) -> Result<Span, InputError> {
+    field.map_or(Ok(default), |f| f.positive_span())
+}
+
+fn packets(field: Option<Field<'_>>) -> Result<u16, InputError> {
+    field.map_or(Ok(0), |f| Ok(f.integer(0, u64::from(u16::MAX))? as u16))
+}
+
+/// A number of packet times above zero, kept to thousandths.
+fn times(field: Option<Field<'_>>, default: f64) -> Result<f64, InputError> {
+    let Some(field) = field else { return Ok(default) };
+    match field.number(0.0, 1e6)? {
+        number if number < 0.001 => Err(field.error("this is zero", "0.001 at least, such as 1.5")),
+        number => Ok(number),
+    }
+}
+
+impl PHost {
+    pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
+        const FREE: [(&str, FreeTokens); 2] =
+            [("every", FreeTokens::Every), ("short_only", FreeTokens::ShortOnly)];
+        Ok(Self {
+            bdp: packets(keys.take("bdp"))?,
+            free: word(keys.take("free"), &FREE, FreeTokens::Every)?,
+            expiry: times(keys.take("expiry"), 1.5)?,
+            relax: times(keys.take("relax"), 3.0)?,
+            retry: span(keys.take("retry"), Span::from_ms(1))?,
+        })
+    }
+}
+
+impl Ndp {
+    pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
+        const PULL: [(&str, Pull); 2] = [("fair", Pull::Fair), ("by_class", Pull::ByClass)];
+        Ok(Self {
+            window: packets(keys.take("window"))?,
+            pull: word(keys.take("pull"), &PULL, Pull::Fair)?,
+            rto: span(keys.take("rto"), Span::from_ms(1))?,
+        })
+    }
+}
+
+impl Homa {
+    pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
+        let most = CLASSES as u64 - 1;
+        let mut count = |key, default| -> Result<u8, InputError> {
+            keys.take(key).map_or(Ok(default), |f| Ok(f.integer(1, most)? as u8))
+        };
+        let (unscheduled, scheduled) = (count("unscheduled", 1)?, count("scheduled", 7)?);
+        let overcommit = keys.take("overcommit").map_or(Ok(scheduled), |f| Ok(f.integer(1, 255)? as u8))?;
+        let from =
+            keys.take("from").map_or(Ok(ThresholdSource::Global), |f| super::thresholds::source(&f))?;
+        let rtt_bytes = keys.take("rtt_bytes").map_or(Ok(0), |f| f.bytes())?;
+        let list = keys.take("cutoffs");
+        let cutoffs = match &list {
+            Some(list) => Some(list.list()?.iter().map(Field::bytes).collect::<Result<Vec<u64>, _>>()?),
+            None if unscheduled == 1 => Some(Vec::new()),
+            None if rtt_bytes == 0 => {
+                let what = "cut-offs depend on what is sent unasked, and rtt_bytes is not stated";
+                return Err(keys.error(what, "such as rtt_bytes = \"10kB\", or cutoffs = [\"2kB\", ...]"));
+            }
+            None => None,
+        };
+        let homa = Self {
+            unscheduled,
+            scheduled,
+            cutoffs,
+            from,
+            rtt_bytes,
+            overcommit,
+            resend: span(keys.take("resend"), Span::from_ms(5))?,
+            retry: span(keys.take("retry"), Span::from_ms(10))?,
+        };
+        let error = |what: String, fix: String| match &list {
+            Some(list) => list.error(what, fix),
+            None => keys.error(what, fix),
+        };
+        match homa.cutoffs.as_deref().map(|cutoffs| Levels::new(cutoffs, scheduled)) {
+            _ if u64::from(unscheduled + scheduled) > CLASSES as u64 => {
+                let what = format!("{unscheduled} unscheduled and {scheduled} scheduled classes");
+                Err(error(what, format!("{CLASSES} in all at most")))
+            }
+            Some(Err(LevelsError::Order)) => {
+                Err(error("cut-offs do not ascend".to_owned(), "such as [\"2kB\", \"15kB\"]".to_owned()))
+            }
+            Some(Ok(levels)) if levels.count() == unscheduled + scheduled => Ok(homa),
+            None => Ok(homa),
+            Some(Ok(_) | Err(LevelsError::Count)) => {
+                let given = homa.cutoffs.as_ref().map_or(0, Vec::len);
+                let what = format!("{given} cut-offs between {unscheduled} unscheduled classes");
+                Err(error(what, format!("{} of them", unscheduled - 1)))
+            }
+        }
+    }
+
+    /// The classes of its packets; cut-offs that were not found are none.
+    pub fn levels(&self) -> Levels {
+        let cutoffs = self.cutoffs.as_deref().unwrap_or_default();
+        Levels::new(cutoffs, self.scheduled).unwrap_or(Levels::DEFAULT)
+    }
+}
