@@ -28,13 +28,14 @@ fn symmetric_paths_are_retraced_and_hashed_ones_are_not() {
         pod_link: FABRIC,
         core_link: FABRIC,
     };
-    let parallel = LeafSpine { links_per_pair: 2, ..leaf_spine() };
-    let all =
-        [leaf_spine().build(), parallel.build(), fat_tree(4).build(), three.build(), dumbbell().build()];
+    let all = [leaf_spine().build(), fat_tree(4).build(), three.build(), dumbbell().build()];
     for topology in all.map(Result::unwrap) {
         let (mirrored, all) = mirrored(topology);
         assert_eq!(mirrored, all);
     }
+    // Of parallel links each end takes its own: `check` refuses token transports there.
+    let (mirrored, all) = mirrored(LeafSpine { links_per_pair: 2, ..leaf_spine() }.build().unwrap());
+    assert!(mirrored < all);
     let hashed = leaf_spine().build().unwrap();
     assert!(hosts(&hashed).any(|b| !hashed.is_symmetric((HostId(0), HostId(19)), b.0)));
 }
@@ -72,7 +73,7 @@ fn buffers_of_a_dumbbell_by_hand() {
     assert_eq!(buffers[across.index()], at_core);
     // 196 kB + 7.7 kB; a downlink's data comes from its own rack or across: the latter at most 1.03808 us + the core's
     // queue later than the core's own spread.
-    assert_eq!(at_core, 203_682);
+    assert_eq!(at_core, 203_647);
     let down = topology.downlink(HostId(3));
     assert!((60_000..90_000).contains(&buffers[down.index()]), "{}", buffers[down.index()]);
     assert_eq!(buffers[topology.uplink(HostId(3)).index()], 0);
