@@ -16,13 +16,11 @@ from priolane.report.model import Estimate, Mark, Panel, Series
 # How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
 _DODGE = 0.035
 _MOST_TICKS = 8
-# Lines with more values, such as those over time, have marks along them like curves: one each would hide them.
-_MOST_MARKS = 60
 MARKS_PER_CURVE = 7
 # A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.
 _MOST_MARKS = 20
 _NAME_CHARACTERS = 16
-# Names below bars stand level while all of them together are no longer.
+# Names below bars stand level while all of them, were they as long as the longest, together are no longer.
 _LEVEL_CHARACTERS = 36
 
 
@@ -106,13 +104,14 @@ def paint_bars(panel: Panel, place: PanelAxes) -> None:
             place.name(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
             _interval(place.axes, x, mark.estimate, INK)
     if alone:
-        middles = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
+        places = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
         labels = [_fitted(series.label) for series in panel.series]
-        slanted = len(labels) * max(map(len, labels)) > _LEVEL_CHARACTERS
-        turn: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-        place.axes.set_xticks(middles, labels, **turn)
     else:
-        place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
+        places = [float(nth) for nth in range(len(names))]
+        labels = [_fitted(name) for name in names]
+    slanted = len(labels) * max(map(len, labels), default=0) > _LEVEL_CHARACTERS
+    turn: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    place.axes.set_xticks(places, labels, **turn)
     place.axes.tick_params(axis="x", length=0)
 
 
