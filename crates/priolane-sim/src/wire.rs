@@ -58,6 +58,15 @@ impl Ingress {
     }
 }
 
+/// A packet that arrives at a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a, B> {
+    pub(crate) at: Time,
+    /// The place of the ingress link in the node's order.
+    pub(crate) from: u32,
+    pub(crate) packet: &'a Packet<B>,
+}
+
 /// When an engine serves queues whose departures have no effect but the packet on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {

@@ -184,6 +184,32 @@ pub(super) enum Whose {
     Top,
 }
 
+/// The keys that only TOP has and that are always there.
+const TOP_KEYS: [&str; 7] = ["expiry", "unscheduled", "paths", "priority", "classes", "a", "b"];
+
+/// Writes the keys that ExpressPass reads.
+pub(super) fn as_expresspass<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::Ok, S::Error> {
+    write_keys(tokens, s, |key| !TOP_KEYS.contains(&key))
+}
+
+/// Writes the keys that TOP reads with this priority.
+pub(super) fn as_top<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::Ok, S::Error> {
+    let by_size = matches!(tokens.priority, By::Size | By::Attained);
+    write_keys(tokens, s, |key| match key {
+        "a" | "b" => by_size && tokens.thresholds.is_empty(),
+        "classes" => !tokens.is_exact() && tokens.priority != By::Single,
+        _ => true,
+    })
+}
+
+fn write_keys<S: Serializer>(tokens: &Tokens, s: S, reads: impl Fn(&str) -> bool) -> Result<S::Ok, S::Error> {
+    let mut keys = serde_json::to_value(tokens).map_err(serde::ser::Error::custom)?;
+    if let Some(keys) = keys.as_object_mut() {
+        keys.retain(|key, _| reads(key));
+    }
+    keys.serialize(s)
+}
+
 impl Tokens {
     /// Reads the keys; all of them may be left out.
     pub(super) fn read(keys: &mut Reader<'_>, whose: Whose) -> Result<Self, InputError> {

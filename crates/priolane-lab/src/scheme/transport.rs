@@ -10,7 +10,7 @@ use super::delay_based::{Hpcc, Ledbat, Preset, Swift, WindowSize};
 use super::loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 use super::prioplus::PrioPlus;
 use super::receiver_driven::{Homa, Ndp, PHost};
-use super::tokens::{Tokens, Whose};
+use super::tokens::{self, Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
 use crate::source::{Field, InputError, Reader};
 
@@ -107,9 +107,9 @@ pub enum TransportKind {
     #[serde(rename = "prioplus_ledbat")]
     PrioPlusLedbat(PrioPlus<Ledbat>),
     /// ExpressPass.
-    ExpressPass(Tokens),
+    ExpressPass(#[serde(serialize_with = "tokens::as_expresspass")] Tokens),
     /// TOP.
-    Top(Tokens),
+    Top(#[serde(serialize_with = "tokens::as_top")] Tokens),
 }
 
 fn is_true(flag: &bool) -> bool {

@@ -21,9 +21,30 @@ use crate::wire::Wire;
 
 /// Where a node lives: its group and its place there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) group: u32,
-    pub(crate) index: u32,
+struct Place {
+    group: Group,
+    index: u32,
+}
+
+/// The groups of a network, in their order: nodes of one type each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Hosts,
+    /// Switches, by the queues of all their ports.
+    Fifo,
+    Strict,
+    Ranked,
+    PushOut,
+    Wfq,
+    Trimming,
+    Tokens,
+    PFabric,
+    /// Switches whose ports differ.
+    Mixed,
+    /// Switches with lossless classes, whatever their queues.
+    Lossless,
+    /// Of other parts.
+    Elsewhere,
 }
 
 /// The nodes of a run, or of a part of it.
@@ -53,7 +74,7 @@ impl<B: Body> Network<B> {
         let mut places = Vec::with_capacity(fabric.scenario.topology.nodes());
         for (host, node) in hosts(fabric, make).into_iter().zip((0..).map(NodeId)) {
             let index = push(&mut by_part[fabric.partition.part_of(node)], host);
-            places.push(Place { group: 0, index });
+            places.push(Place { group: Group::Hosts, index });
         }
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
@@ -87,47 +108,57 @@ impl<B: Body> Network<B> {
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
             if fabric.partition.part_of(node) != self.part {
-                self.places.push(Place { group: u32::MAX, index: u32::MAX });
+                self.places.push(Place { group: Group::Elsewhere, index: u32::MAX });
                 continue;
             }
             if let Some(spec) = fabric.scenario.switch.lossless {
                 let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
-                self.places.push(Place { group: 9, index });
+                self.places.push(Place { group: Group::Lossless, index });
                 continue;
             }
             let (group, index) = match common_kind(fabric, node) {
-                Some(Queues::Fifo) => (1, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>))),
+                Some(Queues::Fifo) => {
+                    (Group::Fifo, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>)))
+                }
                 Some(Queues::Strict { .. }) => {
-                    (2, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
+                    (Group::Strict, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
                 }
                 Some(Queues::PushOut { .. }) => {
-                    (5, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
+                    (Group::PushOut, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
                 }
-                Some(Queues::Wfq { .. }) => (6, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>))),
-                Some(Queues::Ranked) => (3, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>))),
+                Some(Queues::Wfq { .. }) => {
+                    (Group::Wfq, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>)))
+                }
+                Some(Queues::Ranked) => {
+                    (Group::Ranked, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>)))
+                }
                 Some(Queues::Trimming { .. }) => {
-                    (7, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
+                    (Group::Trimming, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
                 }
                 Some(Queues::Tokens(_)) => {
-                    (8, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
+                    (Group::Tokens, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
                 }
                 Some(Queues::PFabric) => {
-                    (10, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
+                    (Group::PFabric, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
                 }
-                _ => (4, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
+                _ => (Group::Mixed, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
             self.places.push(Place { group, index });
         }
-        self.groups.push(Box::new(fifo));
-        self.groups.push(Box::new(strict));
-        self.groups.push(Box::new(ranked));
-        self.groups.push(Box::new(mixed));
-        self.groups.push(Box::new(push_out));
-        self.groups.push(Box::new(wfq));
-        self.groups.push(Box::new(trimming));
-        self.groups.push(Box::new(tokens));
-        self.groups.push(Box::new(lossless));
-        self.groups.push(Box::new(pfabric));
+        let mut groups: [(Group, Box<dyn NodeGroup<B>>); 10] = [
+            (Group::Fifo, Box::new(fifo)),
+            (Group::Strict, Box::new(strict)),
+            (Group::Ranked, Box::new(ranked)),
+            (Group::PushOut, Box::new(push_out)),
+            (Group::Wfq, Box::new(wfq)),
+            (Group::Trimming, Box::new(trimming)),
+            (Group::Tokens, Box::new(tokens)),
+            (Group::PFabric, Box::new(pfabric)),
+            (Group::Mixed, Box::new(mixed)),
+            (Group::Lossless, Box::new(lossless)),
+        ];
+        groups.sort_by_key(|&(group, _)| group);
+        self.groups.extend(groups.into_iter().map(|(_, nodes)| nodes));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.

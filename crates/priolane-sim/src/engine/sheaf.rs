@@ -14,8 +14,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
-use crate::node::lossless::Arrival;
-use crate::wire::Ingress;
+use crate::wire::{Arrival, Ingress};
 
 /// Bits of an instant: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;

@@ -16,11 +16,10 @@ use super::network::Network;
 use super::timing_wheel::{Timed, TimingWheel};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
-use crate::node::lossless::Arrival;
 use crate::outcome::{Outcome, RunError, Sample};
 use crate::trace::{Passage, Seen, Tracer};
 use crate::waits::News;
-use crate::wire::{Ingress, Kind, Service, Wire};
+use crate::wire::{Arrival, Ingress, Kind, Service, Wire};
 
 /// Events between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 18;

@@ -9,7 +9,7 @@ use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::Fabric;
 use super::host::Host;
-use super::lossless::{Arrival, LosslessSwitch};
+use super::lossless::LosslessSwitch;
 use super::switch::Switch;
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
@@ -18,7 +18,7 @@ use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Sample;
 use crate::waits::News;
-use crate::wire::{Due, Kind};
+use crate::wire::{Arrival, Due, Kind};
 
 /// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
 pub(crate) trait NodeGroup<B: Body>: Send {

@@ -29,7 +29,7 @@ use super::switch::queue_of;
 use crate::outcome::{RunError, Sample, Tally};
 use crate::scenario::{headroom, pause_wire};
 use crate::trace::{Backlog, Seen};
-use crate::wire::Wire;
+use crate::wire::{Arrival, Wire};
 
 /// Whether a port will be looked at when its line is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,15 +85,6 @@ pub(crate) struct LosslessSwitch<B: Body> {
     /// When lines of ports with work become free.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
     unrouted: Option<Box<[Tally; CLASSES]>>,
-}
-
-/// What both engines bring to a switch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival<'a, B> {
-    pub(crate) at: Time,
-    /// The place of the ingress link in the node's order.
-    pub(crate) from: u32,
-    pub(crate) packet: &'a Packet<B>,
 }
 
 impl<B: Body> LosslessSwitch<B> {

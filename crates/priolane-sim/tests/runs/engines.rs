@@ -36,17 +36,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
     if seed.is_multiple_of(5) {
         scenario.ports.iter_mut().for_each(|p| *p = draw.port());
     }
-    let controller = match seed % 5 {
-        _ if seed % 3 == 2 => delay_based(seed / 3),
-        0 | 1 => dctcp(),
-        2 | 3 => new_reno(),
-        _ if seed.is_multiple_of(2) => paccp(),
-        _ => paccp_dctcp(),
-    };
-    let scheduler =
-        draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
-    scenario.transport =
-        priolane_core::transport::Transport::Window { window: draw.window_config(), controller, scheduler };
+    scenario.transport = windowed(&mut draw, seed);
     scenario.switch.memory = draw.memory();
     scenario.nic = draw.nic();
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
@@ -112,6 +102,20 @@ pub(crate) fn random(seed: u64) -> Scenario {
         token_transport(&mut scenario, &mut Draw::new(seed + 2_000_000));
     }
     scenario
+}
+
+/// A transport on the window machine.
+fn windowed(draw: &mut Draw, seed: u64) -> Transport {
+    let controller = match seed % 5 {
+        _ if seed % 3 == 2 => delay_based(seed / 3),
+        0 | 1 => dctcp(),
+        2 | 3 => new_reno(),
+        _ if seed.is_multiple_of(2) => paccp(),
+        _ => paccp_dctcp(),
+    };
+    let scheduler =
+        draw.pick(&[SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]);
+    Transport::Window { window: draw.window_config(), controller, scheduler }
 }
 
 /// ExpressPass or TOP in ports for tokens of any kind.
