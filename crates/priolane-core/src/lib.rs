@@ -4,6 +4,7 @@
 //! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels.
 
 pub mod admit;
+pub mod analyze;
 pub mod assign;
 pub mod endpoint;
 pub mod host;

@@ -4,6 +4,7 @@
 //! and what run ids are made of.
 
 mod app;
+pub mod cases;
 mod deadlines;
 mod evaluation;
 mod events;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 extern crate self as priolane_lab;
 
+pub mod analyze;
 pub mod assumptions;
 pub mod bench;
 pub mod catalogue;

@@ -22,6 +22,7 @@ use serde_json::Value as Json;
 
 pub use build::{Built, Load, Measured, build};
 
+use crate::experiment::cases::Cases;
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, Named, Read, Sources};
 use crate::scheme;
@@ -115,7 +116,7 @@ pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
 /// As [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
     let mut root = parse(name, text)?;
-    let Overlaid { axes, swept, chosen } = overlaid(&mut root, options)?;
+    let Overlaid { axes, swept, chosen, cases } = overlaid(&mut root, options)?;
     let points = grid(name, &root, (&axes, chosen.as_deref()))?;
     let mut sources = Sources::new(name, base);
     let mut plan: Option<Plan> = None;
@@ -124,6 +125,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
         for (axis, value) in axes.iter().zip(&point) {
             overlay::set(&mut at_point, &axis.key, value)?;
         }
+        cases.lay(&mut at_point)?;
         overlay::follow(&mut at_point)?;
         let read = experiment::read(name, &at_point, sources.fresh())?;
         sources.learn(&read.experiment.sources);
@@ -160,11 +162,14 @@ struct Overlaid {
     swept: Vec<String>,
     /// The schemes to run, if not all.
     chosen: Option<Vec<String>>,
+    /// Overrides by name.
+    cases: Cases,
 }
 
 fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
     overlay::apply_size(root, options.size.table())?;
     let mut axes = overlay::take_sweep(root)?;
+    let cases = Cases::take(root)?;
     let swept = axes.iter().map(|axis| axis.key.clone()).collect();
     for (key, text) in &options.sets {
         axes.retain(|axis| axis.key != *key);
@@ -174,7 +179,7 @@ fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError>
         overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
-    Ok(Overlaid { axes, swept, chosen })
+    Ok(Overlaid { axes, swept, chosen, cases })
 }
 
 /// The names of the schemes asked for; those that the file does not list are added to its list, so that claims

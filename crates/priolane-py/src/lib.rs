@@ -142,6 +142,21 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
+/// Closed forms of Firapam for the model file that `request` names, beside what schemes make of its experiment.
+///
+/// `progress` as for `run_one`.
+#[pyfunction]
+#[pyo3(signature = (request, progress=None))]
+fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let request = self::request::<priolane_lab::analyze::Request>(request)?;
+    let mut reporter = Reporter::new(progress);
+    let done = py.detach(|| priolane_lab::analyze::answer(&request, &mut |now| reporter.report(now)));
+    match done {
+        Ok(answer) => response(&answer),
+        Err(failure) => Err(reporter.take_error().unwrap_or_else(|| failed(failure, "the simulation"))),
+    }
+}
+
 /// Channels of PrioPlus for a number of priorities, and the lossless queues that a buffer has room for.
 #[pyfunction]
 fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -248,8 +263,8 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        InputError, RunFailed, Stopped, bench, bench_flow_list, bench_scenarios, bench_side, bench_threads,
-        catalogue, channels, check, import_flows, plan, promised, run_one, thresholds, trace, verdicts,
-        version,
+        InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
+        bench_threads, catalogue, channels, check, import_flows, plan, promised, run_one, thresholds, trace,
+        verdicts, version,
     };
 }

@@ -9,6 +9,7 @@ from concurrent.futures import BrokenExecutor
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.cli import (
+    analyze,
     bench,
     channels,
     check,
@@ -23,6 +24,21 @@ from priolane.cli import (
     trace,
 )
 
+_COMMANDS = (
+    run,
+    check,
+    reproduce,
+    report,
+    compare,
+    import_,
+    list_,
+    trace,
+    thresholds,
+    channels,
+    price,
+    analyze,
+    bench,
+)
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -33,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"priolane {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (run, check, reproduce, report, compare, import_, list_, trace, thresholds, channels, price, bench):
+    for module in _COMMANDS:
         module.add(commands)
     return top
 

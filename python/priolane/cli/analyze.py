@@ -1,0 +1,92 @@
+"""`priolane analyze`: Firapam's closed forms for a traffic and its deadlines, beside a simulation of it."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from priolane import _core
+from priolane.cli import arguments, show
+
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+_LAWS = (("bytes", "by size (Eqs. 9-11)"), ("latency", "by latency requirement (Eqs. 12-14)"))
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("analyze", help="closed forms of priority by size or by deadline (Firapam)")
+    command.add_argument("model", type=Path, metavar="MODEL.toml", help="traffic or experiment, and laws")
+    size = command.add_mutually_exclusive_group()
+    size.add_argument(
+        "--quick", dest="size", action="store_const", const="quick", default="default", help="the experiment's [quick]"
+    )
+    size.add_argument("--full", dest="size", action="store_const", const="full", help="the experiment's [full]")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints the matrices, then a table for each law."""
+    answer = json.loads(_core.analyze(json.dumps({"model": str(chosen.model), "size": chosen.size})))
+    if chosen.json:
+        show.line(json.dumps(answer, indent=2))
+        return 0
+    left_out = f", {answer['left_out']} left out" if answer["left_out"] else ""
+    show.line(f"{answer['source']}: {answer['flows']:g} flows{left_out}; sigma of T {_bytes(answer['sigma'])} (Eq. 7)")
+    allowed = [f"L {_time(value)}" for value in answer["requirements"]]
+    rows = [_matrix_row(answer, n) for n in range(len(answer["sizes"]))]
+    show.table(["S (Eq. 1)", "G", "T (Eq. 2)", *allowed, "R (Eq. 5)"], rows)
+    for key, name in _LAWS:
+        if answer[key]:
+            _law(answer, answer[key], name)
+    return 0
+
+
+def _matrix_row(answer: dict[str, Any], n: int) -> list[str]:
+    return [
+        _bytes(answer["sizes"][n]),
+        f"{answer['shares'][n]:.4f}",
+        _bytes(answer["traffic"][n]),
+        *(f"{share:.4f}" for share in answer["mix"][n]),
+        _time(answer["requirement"][n]),
+    ]
+
+
+def _law(answer: dict[str, Any], law: dict[str, Any], name: str) -> None:
+    """The law's numbers by size class and for all flows, beside those of its scheme."""
+    chosen = ", so that the mean is the simulated one" if law["fitted"] else ""
+    slope = "" if law["slope"] is None else f"; a_1 = {law['slope']:.4g} (Eq. 10)"
+    show.line(
+        f"priority {name}: mu = {law['mu_bps'] / 1e9:.4g} Gbps{chosen}; gamma = {law['gamma']:.4g}; "
+        f"as printed {_time(law['printed_s'])}{slope}"
+    )
+    columns, figures = ["flows", "FCT", "missed"], [law["predicted"]]
+    if law["simulated"]:
+        scheme = law["simulated"]["scheme"]
+        columns += [f"FCT, {scheme}", f"missed, {scheme}"]
+        figures.append(law["simulated"]["figures"])
+    rows = [
+        [_bytes(size), *(cell for of in figures for cell in (_time(of["fct_s"][n]), f"{of['missed'][n]:.2%}"))]
+        for n, size in enumerate(answer["sizes"])
+    ]
+    rows.append(["all", *(cell for of in figures for cell in (_time(of["mean_s"]), f"{of['miss_rate']:.2%}"))])
+    show.table(columns, rows)
+    if law["simulated"] and law["simulated"]["unfinished"]:
+        show.line(f"{law['simulated']['unfinished']} flows did not complete: they are in no mean")
+
+
+def _bytes(count: float) -> str:
+    for unit, name in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.4g}{name}"
+    return f"{count:.4g}B"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    for unit, name in _TIMES:
+        if seconds >= unit:
+            return f"{seconds / unit:.4g}{name}"
+    return f"{seconds / 1e-6:.4g}us"
