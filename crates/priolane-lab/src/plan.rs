@@ -122,7 +122,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
     for point in points {
         let mut at_point = root.clone();
         for (axis, value) in axes.iter().zip(&point) {
-            overlay::set(&mut at_point, &axis.key, value)?;
+            overlay::set_point(&mut at_point, &axis.key, value)?;
         }
         overlay::follow(&mut at_point)?;
         let read = experiment::read(name, &at_point, sources.fresh())?;
@@ -144,7 +144,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             }
         }
         let point: Vec<(String, Json)> =
-            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), node.value.to_json())).collect();
+            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
         add_runs(&Arc::new(experiment), &point, &mut plan.runs);
     }
     plan.ok_or_else(|| {
@@ -215,7 +215,12 @@ fn only(read: Read, chosen: Option<&[String]>) -> Read {
 }
 
 fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
-    (axis.key.clone(), axis.values.iter().map(|node| node.value.to_json()).collect())
+    (axis.key.clone(), axis.values.iter().map(shown).collect())
+}
+
+/// What figures and claims call a value of a sweep: the label of keys that are set together.
+fn shown(node: &Node) -> Json {
+    overlay::label(node).unwrap_or(node).value.to_json()
 }
 
 /// All points of the sweep, the last axis fastest.
