@@ -81,6 +81,15 @@ def test_known_schemes_of_one_paper_differ_in_colour_marker_and_hatch() -> None:
         assert len({getattr(look, part) for look in looks}) == 4
 
 
+def test_ranks_go_from_dark_to_light_and_differ() -> None:
+    looks = [style_of(f"order{rank}") for rank in range(8)]
+    channels = [[int(look.colour[i : i + 2], 16) for i in (1, 3, 5)] for look in looks]
+    luma = [0.299 * red + 0.587 * green + 0.114 * blue for red, green, blue in channels]
+    assert luma == sorted(luma)
+    assert len({look.colour for look in looks}) == 8
+    assert len({look.marker for look in looks}) == 8
+
+
 def test_an_unknown_scheme_looks_the_same_everywhere() -> None:
     assert style_of("my-own") == style_of("my-own")
     assert style_of("NOS2") == style_of("nos2")

@@ -4,7 +4,6 @@
 //! and what run ids are made of.
 
 mod app;
-pub mod cases;
 mod deadlines;
 mod evaluation;
 mod events;

@@ -22,7 +22,6 @@ use serde_json::Value as Json;
 
 pub use build::{Built, Load, Measured, build};
 
-use crate::experiment::cases::Cases;
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, Named, Read, Sources};
 use crate::scheme;
@@ -116,16 +115,15 @@ pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
 /// As [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
     let mut root = parse(name, text)?;
-    let Overlaid { axes, swept, chosen, cases } = overlaid(&mut root, options)?;
+    let Overlaid { axes, swept, chosen } = overlaid(&mut root, options)?;
     let points = grid(name, &root, (&axes, chosen.as_deref()))?;
     let mut sources = Sources::new(name, base);
     let mut plan: Option<Plan> = None;
     for point in points {
         let mut at_point = root.clone();
         for (axis, value) in axes.iter().zip(&point) {
-            overlay::set(&mut at_point, &axis.key, value)?;
+            overlay::set_point(&mut at_point, &axis.key, value)?;
         }
-        cases.lay(&mut at_point)?;
         overlay::follow(&mut at_point)?;
         let read = experiment::read(name, &at_point, sources.fresh())?;
         sources.learn(&read.experiment.sources);
@@ -146,7 +144,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             }
         }
         let point: Vec<(String, Json)> =
-            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), node.value.to_json())).collect();
+            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
         add_runs(&Arc::new(experiment), &point, &mut plan.runs);
     }
     plan.ok_or_else(|| {
@@ -162,24 +160,27 @@ struct Overlaid {
     swept: Vec<String>,
     /// The schemes to run, if not all.
     chosen: Option<Vec<String>>,
-    /// Overrides by name.
-    cases: Cases,
 }
 
 fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
     overlay::apply_size(root, options.size.table())?;
     let mut axes = overlay::take_sweep(root)?;
-    let cases = Cases::take(root)?;
     let swept = axes.iter().map(|axis| axis.key.clone()).collect();
     for (key, text) in &options.sets {
+        let value = parse_value("--set", text);
+        let labelled = axes.iter_mut().find(|axis| axis.key == *key && axis.is_labelled());
+        if let Some(axis) = labelled {
+            axis.keep_label(&value)?;
+            continue;
+        }
         axes.retain(|axis| axis.key != *key);
-        overlay::set(root, key, &parse_value("--set", text))?;
+        overlay::set(root, key, &value)?;
     }
     if let Some(seeds) = options.seeds {
         overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
-    Ok(Overlaid { axes, swept, chosen, cases })
+    Ok(Overlaid { axes, swept, chosen })
 }
 
 /// The names of the schemes asked for; those that the file does not list are added to its list, so that claims
@@ -220,7 +221,12 @@ fn only(read: Read, chosen: Option<&[String]>) -> Read {
 }
 
 fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
-    (axis.key.clone(), axis.values.iter().map(|node| node.value.to_json()).collect())
+    (axis.key.clone(), axis.values.iter().map(shown).collect())
+}
+
+/// What figures and claims call a value of a sweep: the label of keys that are set together.
+fn shown(node: &Node) -> Json {
+    overlay::label(node).unwrap_or(node).value.to_json()
 }
 
 /// All points of the sweep, the last axis fastest.

@@ -75,6 +75,9 @@ _FIXED = {
     "newreno": Style(PURPLE, "<", DOTTED, "o"),
     "fifo": Style(BLACK, "o", DOTTED, ""),
 }
+# Ranks, such as `order0` to `order7`: from dark to light, the first one first. Their order can be seen in grey too.
+_RANK = re.compile(r"(?:order|rank|priority)_?(\d+)")
+_RANKS = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fdb42f")
 _COLOURS = (ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 _DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG)
@@ -84,7 +87,8 @@ _HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
 def style_of(scheme: str) -> Style:
     """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes.
 
-    A variant, such as `nos2_stale` or `DS-small`, has the colour of its base.
+    Ranks, such as `order3`, go from dark to light. A variant, such as `nos2_stale` or `DS-small`, has the colour of
+    its base.
     """
     fixed = _fixed(scheme)
     if fixed is not None:
@@ -106,7 +110,21 @@ def style_of_class(name: str) -> Style | None:
 
 
 def _fixed(name: str) -> Style | None:
-    return _FIXED.get(name.lower().replace("-", "").replace("_", ""))
+    return _FIXED.get(name.lower().replace("-", "").replace("_", "")) or _ranked(name)
+
+
+def _ranked(name: str) -> Style | None:
+    """One of several ranks; after the last colour they start again."""
+    found = _RANK.fullmatch(name.lower())
+    if found is None:
+        return None
+    rank = int(found[1])
+    return Style(
+        colour=_RANKS[rank % len(_RANKS)],
+        marker=_MARKERS[rank % len(_MARKERS)],
+        dash=(SOLID, DASHED)[rank % 2],
+        hatch=_HATCHES[rank % len(_HATCHES)],
+    )
 
 
 def _base(name: str) -> Style | None:

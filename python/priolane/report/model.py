@@ -225,15 +225,20 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], pre
     several = len({other["class"] for other in same}) > 1
     # Where there is one scheme, classes tell the series apart, in looks too.
     classed = several and len(same) == len(siblings)
+    pointed = len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1
+    # So do points where there is one class too.
+    graded = pointed and not several and len(same) == len(siblings)
     parts = [value["class"]] if classed else [value["scheme"], *([value["class"]] if several else [])]
-    if len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1:
-        parts.append(point_text(value["at"]))
+    if pointed:
+        parts = [*([] if graded else parts), point_text(value["at"])]
+    nth = next(nth for nth, other in enumerate(same) if other is value)
+    look = value["class"] if classed else f"rank{nth}" if graded else None
     marks = (Mark(x=_x(point["x"], prefix), estimate=Estimate.read(point)) for point in value["points"])
     return Series(
         scheme=value["scheme"],
         label=", ".join(parts),
-        variant=0 if classed else next(nth for nth, other in enumerate(same) if other is value),
-        look=value["class"] if classed else None,
+        variant=0 if look else nth,
+        look=look,
         marks=tuple(mark for mark in marks if mark.estimate.mean is not None),
     )
 

@@ -51,7 +51,7 @@ pub enum HeadroomFrom {
 pub struct PfcSpec {
     /// All memory, and the thresholds of lossy queues.
     pub memory: SharedBuffer,
-    /// The lossless classes, below [`PAUSABLE_CLASSES`].
+    /// The lossless classes, below [`PAUSABLE_CLASSES`]; any where headroom is free, which no switch can do.
     pub lossless: ClassSet,
     /// Above what a class is paused.
     pub xoff: Xoff,
@@ -59,6 +59,8 @@ pub struct PfcSpec {
     pub xon_below: u64,
     /// Where headroom is taken from.
     pub headroom: HeadroomFrom,
+    /// The least headroom of a lossless class at an ingress port, in bytes, whatever the link asks for.
+    pub headroom_least: u64,
 }
 
 /// A link into a switch, and the way of its pause frames.
@@ -143,8 +145,9 @@ pub struct PfcBuffer {
 }
 
 impl PfcBuffer {
-    /// An empty buffer; `headroom` is that of each class at each ingress port.
-    pub fn new(spec: PfcSpec, headroom: Vec<u64>) -> Self {
+    /// An empty buffer; `headroom` is what the link of each ingress port asks for, for each class.
+    pub fn new(spec: PfcSpec, mut headroom: Vec<u64>) -> Self {
+        headroom.iter_mut().for_each(|bytes| *bytes = spec.headroom_least.max(*bytes));
         let classes = spec.lossless.iter().count() as u64;
         let reserved = match spec.headroom {
             HeadroomFrom::Memory => classes * headroom.iter().sum::<u64>(),
@@ -227,6 +230,11 @@ impl PfcBuffer {
             if self.accounts[from][usize::from(class)].paused { set.with(class) } else { set }
         };
         self.spec.lossless.iter().fold(ClassSet::NONE, add)
+    }
+
+    /// Bytes of the memory that are no headroom.
+    pub fn shared_size(&self) -> u64 {
+        self.shared_size
     }
 
     /// Bytes charged to the shared buffer.

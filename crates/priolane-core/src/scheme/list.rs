@@ -452,8 +452,8 @@ const ECN: Parameter = parameter(
 );
 const PFC: Parameter = parameter(
     "pfc",
-    "{ classes = [0], xoff = \"1/8\" (of what is free) or SIZE, xon_below = \"3kB\", headroom = charged | free }: classes that \
-     are paused upstream (PFC) and never dropped; with buffer = { dynamic }",
+    "{ classes = [0], xoff = \"1/8\" (of what is free) or SIZE, xon_below = \"3kB\", headroom = charged | free, \
+     headroom_least = \"0B\" }: classes that are paused upstream (PFC) and never dropped; with buffer = { dynamic }",
     ["", "none", "IEEE 802.1Q-2018 clause 36; HPCC (SIGCOMM 2019) §5.1; docs/assumptions.md#pfc"],
 );
 const NIC_LIMIT: Parameter = parameter(

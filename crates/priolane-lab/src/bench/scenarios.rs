@@ -130,6 +130,7 @@ pub const ALL: [Named; 15] = [
                 xoff: Xoff::OfFree(alpha),
                 xon_below: 3_000,
                 headroom: HeadroomFrom::Memory,
+                headroom_least: 0,
             });
             Ok(Scenario { switch: SwitchSpec { memory: None, lossless }, ..mixed(Queues::Fifo)? })
         },

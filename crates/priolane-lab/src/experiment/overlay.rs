@@ -72,6 +72,51 @@ pub fn set(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     Ok(())
 }
 
+impl Axis {
+    /// Whether its values set several keys each, and have labels.
+    pub fn is_labelled(&self) -> bool {
+        self.values.iter().any(|value| label(value).is_some())
+    }
+
+    /// Keeps the value of the label `wanted` only.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn keep_label(&mut self, wanted: &Node) -> Result<(), InputError> {
+        let wanted_json = wanted.value.to_json();
+        let labels: Vec<String> =
+            self.values.iter().filter_map(label).map(|node| node.value.to_json().to_string()).collect();
+        self.values.retain(|value| label(value).is_some_and(|node| node.value.to_json() == wanted_json));
+        if self.values.is_empty() {
+            let what = format!("no point of the sweep has the label {wanted_json}");
+            return Err(wanted.origin.error(&self.key, what, format!("one of {}", labels.join(", "))));
+        }
+        Ok(())
+    }
+}
+
+/// The name of a swept table that sets several keys together: its `label`.
+pub fn label(node: &Node) -> Option<&Node> {
+    match &node.value {
+        Value::Table(table) => table.get(LABEL),
+        _ => None,
+    }
+}
+
+/// The key of a [`label`].
+const LABEL: &str = "label";
+
+/// Lays a value of the swept `key` over the tree: where it has a label, each of its other keys, which are dotted.
+pub fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
+    match &node.value {
+        Value::Table(together) if label(node).is_some() => {
+            let keys = together.entries().iter().filter(|(key, _)| key != LABEL);
+            keys.into_iter().try_for_each(|(key, node)| set(root, key, node))
+        }
+        _ => set(root, key, node),
+    }
+}
+
 fn no_item(node: &Node, key: &str, list: &str, name: Option<&String>) -> InputError {
     let what = match name {
         Some(name) => format!("no `{list}` has the name {name:?}"),
@@ -207,18 +252,22 @@ pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
         }
     }
     for axis in &axes {
-        let first = segments(&axis.key).and_then(|path| path.into_iter().next()).unwrap_or_default();
-        if NOT_SWEPT.contains(&first.as_str()) {
-            let what = format!("`{first}` cannot be swept");
-            let origin = axis.values.first().map_or(&node.origin, |value| &value.origin);
-            return Err(origin.error(
-                &format!("sweep.{}", axis.key),
-                what,
-                "a key of the network, traffic or a scheme",
-            ));
+        sweepable(&axis.key, axis.values.first().map_or(&node.origin, |value| &value.origin))?;
+        for value in axis.values.iter().filter(|value| label(value).is_some()) {
+            let Value::Table(together) = &value.value else { continue };
+            together.entries().iter().try_for_each(|(key, node)| sweepable(key, &node.origin))?;
         }
     }
     Ok(axes)
+}
+
+fn sweepable(key: &str, origin: &Origin) -> Result<(), InputError> {
+    let first = segments(key).and_then(|path| path.into_iter().next()).unwrap_or_default();
+    if !NOT_SWEPT.contains(&first.as_str()) {
+        return Ok(());
+    }
+    let what = format!("`{first}` cannot be swept");
+    Err(origin.error(&format!("sweep.{key}"), what, "a key of the network, traffic or a scheme"))
 }
 
 /// What is the same at all points of a sweep.

@@ -82,15 +82,17 @@ pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
     }
 }
 
-/// What a lossless class reserves at the switch with most.
-fn headroom(experiment: &Experiment, topology: &Topology) -> u64 {
-    let mut of_switches = vec![0; topology.nodes()];
+/// What a lossless class reserves, by switch and link.
+fn headroom(experiment: &Experiment, topology: &Topology) -> Vec<Vec<u64>> {
+    let mut of_switches = vec![Vec::new(); topology.nodes() - topology.hosts as usize];
     for (link, bytes) in
         topology.links.iter().zip(scenario::headroom(topology, &experiment.frame, experiment.host_delay))
     {
-        of_switches[link.to.index()] += bytes;
+        if let Some(switch) = link.to.index().checked_sub(topology.hosts as usize) {
+            of_switches[switch].push(bytes);
+        }
     }
-    of_switches.into_iter().max().unwrap_or(0)
+    of_switches
 }
 
 /// What the experiment's groups pay for.

@@ -64,6 +64,33 @@ fn ids_do_not_hang_on_comments_or_order_of_keys_but_on_values_and_seeds() {
 }
 
 #[test]
+fn a_labelled_value_of_a_sweep_sets_several_keys() {
+    let together = |keys: &str| {
+        let value =
+            |label: u32, load: f64| format!("{{ label = {label}, \"group.all.load.value\" = {load}{keys} }}");
+        let steps = format!("steps = [{}, {}]", value(3, 0.2), value(5, 0.4));
+        FILE.replace("\"group.all.load.value\" = [0.5, 0.6]", &steps)
+    };
+    let plan = planned(&together(", \"scheme.nos2.transport.min_rto\" = \"7ms\""), &Options::default());
+    assert_eq!(plan.experiment.sweep, [("steps".to_owned(), vec![3.into(), 5.into()])]);
+    let last = plan.runs.last().unwrap();
+    let of = |pointer: &str| last.merged.pointer(pointer).cloned();
+    assert_eq!((last.point[0].1.as_u64(), last.scheme.as_str()), (Some(5), "nos2"));
+    assert_eq!(of("/group/0/load/value").and_then(|v| v.as_f64()), Some(0.4));
+    let text = last.merged.to_string();
+    assert!(text.contains("\"min_rto\":\"7ms\""), "{text}");
+    let set =
+        |value: &str| Options { sets: vec![("steps".to_owned(), value.to_owned())], ..Options::default() };
+    let one = planned(&together(""), &set("5"));
+    assert!(one.runs.len() * 2 == plan.runs.len() && one.runs.iter().all(|run| run.point[0].1 == 5));
+    let none = from_text("test.toml", &together(""), Path::new("."), &set("4")).unwrap_err().to_string();
+    assert!(none.contains("the label 4") && none.contains("3, 5"), "{none}");
+    let error =
+        from_text("test.toml", &together(", seeds = 3"), Path::new("."), &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("`seeds` cannot be swept"), "{error}");
+}
+
+#[test]
 fn overlays_and_sets_change_the_plan() {
     let quick = planned(FILE, &Options { size: Size::Quick, ..Options::default() });
     assert_eq!(quick.runs.len(), 4);

@@ -32,15 +32,22 @@ pub struct Fabric {
     pub sprays: bool,
     /// Whether paths can be chosen so that packets of both directions meet.
     pub symmetric: bool,
-    /// Bytes that a lossless class may still send to a switch that pauses it, over all its links, at the switch with
-    /// most.
-    pub headroom: u64,
+    /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
+    pub headroom: Vec<Vec<u64>>,
     /// Which flows have deadlines.
     pub deadlines: Coverage,
     /// How often flows are asked to report for the tables.
     pub rates_every: Option<Span>,
     /// The round trip that is a monitor interval of `mi = "rtt"`.
     pub round_trip: Span,
+}
+
+impl Fabric {
+    /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
+    pub fn headroom(&self, least: u64) -> u64 {
+        let of = |links: &Vec<u64>| links.iter().map(|&bytes| bytes.max(least)).sum();
+        self.headroom.iter().map(of).max().unwrap_or(0)
+    }
 }
 
 /// What does not fit: the dotted key within the scheme, what is wrong, what would be right.

@@ -1,6 +1,6 @@
 //! Lossless classes (PFC) of a scheme's ports: their keys, and whether they fit.
 
-use priolane_core::ids::{Class, ClassSet};
+use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES, PfcSpec};
 use priolane_core::port::{Alpha, SharedBuffer, pfc};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::source::{Field, InputError};
 /// Lossless classes, and when they are paused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pfc {
-    /// The classes, below 8.
+    /// The classes, below 8; any where headroom is free.
     pub classes: Vec<Class>,
     /// Above what a class of an ingress port is paused.
     pub xoff: Xoff,
@@ -23,6 +23,8 @@ pub struct Pfc {
     pub xon_below: u64,
     /// What headroom costs.
     pub headroom: Headroom,
+    /// The least headroom of a class at a port, in bytes.
+    pub headroom_least: u64,
 }
 
 /// A threshold of bytes from one port and class.
@@ -62,15 +64,17 @@ const HEADROOMS: [(&str, Headroom); 2] = [("charged", Headroom::Charged), ("free
 pub(super) fn read(field: &Field<'_>) -> Result<Pfc, InputError> {
     let mut keys = field.table()?;
     let list = keys.need("classes", "classes = [0]")?.filled_list()?;
-    let class = |item: &Field<'_>| Ok(item.integer(0, u64::from(PAUSABLE_CLASSES) - 1)? as Class);
-    let classes = list.iter().map(class).collect::<Result<Vec<Class>, InputError>>()?;
     let text = keys.need("xoff", "xoff = \"1/8\" of what is free, or \"100kB\"")?;
     let is_bytes = text.text().is_ok_and(|t| t.ends_with('B'));
     let xoff = if is_bytes { Xoff::Bytes(text.bytes()?) } else { Xoff::OfFree(alpha(&text)?) };
     let xon_below = keys.take("xon_below").map_or(Ok(3_000), |f| f.bytes())?;
     let headroom = word(keys.take("headroom"), &HEADROOMS, Headroom::Charged)?;
+    let headroom_least = keys.take("headroom_least").map_or(Ok(0), |f| f.bytes())?;
+    let end = if headroom == Headroom::Free { CLASSES as u64 } else { u64::from(PAUSABLE_CLASSES) };
+    let class = |item: &Field<'_>| Ok(item.integer(0, end - 1)? as Class);
+    let classes = list.iter().map(class).collect::<Result<Vec<Class>, InputError>>()?;
     keys.finish()?;
-    Ok(Pfc { classes, xoff, xon_below, headroom })
+    Ok(Pfc { classes, xoff, xon_below, headroom, headroom_least })
 }
 
 impl Pfc {
@@ -88,6 +92,7 @@ impl Pfc {
                 Headroom::Charged => HeadroomFrom::Memory,
                 Headroom::Free => HeadroomFrom::Beside,
             },
+            headroom_least: self.headroom_least,
         }
     }
 }
@@ -110,7 +115,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let mut classes = pfc.classes.clone();
     classes.sort_unstable();
     classes.dedup();
-    let needed = fabric.headroom * classes.len() as u64;
+    let needed = fabric.headroom(pfc.headroom_least) * classes.len() as u64;
     let too_small = scheme.port.buffer.limit.exceeded(u32::MAX, needed);
     if pfc.headroom == Headroom::Charged && too_small {
         let what =

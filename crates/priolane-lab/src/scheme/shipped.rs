@@ -34,6 +34,8 @@ shipped!(
     "homa",
     "prioplus_swift",
     "prioplus_ledbat",
+    "physical_swift",
+    "physical_star_swift",
     "aequitas",
     "firapam",
     "expresspass",

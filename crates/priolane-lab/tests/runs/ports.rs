@@ -194,6 +194,11 @@ fn lossless_classes_that_cannot_be_are_refused() {
         "dynamic",
     );
     refused(&with(&format!("{memory}, pfc = {{ classes = [8], xoff = \"1/8\" }}")), "8", "from 0 to 7");
+    let beyond = format!("{memory}, pfc = {{ classes = [12], xoff = \"1/8\", headroom = \"free\" }}");
+    assert!(planned(&with(&beyond)).is_ok());
+    // 4 links of 30 kB at least.
+    let least = format!("{memory}, pfc = {{ classes = [0], xoff = \"1/8\", headroom_least = \"30kB\" }}");
+    refused(&with(&least), "takes 120000 B", "headroom = \"free\"");
     refused(&with(&format!("{memory}, pfc = {{ classes = [0] }}")), "missing", "xoff");
     refused(
         &format!("kind = \"ranked\", {memory}, pfc = {{ classes = [0], xoff = \"1/8\" }}"),

@@ -2,7 +2,7 @@
 
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::pfc::PAUSABLE_CLASSES;
+use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::port::{Admission, Buffer, Discipline, Fifo, Limit, Pausable, SortBy, Strict, Wfq};
 use priolane_core::units::Time;
 
@@ -41,7 +41,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), RunError> {
     let Some(spec) = scenario.switch.lossless else { return Ok(()) };
     let refuse =
         |what: &str, place: String| Err(RunError::Violation { what: what.to_owned(), at: Time::ZERO, place });
-    if let Some(class) = spec.lossless.iter().find(|&class| class >= PAUSABLE_CLASSES) {
+    let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
+    if let Some(class) = spec.lossless.iter().find(|&class| !by_frame(class)) {
         return refuse("no pause frame can name a lossless class", format!("class {class}"));
     }
     let is_pausable =

@@ -29,6 +29,7 @@ fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {
         xoff,
         xon_below: 2 * 1538,
         headroom: HeadroomFrom::Memory,
+        headroom_least: 0,
     }
 }
 

@@ -6,7 +6,7 @@ const C: Class = 1;
 
 fn spec(size: u64, xoff: Xoff, headroom: HeadroomFrom) -> PfcSpec {
     let memory = SharedBuffer { size, alpha: Alpha::new((1, 1)).unwrap() };
-    PfcSpec { memory, lossless: LOSSLESS, xoff, xon_below: 3_000, headroom }
+    PfcSpec { memory, lossless: LOSSLESS, xoff, xon_below: 3_000, headroom, headroom_least: 0 }
 }
 
 fn load(from: usize, class: Class, wire: u16) -> Load {
@@ -77,6 +77,22 @@ fn headroom_is_charged_to_the_memory_or_beside_it() {
         (0..).take_while(|_| buffer.arrive(load(0, C, 1_000), 0).1 == Tell::Nothing).count()
     };
     assert_eq!((fill(HeadroomFrom::Memory), fill(HeadroomFrom::Beside)), (10, 30));
+}
+
+#[test]
+fn eight_lossless_classes_take_most_of_a_small_switch() {
+    // PrioPlus's switch of 6 ports of 100 Gbps and 1 us: 1.5 x 100 Gbps x 2 us = 37.5 kB for each class and port, where
+    // the links ask for 29,699 B; 8 x 6 x 37.5 kB = 1.8 MB of 4.4 MB/Tbps x 0.6 Tbps = 2.64 MB.
+    let left = |classes: u16, headroom_least| {
+        let spec = PfcSpec {
+            lossless: ClassSet((1 << classes) - 1),
+            headroom_least,
+            ..spec(2_640_000, Xoff::Bytes(u64::MAX), HeadroomFrom::Memory)
+        };
+        PfcBuffer::new(spec, vec![29_699; 6]).shared_size()
+    };
+    assert_eq!((left(8, 37_500), left(1, 37_500)), (840_000, 2_415_000));
+    assert_eq!(left(8, 20_000), 2_640_000 - 48 * 29_699);
 }
 
 #[test]

@@ -348,6 +348,7 @@ impl Draw {
             xoff: self.pick(&[Xoff::OfFree(of_free), Xoff::Bytes(20_000), Xoff::Bytes(0)]),
             xon_below: self.pick(&[0, 3_000]),
             headroom: self.pick(&[HeadroomFrom::Memory, HeadroomFrom::Beside]),
+            headroom_least: 0,
         }
     }
 
