@@ -77,7 +77,7 @@ fn a_labelled_value_of_a_sweep_sets_several_keys() {
     let of = |pointer: &str| last.merged.pointer(pointer).cloned();
     assert_eq!((last.point[0].1.as_u64(), last.scheme.as_str()), (Some(5), "nos2"));
     assert_eq!(of("/group/0/load/value").and_then(|v| v.as_f64()), Some(0.4));
-    let text = serde_json::to_string(&last.merged).unwrap();
+    let text = last.merged.to_string();
     assert!(text.contains("\"min_rto\":\"7ms\""), "{text}");
     let error =
         from_text("test.toml", &together(", seeds = 3"), Path::new("."), &Options::default()).unwrap_err();
