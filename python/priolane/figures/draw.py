@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import offset_copy
 
 from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves, paint_lines
 from priolane.figures.style import INK, applied
@@ -18,6 +19,9 @@ from priolane.report.model import Panel
 SINGLE_IN = 3.3
 DOUBLE_IN = 7.0
 _ROW_IN = 2.45
+# From the x axis to a legend, past its ticks and past its label.
+_BELOW_TICKS_IN = 0.25
+_BELOW_LABEL_IN = 0.42
 # Width of a legend's row, in characters, at the width of a column; each entry's symbol takes as much as 8.
 _LEGEND_CHARACTERS = 52
 _SYMBOL_CHARACTERS = 8
@@ -55,10 +59,15 @@ def draw_all(panels: Sequence[Panel]) -> Drawing:
             _paint(panel, PanelAxes(axes, drawing, f"p{index}"))
             handles, labels = _legend_of(axes, panel)
             if len(labels) > 1:
-                below = (0.5, -0.26 if panel.x_label else -0.16)
-                columns_of = _legend_columns(labels)
+                drop = _BELOW_LABEL_IN if panel.x_label else _BELOW_TICKS_IN
                 axes.legend(
-                    handles, labels, ncols=columns_of, loc="upper center", bbox_to_anchor=below, borderaxespad=0
+                    handles,
+                    labels,
+                    ncols=_legend_columns(labels),
+                    loc="upper center",
+                    bbox_to_anchor=(0.5, 0),
+                    bbox_transform=offset_copy(axes.transAxes, fig=drawing.figure, y=-drop, units="inches"),
+                    borderaxespad=0,
                 )
     return drawing
 

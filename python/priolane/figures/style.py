@@ -62,6 +62,9 @@ _FIXED = {
     # PrioPlus and its baselines
     "prioplus": Style(VERMILION, "d", SOLID, "//"),
     "swift": Style(BLUE, "H", DASHED, "\\\\"),
+    "physicalswift": Style(BLUE, "s", DOTTED, "---"),
+    "physicalstarswift": Style(GREEN, "^", DASH_DOT, "+++"),
+    "physicalstarnocc": Style(BLACK, "o", DOTTED, ""),
     "ledbat": Style(GREEN, "8", DOTTED, ".."),
     "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
     # PACCP, Firapam and their baselines
