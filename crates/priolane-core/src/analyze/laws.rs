@@ -99,5 +99,5 @@ fn mean_priority(row: &[f64], priorities: &[f64]) -> f64 {
 
 fn late(model: &Model, fct_s: &[f64], row: &[f64]) -> f64 {
     let of = model.requirements.iter().zip(fct_s).zip(row);
-    of.filter(|((allowed, fct), _)| allowed < fct).map(|(_, share)| share).sum()
+    of.filter(|((allowed, fct), _)| allowed < fct).fold(0.0, |sum, (_, share)| sum + share)
 }

@@ -149,7 +149,7 @@ impl Model {
     /// The part of the flows of size class `n` that may take less than `fct_s` seconds.
     fn missed(&self, n: usize, fct_s: f64) -> f64 {
         let of = self.requirements.iter().zip(&self.mix[n]);
-        of.filter(|&(&allowed, _)| allowed < fct_s).map(|(_, share)| share).sum()
+        of.filter(|&(&allowed, _)| allowed < fct_s).fold(0.0, |sum, (_, share)| sum + share)
     }
 }
 

@@ -36,6 +36,7 @@ fn priorities_by_size_are_eqs_9_to_11() {
     assert_eq!(found.fct_s, [0.5, 4.0]);
     assert_eq!((found.printed_s, found.mean_s), (4.5, 0.75 * 0.5 + 0.25 * 4.0));
     assert_eq!((found.missed, found.miss_rate), (vec![0.0, 1.0], 0.25));
+    assert!(BytesBased::new(&model(), &OF_SIZE, 1e9).miss_rate.is_sign_positive(), "nothing is 0, not -0");
     // gamma^-e = 0.01^0.5 = 0.1, and a_1 = (100 x 10 + 400 x 20) / 200 = 45.
     assert!((found.slope.unwrap() - 45.0).abs() < 1e-9);
 }

@@ -42,8 +42,11 @@ pub(super) fn observe(asked: &ExperimentOf, base: &Path, size: Size) -> Result<O
         plan.runs.first().ok_or_else(|| none("the experiment has no run", "one with schemes and seeds"))?;
     let built = plan::build(run)?;
     let flows = &built.scenario.flows;
-    let cells: Vec<Option<(usize, usize)>> =
-        flows.iter().zip(&built.measured).map(|(flow, &measured)| cell(flow, measured, asked)).collect();
+    let cells: Vec<Option<(usize, usize)>> = flows
+        .iter()
+        .zip(&built.measured)
+        .map(|(flow, &measured)| cell(flow, asked).filter(|_| measured))
+        .collect();
     let (parts, kept) = parts(flows, &cells);
     let model = Model::new(parts).map_err(|_| {
         none(
@@ -58,10 +61,10 @@ pub(super) fn observe(asked: &ExperimentOf, base: &Path, size: Size) -> Result<O
 }
 
 /// The size class and the class of latency requirement of a flow of the model.
-fn cell(flow: &FlowSpec, measured: bool, asked: &ExperimentOf) -> Option<(usize, usize)> {
+fn cell(flow: &FlowSpec, asked: &ExperimentOf) -> Option<(usize, usize)> {
     let (size, deadline) = (flow.size?, flow.deadline?);
     let allowed = deadline.since(flow.start);
-    if !measured || allowed.0 == 0 {
+    if allowed.0 == 0 {
         return None;
     }
     let n = asked.size_edges.iter().filter(|&&edge| edge < size).count();
