@@ -37,6 +37,11 @@ def _model(folder: Path, text: str) -> str:
     return str(path)
 
 
+def test_the_model_of_the_document_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["analyze", str(Path(__file__).parent.parent / "docs" / "model.toml")]) == 0
+    assert capsys.readouterr().out.count("\n") > 5
+
+
 def test_closed_forms_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["analyze", _model(tmp_path, STATED)]) == 0
     lines = capsys.readouterr().out.splitlines()

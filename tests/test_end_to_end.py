@@ -43,6 +43,14 @@ def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
     assert one == two
 
 
+def test_threads_of_a_run_do_not_change_results(tmp_path: Path) -> None:
+    experiment = first.write_experiment(tmp_path)
+    assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0
+    assert call("run", experiment, "-o", tmp_path / "two", "--jobs", "1", "--threads", "2").returncode == 0
+    assert results_of(tmp_path / "one") == results_of(tmp_path / "two")
+    assert call("run", experiment, "-o", tmp_path / "three", "--threads", "0").returncode == 2
+
+
 def test_a_second_call_repeats_no_run(tmp_path: Path) -> None:
     experiment = first.write_experiment(tmp_path)
     call("run", experiment, "-o", tmp_path / "out")
