@@ -230,6 +230,11 @@ pub mod as_text {
         s.serialize_str(&super::show_bytes(*bytes))
     }
 
+    /// The bytes of a packet on the wire as text.
+    pub fn wire_bytes<S: Serializer>(bytes: &u16, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&super::show_bytes(u64::from(*bytes)))
+    }
+
     /// A queue limit as text.
     pub fn limit<S: Serializer>(limit: &Limit, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::show_limit(*limit))

@@ -10,6 +10,7 @@ use super::check::{Fabric, Fault};
 use super::parts::{Host, Nic, NicQueue, PortKind, Sharing};
 use super::read::alpha;
 use super::transport::word;
+use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
 /// Lossless classes, and when they are paused.
@@ -20,10 +21,12 @@ pub struct Pfc {
     /// Above what a class of an ingress port is paused.
     pub xoff: Xoff,
     /// Bytes below that at which it is resumed.
+    #[serde(serialize_with = "as_text::bytes")]
     pub xon_below: u64,
     /// What headroom costs.
     pub headroom: Headroom,
     /// The least headroom of a class at a port, in bytes.
+    #[serde(serialize_with = "as_text::bytes")]
     pub headroom_least: u64,
 }
 

@@ -6,6 +6,7 @@ use priolane_core::port::{Among, DataRate, GroupOrder, Split, TokenGroupSpec};
 use serde::Serialize;
 
 use super::transport::word;
+use crate::quantity::as_text;
 use crate::source::{InputError, Reader};
 
 /// Signals, classes of tokens behind one limiter, and data.
@@ -18,6 +19,7 @@ pub struct TokenPort {
     /// Tokens that may go at once, at least 1.
     pub burst: u32,
     /// Bytes on the wire of a mean token.
+    #[serde(serialize_with = "as_text::wire_bytes")]
     pub token: u16,
     /// Slots after which a waiting token expires, 0 for never.
     pub expiry: u32,
