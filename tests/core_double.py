@@ -40,7 +40,7 @@ class CoreDouble:
         settings: str,
         progress: Callable[[float, int, int], bool] | None = None,
     ) -> str:
-        assert json.loads(settings).keys() == {"engine", "verify"}
+        assert json.loads(settings).keys() == {"engine", "verify", "threads"}
         assert Path(path).is_file()
         assert json.loads(options)
         directory = Path(out_dir) / run_id

@@ -101,16 +101,21 @@ def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:
 
 
 def test_check_prints_numbers_and_warnings(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
     assert main(["check", str(experiment)]) == 0
-    assert capsys.readouterr().out.splitlines()[-4:] == [
+    assert capsys.readouterr().out.splitlines()[-5:] == [
         "runs: 16",
         "packet_hops: 1.50e+08",
         "seconds: 90.0",
+        "threads: 1 a run: 16 runs keep 4 cores busy, and threads of one run wait for each other",
         "warning: small",
     ]
     assert core.ran == []
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    assert main(["check", str(experiment)]) == 0
+    assert "--threads 4 would use all 64 cores" in capsys.readouterr().out
 
 
 def test_list_and_bench_print_tables(
