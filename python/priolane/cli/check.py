@@ -32,7 +32,6 @@ def carry_out(chosen: argparse.Namespace) -> int:
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}")
     show.line(f"threads: {_threads(int(found['runs']), os.cpu_count() or 1)}")
-    show.line(f"threads: {_threads(int(found['runs']), os.cpu_count() or 1)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
     return 0
