@@ -69,6 +69,7 @@ _FIXED = {
     "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
     # PACCP, Firapam and their baselines
     "paccp": Style(VERMILION, "X", SOLID, "xx"),
+    "paccpdctcp": Style(BLUE, "^", DASHED, "++"),
     "firapam": Style(VERMILION, "*", SOLID, "||"),
     # PACCP's classes of service
     "be": Style(BLACK, "o", DOTTED, ""),
