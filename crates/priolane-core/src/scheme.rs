@@ -6,6 +6,7 @@
 
 mod list;
 mod own;
+mod parts;
 mod policies;
 mod tokens;
 

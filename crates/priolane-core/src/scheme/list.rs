@@ -1,19 +1,8 @@
 //! The entries, row by row.
 
+use super::parts::{always, joined, parameter};
 use super::{Capability, Entry, Parameter, Provision, Row};
 use super::{own, policies, tokens};
-
-const fn parameter(
-    name: &'static str,
-    meaning: &'static str,
-    [unit, default, source]: [&'static str; 3],
-) -> Parameter {
-    Parameter { name, meaning, unit, default, source }
-}
-
-const fn always(capability: Capability) -> Provision {
-    Provision { capability, if_set: None }
-}
 
 const MARKS_IF_ECN: Provision = Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
 
@@ -103,14 +92,7 @@ const WINDOW: [Parameter; 13] = [
 
 /// A transport's own parameters, then those of the window machine.
 const fn on_window<const N: usize, const ALL: usize>(own: [Parameter; N]) -> [Parameter; ALL] {
-    assert!(ALL == N + WINDOW.len());
-    let mut all = [WINDOW[0]; ALL];
-    let mut i = 0;
-    while i < ALL {
-        all[i] = if i < N { own[i] } else { WINDOW[i - N] };
-        i += 1;
-    }
-    all
+    joined(own, WINDOW)
 }
 
 const NEWRENO: &[Parameter] = &WINDOW;
@@ -376,14 +358,7 @@ const PRIOPLUS_OWN: [Parameter; 12] = [
 
 /// PrioPlus's parameters, then those of the controller inside.
 const fn inside_prioplus<const N: usize, const ALL: usize>(inner: [Parameter; N]) -> [Parameter; ALL] {
-    assert!(ALL == N + PRIOPLUS_OWN.len());
-    let mut all = [PRIOPLUS_OWN[0]; ALL];
-    let mut i = 0;
-    while i < ALL {
-        all[i] = if i < PRIOPLUS_OWN.len() { PRIOPLUS_OWN[i] } else { inner[i - PRIOPLUS_OWN.len()] };
-        i += 1;
-    }
-    all
+    joined(PRIOPLUS_OWN, inner)
 }
 
 const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<30, 43>(inside_prioplus::<18, 30>(SWIFT_OWN));
@@ -411,10 +386,7 @@ const PACCP_OWN: [Parameter; 3] = [
 const PACCP: &[Parameter] = &on_window::<3, 16>(PACCP_OWN);
 
 /// PACCP's own parameters, then DCTCP's.
-const PACCP_DCTCP_OWN: [Parameter; 7] =
-    [PACCP_OWN[0], PACCP_OWN[1], PACCP_OWN[2], DCTCP_OWN[0], DCTCP_OWN[1], DCTCP_OWN[2], DCTCP_OWN[3]];
-
-const PACCP_DCTCP: &[Parameter] = &on_window::<7, 20>(PACCP_DCTCP_OWN);
+const PACCP_DCTCP: &[Parameter] = &on_window::<7, 20>(joined(PACCP_OWN, DCTCP_OWN));
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
 const THRESHOLDS: Parameter = parameter(

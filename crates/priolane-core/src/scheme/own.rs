@@ -1,14 +1,7 @@
 //! The entries of transports that decide themselves which flow of a host goes next.
 
+use super::parts::parameter;
 use super::{Capability, Entry, Parameter, Provision, Row};
-
-const fn parameter(
-    name: &'static str,
-    meaning: &'static str,
-    [unit, default, source]: [&'static str; 3],
-) -> Parameter {
-    Parameter { name, meaning, unit, default, source }
-}
 
 const RANKS: &[Provision] = &[Provision { capability: Capability::Ranks, if_set: None }];
 

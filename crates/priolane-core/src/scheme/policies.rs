@@ -1,14 +1,7 @@
 //! The entries of policies that see flows, not packets: assignment when a flow starts, and admission.
 
+use super::parts::parameter;
 use super::{Entry, Parameter, Row};
-
-const fn parameter(
-    name: &'static str,
-    meaning: &'static str,
-    [unit, default, source]: [&'static str; 3],
-) -> Parameter {
-    Parameter { name, meaning, unit, default, source }
-}
 
 const fn entry(
     row: Row,

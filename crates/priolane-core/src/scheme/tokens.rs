@@ -1,18 +1,7 @@
 //! The entries of token transports and of what they need at hosts.
 
-use super::{Capability, Entry, Parameter, Provision, Row};
-
-const fn parameter(
-    name: &'static str,
-    meaning: &'static str,
-    [unit, default, source]: [&'static str; 3],
-) -> Parameter {
-    Parameter { name, meaning, unit, default, source }
-}
-
-const fn always(capability: Capability) -> Provision {
-    Provision { capability, if_set: None }
-}
+use super::parts::{always, joined, parameter};
+use super::{Capability, Entry, Parameter, Row};
 
 /// The parameters of all token transports.
 const TOKENS_OWN: [Parameter; 10] = [
@@ -111,24 +100,6 @@ const TOP_OWN: [Parameter; 12] = [
     ),
     parameter("deadline_max", "time at which they end", ["time", "", "docs/assumptions.md#top-classes"]),
 ];
-
-const fn joined<const A: usize, const B: usize, const ALL: usize>(
-    first: [Parameter; A],
-    second: [Parameter; B],
-) -> [Parameter; ALL] {
-    let mut all = [TOKEN_RTO; ALL];
-    let mut i = 0;
-    while i < A {
-        all[i] = first[i];
-        i += 1;
-    }
-    let mut j = 0;
-    while j < B {
-        all[A + j] = second[j];
-        j += 1;
-    }
-    all
-}
 
 const EXPRESSPASS_KEYS: &[Parameter] = &joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]);
 const TOP_KEYS: &[Parameter] = &joined::<11, 12, 23>(joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]), TOP_OWN);

@@ -53,9 +53,16 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         rates_every: experiment.rates_every,
         round_trip: admission::round_trip(topology, &experiment.frame),
         sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
-        symmetric: is_symmetric(topology),
+        symmetric: !retraces(experiment) || is_symmetric(topology),
         headroom: headroom(experiment, topology),
     }
+}
+
+/// Whether a scheme's tokens and data share their way: nobody else asks whether routes are symmetric, which takes a copy
+/// of the network and its paths to find.
+fn retraces(experiment: &Experiment) -> bool {
+    let mut tokens = experiment.scheme.values().filter_map(|scheme| scheme.transport.kind.tokens());
+    tokens.any(|tokens| tokens.paths == TokenPaths::Symmetric)
 }
 
 /// Racks between which paths are looked at.
