@@ -96,3 +96,15 @@ fn another_seed_takes_other_ways_and_pinned_paths_do_not_care() {
     assert_ne!(with_seed(PathChoice::Sprayed, 1), with_seed(PathChoice::Sprayed, 2));
     assert_eq!(with_seed(PathChoice::Pinned, 1), with_seed(PathChoice::Pinned, 2));
 }
+
+#[test]
+fn switches_that_see_the_same_do_not_choose_the_same() {
+    let mut scenario = across(PathChoice::Sprayed, 1_000_000);
+    // Two flows that mirror each other: what arrives at one leaf arrives at the other at the same time.
+    scenario.flows =
+        [(0, 4), (4, 0)].into_iter().zip(0..).map(|(pair, i)| flow(i, pair, 3_000_000, Time::ZERO)).collect();
+    let outcome = agreed(&scenario);
+    let [left, right] = ["leaf0", "leaf1"].map(|leaf| upward(&outcome, &scenario.topology, leaf, "spine"));
+    assert_eq!(left.iter().sum::<u64>(), right.iter().sum::<u64>());
+    assert_ne!(left, right);
+}
