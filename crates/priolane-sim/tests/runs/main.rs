@@ -9,6 +9,7 @@ mod dependencies;
 mod engines;
 mod failures;
 mod homa;
+mod hpcc;
 mod lossless;
 mod ndp;
 mod ns3_unit;
