@@ -3,7 +3,7 @@
 use priolane_core::endpoint::FlowReport;
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::{Header, Kind};
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 
 use super::counts::Counts;
 use super::gate::Gate;
@@ -17,8 +17,6 @@ use crate::waits::mark_not_issued;
 #[derive(Debug)]
 pub(crate) struct Collector<'a> {
     scenario: &'a Scenario,
-    /// When flows were delivered; how long they took is known once all starts are.
-    delivered: Vec<(FlowId, Time)>,
     standstill: Standstill,
     outcome: Outcome,
 }
@@ -32,7 +30,7 @@ impl<'a> Collector<'a> {
         let mut flows: Vec<FlowRecord> = scenario.flows.iter().map(record).collect();
         scenario.waits.iter().for_each(|wait| flows[wait.flow.index()].began = Began::Never);
         let outcome = Outcome { flows, ..Outcome::default() };
-        Self { scenario, delivered: Vec::new(), standstill: Standstill::default(), outcome }
+        Self { scenario, standstill: Standstill::default(), outcome }
     }
 
     /// Counts of one line and the queues in front of it.
@@ -75,10 +73,15 @@ impl<'a> Collector<'a> {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
-    /// The last byte of `flow` arrived at `at`, but for `missing` bytes that were given up.
-    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time, missing: u64) {
-        self.delivered.push((flow, at));
-        self.outcome.flows[flow.index()].missing = missing;
+    /// The last byte of `flow` arrived at `at`, but for those that were given up.
+    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time) {
+        // Reckoned from time zero until all starts are known.
+        self.outcome.flows[flow.index()].fct = Some(at.since(Time::ZERO));
+    }
+
+    /// `bytes` of a flow that was delivered were given up.
+    pub(crate) fn given_up(&mut self, flow: FlowId, bytes: u64) {
+        self.outcome.flows[flow.index()].missing = bytes;
     }
 
     /// Flows that waited, and when they started.
@@ -104,26 +107,24 @@ impl<'a> Collector<'a> {
         self.outcome.reports.push(report);
     }
 
-    /// The sender of a flow reports its end.
-    pub(crate) fn completed(&mut self, report: &FlowReport) {
-        let record = &mut self.outcome.flows[report.flow.index()];
-        record.fct_acked = Some(report.elapsed);
-        record.class.first = report.class_first;
-        record.class.last = report.class_last;
-        record.retransmits = report.retransmits;
-        record.timeouts = report.timeouts;
+    /// The sender of a flow reported its end.
+    pub(crate) fn ended(&mut self, ended: &Ended) {
+        let record = &mut self.outcome.flows[ended.flow.index()];
+        record.fct_acked = Some(ended.elapsed);
+        (record.class.first, record.class.last) = ended.classes;
+        record.retransmits = ended.retransmits;
+        record.timeouts = ended.timeouts;
     }
 
     /// The whole, in canonical order.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         let Outcome { flows, .. } = &mut self.outcome;
-        for (flow, at) in self.delivered {
-            let record = &mut flows[flow.index()];
+        for (record, flow) in std::iter::zip(&mut *flows, &self.scenario.flows) {
             let start = match record.began {
                 Began::At(start) => start,
-                _ => self.scenario.flows[flow.index()].start,
+                _ => flow.start,
             };
-            record.fct = Some(at.since(start));
+            record.fct = record.fct.map(|fct| fct - start.since(Time::ZERO));
         }
         mark_not_issued(&self.scenario.waits, flows);
         self.outcome.deadlock = self.standstill.cycle();
@@ -137,6 +138,24 @@ impl<'a> Collector<'a> {
     /// The outcome, for what only the engine knows.
     pub(crate) fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
+    }
+}
+
+/// What a host keeps of the last report of a flow: as little as the record needs, for there are many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    flow: FlowId,
+    elapsed: Span,
+    retransmits: u32,
+    timeouts: u32,
+    /// Of the first and of the last payload packet.
+    classes: (Class, Class),
+}
+
+impl From<&FlowReport> for Ended {
+    fn from(report: &FlowReport) -> Self {
+        let &FlowReport { flow, elapsed, retransmits, timeouts, class_first, class_last, .. } = report;
+        Self { flow, elapsed, retransmits, timeouts, classes: (class_first, class_last) }
     }
 }
 

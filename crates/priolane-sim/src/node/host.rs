@@ -5,137 +5,39 @@
 //! becoming free, a control message, a flow to start, a timer. A transmit queue is served lazily by an engine that
 //! serves ports lazily, unless it holds a packet whose departure the transport wants to know.
 
+mod agenda;
+mod departures;
+mod measuring;
 mod pause;
 
 use std::sync::Arc;
 
-use priolane_core::endpoint::{
-    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, SendId, Tx, Weights,
-};
+use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Weights};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
-use priolane_core::noise::DelayNoise;
-use priolane_core::packet::{self, Body, Header, Marks, Packet};
-use priolane_core::port::Admission;
+use priolane_core::packet::{self, Packet};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
-use super::collector::Collector;
+use super::collector::{Collector, Ended};
 use super::counts::Counts;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::gate::Gate;
 use super::line::Line;
 use super::machines::Machines;
-use super::nic::{Outgoing, TransmitQueue};
+use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::outcome::{FlowSample, RunError, Sample, Tally};
+use crate::outcome::{FlowSample, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
-use crate::trace::{Backlog, Seen};
+use crate::trace::Seen;
 use crate::waits::News;
-use crate::wire::{Due, Kind, Service, Wire};
+use crate::wire::{Due, Kind, Wire};
+use agenda::Agenda;
+use departures::{Pull, Waiting};
+use measuring::{Noise, clock};
 use pause::Pausing;
-
-/// What the transport answered when it was last asked for a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pull {
-    /// Nothing to send until something happens.
-    Idle,
-    /// Ask when the line is free.
-    Ask,
-    /// Ask at this instant.
-    NotBefore(Time),
-    /// Not before the packet that is kept has gone: its class is paused.
-    Kept,
-}
-
-/// What the applications and the experiment do at this host, in order of time.
-#[derive(Debug, Default)]
-struct Agenda {
-    /// Flows that start here: when, and index in the flow list.
-    opens: Vec<(Time, u32)>,
-    next_open: usize,
-    controls: Vec<ScheduledControl>,
-    next_control: usize,
-    /// Flows that will be aborted and have not ended yet.
-    doomed: Vec<FlowId>,
-    /// Where thresholds follow the workload.
-    estimator: Option<Box<Estimator>>,
-    /// Where flows wait for others.
-    reactions: Option<Box<Reactions>>,
-    /// Where machines pay for their flows together.
-    machines: Option<Box<Machines>>,
-    /// Where flows do not simply get the class they ask for.
-    gate: Option<Box<Gate>>,
-}
-
-impl Agenda {
-    fn next(&self) -> Due {
-        let control = self.controls.get(self.next_control);
-        let open = self.next_open();
-        let control = control.map_or(Due::NEVER, |control| Due::new(control.at, Kind::Control));
-        let adapt = self.estimator.as_ref().map_or(Due::NEVER, |e| Due::new(e.next(), Kind::Control));
-        let share = self.machines.as_ref().map_or(Due::NEVER, |m| Due::new(m.due(), Kind::Control));
-        control.min(adapt).min(share).min(open.map_or(Due::NEVER, |(start, _)| Due::new(start, Kind::Open)))
-    }
-
-    /// The next flow to start, by its index in the flow list, and when.
-    fn next_open(&self) -> Option<(Time, u32)> {
-        let planned = self.opens.get(self.next_open).copied();
-        let Some(reactions) = &self.reactions else { return planned };
-        let released = reactions.next().map(|(start, flow)| (start, flow.0));
-        [planned, released].into_iter().flatten().min()
-    }
-
-    /// A flow that has not started shall not.
-    fn cancel(&mut self, flow: FlowId) {
-        let planned = self.opens[self.next_open..].iter().position(|&(_, f)| f == flow.0);
-        if let Some(ahead) = planned {
-            self.opens.remove(self.next_open + ahead);
-        }
-    }
-
-    /// The next flow starts.
-    fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
-        let (start, flow) = self.next_open()?;
-        match &mut self.reactions {
-            Some(reactions) if reactions.next() == Some((start, FlowId(flow))) => reactions.start_next(),
-            _ => self.next_open += 1,
-        }
-        Some(FlowSpec { start, ..flows[flow as usize] })
-    }
-}
-
-/// What the transmit queue holds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
-    packets: u32,
-    /// Those whose departure the transport wants to know.
-    named: u32,
-    /// Whether the queue may hold packets back: then each departure is an event, at an instant that the queue knows.
-    limited: bool,
-}
-
-impl Waiting {
-    #[inline]
-    fn add(&mut self, id: Option<SendId>) {
-        self.packets += 1;
-        self.named += u32::from(id.is_some());
-    }
-
-    #[inline]
-    fn remove(&mut self, id: Option<SendId>) {
-        self.packets -= 1;
-        self.named -= u32::from(id.is_some());
-    }
-
-    /// Whether the next departure is an event of its own.
-    #[inline]
-    fn is_event<W: Wire<B>, B: Body>(self) -> bool {
-        self.named > 0 || ((W::SERVICE == Service::Eager || self.limited) && self.packets > 0)
-    }
-}
 
 /// A host with the transport `E`.
 #[derive(Debug)]
@@ -160,41 +62,12 @@ pub(crate) struct Host<E: Endpoint> {
     due: Due,
     /// When the line takes the next packet or the transport is asked for one.
     departure: Due,
-    delivered: Vec<(FlowId, Time, u64)>,
-    completed: Vec<FlowReport>,
+    delivered: Vec<(FlowId, Time)>,
+    /// Of those delivered, bytes that were given up.
+    given_up: Vec<(FlowId, u64)>,
+    ended: Vec<Ended>,
     reports: Vec<FlowSample>,
     exchanged: [Exchanged; CLASSES],
-}
-
-/// What the host adds to the delays that it measures.
-#[derive(Debug)]
-struct Noise {
-    of: DelayNoise,
-    stream: Stream,
-}
-
-impl Noise {
-    fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
-        let of = scenario.measuring.noise.clone()?;
-        Some(Self { of, stream: Stream::new(scenario.seed, Purpose::DelayNoise, u64::from(host.0)) })
-    }
-
-    /// The error of what `header` reports; only answers report a delay.
-    fn of(&mut self, header: &Header) -> Span {
-        match header.kind {
-            packet::Kind::Ack | packet::Kind::SynAck => self.of.sample(&mut self.stream),
-            packet::Kind::Probe if header.marks.has(Marks::ECHO) => self.of.sample(&mut self.stream),
-            _ => Span::ZERO,
-        }
-    }
-}
-
-/// How far the clock of `host` is off.
-fn clock(scenario: &Scenario, host: HostId) -> LocalClock {
-    let error = scenario.measuring.clock_error.0;
-    let drawn =
-        Stream::new(scenario.seed, Purpose::Clock, u64::from(host.0)).below(error.saturating_mul(2) + 1);
-    LocalClock { offset_ps: drawn.cast_signed() - error.cast_signed() }
 }
 
 /// What a host's transport made and took of one class.
@@ -239,7 +112,8 @@ impl<E: Endpoint> Host<E> {
             agenda,
             departure: Due::NEVER,
             delivered: Vec::new(),
-            completed: Vec::new(),
+            given_up: Vec::new(),
+            ended: Vec::new(),
             reports: Vec::new(),
             exchanged: [Exchanged::default(); CLASSES],
         }
@@ -270,56 +144,12 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// When the next packet may leave, as of now.
-    #[inline]
-    fn next_departure<W: Wire<E::Body>>(&self) -> Due {
-        let asked = match self.pull {
-            Pull::Idle | Pull::Kept => Time::NEVER,
-            Pull::Ask => self.line.free_at,
-            Pull::NotBefore(t) if self.queue.is_some() => t,
-            Pull::NotBefore(t) => t.max(self.line.free_at),
-        };
-        let waits = self.waiting.is_event::<W, _>() && self.may_serve();
-        let queued = if waits { self.next_service() } else { Time::NEVER };
-        Due::new(asked.min(queued), Kind::Departure)
-    }
-
-    /// When the transmit queue, which holds something, starts the next packet.
-    #[inline]
-    fn next_service(&self) -> Time {
-        if !self.waiting.limited {
-            return self.line.free_at;
-        }
-        self.queue.as_ref().map_or(Time::NEVER, |queue| queue.next_start().max(self.line.free_at))
-    }
-
-    /// Departures that are not events and were due by `limit` happen.
-    #[inline]
-    pub(crate) fn catch_up<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
-        while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
-            let start = self.line.free_at;
-            let paused = self.paused;
-            let Some(outgoing) = self.queue.as_mut().and_then(|queue| queue.start(start, paused)) else {
-                return;
-            };
-            self.waiting.remove(None);
-            self.counts.dequeued(start, outgoing.packet.header.class);
-            self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
-        }
-    }
-
     /// When the host must live again if nothing arrives: its next local event, or a departure that is none.
     #[inline]
     pub(crate) fn next_life(&self) -> Time {
         let next = self.next_local().at();
         let lazy = self.waiting.packets > 0 && !self.waiting.limited && self.may_serve();
         if lazy { next.min(self.line.free_at) } else { next }
-    }
-
-    /// Whether a transmit queue that holds something may serve it.
-    #[inline]
-    fn may_serve(&self) -> bool {
-        self.paused == ClassSet::NONE || self.has_unpaused()
     }
 
     /// Does what `next_local` announced for `now`.
@@ -471,7 +301,10 @@ impl<E: Endpoint> Host<E> {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Delivered { flow, at, missing } => {
-                    self.delivered.push((flow, at, missing));
+                    self.delivered.push((flow, at));
+                    if missing > 0 {
+                        self.given_up.push((flow, missing));
+                    }
                     self.spread(scenario, flow, now, wire);
                 }
                 Event::Completed(report) => {
@@ -481,7 +314,7 @@ impl<E: Endpoint> Host<E> {
                     if let Some(gate) = &mut self.agenda.gate {
                         gate.completed(&report, now);
                     }
-                    self.completed.push(report);
+                    self.ended.push(Ended::from(&report));
                     self.departed(report.flow, scenario, now);
                     self.agenda.doomed.retain(|&f| f != report.flow);
                     if scenario.flows[report.flow.index()].size.is_some() {
@@ -507,165 +340,6 @@ impl<E: Endpoint> Host<E> {
         if let Some(control) = self.agenda.gate.as_mut().and_then(|gate| gate.report(report, now)) {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.control(cx, flow, control);
-        }
-    }
-
-    /// Asks for packets and puts them on the line for as long as both are willing.
-    #[inline]
-    fn pump<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        if self.queue.is_some() {
-            self.fill(now, wire);
-            self.serve_queue(now, wire);
-        } else {
-            self.pull(now, wire);
-        }
-        self.departure = self.next_departure::<W>();
-    }
-
-    /// Without a transmit queue: the free line asks.
-    #[inline]
-    fn pull<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        while self.pull == Pull::Ask && self.line.free_at <= now {
-            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            match self.endpoint.poll_transmit(cx) {
-                Tx::Send { packet, id } => {
-                    self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
-                    wire.observe(|| Seen::Made { at: now, packet });
-                    wire.observe(|| self.offered(now, &packet.header));
-                    wire.observe(|| Seen::Admitted(Admission::Queued));
-                    if self.paused.has(packet.header.class) {
-                        return self.keep(now, Outgoing { packet, id });
-                    }
-                    self.line.transmit(now, &packet, &mut self.counts, wire);
-                    if let Some(id) = id {
-                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_sent(cx, id, now);
-                    }
-                }
-                other => self.wait(other, now, wire),
-            }
-        }
-    }
-
-    /// Notes an answer other than a packet.
-    #[inline]
-    fn wait<W: Wire<E::Body>>(&mut self, answer: Tx<E::Body>, now: Time, wire: &mut W) {
-        self.pull = match answer {
-            Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
-            Tx::NotBefore(_) => {
-                wire.violated(self.asked_for_the_past(now));
-                Pull::Idle
-            }
-            Tx::Idle | Tx::Send { .. } => Pull::Idle,
-        };
-    }
-
-    #[cold]
-    fn asked_for_the_past(&self, now: Time) -> RunError {
-        RunError::Violation {
-            what: "a transport asked to wait until an instant that has passed".into(),
-            at: now,
-            place: format!("host {}", self.host.0),
-        }
-    }
-
-    /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
-    fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        while self.pull == Pull::Ask {
-            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            let mut outgoing = match self.endpoint.poll_transmit(cx) {
-                Tx::Send { packet, id } => Outgoing { packet, id },
-                other => return self.wait(other, now, wire),
-            };
-            let Header { class, wire: size, .. } = outgoing.packet.header;
-            self.expire(now, wire);
-            self.exchanged[usize::from(class) % CLASSES].made.add(size);
-            wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
-            wire.observe(|| self.offered(now, &outgoing.packet.header));
-            let Some(queue) = &mut self.queue else { return };
-            let paused = self.paused.has(class);
-            let idle = self.line.free_at <= now && self.waiting.packets == 0 && !paused;
-            let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
-            let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
-            while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
-                wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
-                self.waiting.remove(id);
-                self.counts.evicted(now, packet.header.class, packet.header.wire);
-                if let Some(id) = id {
-                    let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                    self.endpoint.on_refused(cx, id);
-                }
-            }
-            wire.observe(|| Seen::Admitted(admission));
-            match admission {
-                Admission::Dropped | Admission::Returned => {
-                    self.counts.dropped(class, size);
-                    if let Some(id) = outgoing.id {
-                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_refused(cx, id);
-                    }
-                    continue;
-                }
-                Admission::Marked => self.counts.marked(class),
-                Admission::Queued => {}
-            }
-            if passed.is_some() {
-                admission.mark(&mut outgoing);
-                self.send(now, &outgoing, wire);
-            } else {
-                self.waiting.add(outgoing.id);
-                self.counts.queued(now, class);
-                if idle || self.paused != ClassSet::NONE {
-                    self.line.free_at = self.line.free_at.max(now);
-                }
-            }
-        }
-    }
-
-    /// What a packet of the transport finds in front of the line now.
-    fn offered(&self, at: Time, header: &Header) -> Seen<'static, E::Body> {
-        let (packets, bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
-        Seen::Offered { link: self.line.link, at, header: *header, ahead: Backlog { packets, bytes } }
-    }
-
-    /// Puts a packet on the line.
-    #[inline]
-    fn send<W: Wire<E::Body>>(&mut self, now: Time, outgoing: &Outgoing<E::Body>, wire: &mut W) {
-        self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
-        if let Some(id) = outgoing.id {
-            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.on_sent(cx, id, now);
-            self.pull = Pull::Ask;
-        }
-    }
-
-    fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        self.expire(now, wire);
-        while self.waiting.packets > 0 && self.line.free_at <= now {
-            let paused = self.paused;
-            let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
-            self.waiting.remove(outgoing.id);
-            self.counts.dequeued(now, outgoing.packet.header.class);
-            self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
-            if let Some(id) = outgoing.id {
-                let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                self.endpoint.on_sent(cx, id, now);
-                self.pull = Pull::Ask;
-                self.fill(now, wire);
-            }
-        }
-    }
-
-    /// Takes out of the transmit queue what has waited too long.
-    #[inline]
-    fn expire<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        if !self.waiting.limited {
-            return;
-        }
-        while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
-            wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
-            self.waiting.remove(id);
-            self.counts.expired(now, packet.header.class, packet.header.wire);
         }
     }
 
@@ -696,8 +370,9 @@ impl<E: Endpoint> Host<E> {
         out.host(&self.exchanged);
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
-        self.delivered.iter().for_each(|&(flow, at, missing)| out.delivered(flow, at, missing));
-        self.completed.iter().for_each(|report| out.completed(report));
+        std::mem::take(&mut self.delivered).into_iter().for_each(|(flow, at)| out.delivered(flow, at));
+        std::mem::take(&mut self.given_up).into_iter().for_each(|(flow, bytes)| out.given_up(flow, bytes));
+        std::mem::take(&mut self.ended).iter().for_each(|ended| out.ended(ended));
         self.reports.iter().for_each(|&report| out.reported(report));
         if let Some(queue) = &mut self.queue {
             queue.drain(at, |header| out.resident(header));

@@ -9,7 +9,8 @@ use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::packet::Packet;
 use priolane_core::units::Time;
 
-use super::{Host, Pull};
+use super::Host;
+use super::departures::Pull;
 use crate::node::nic::Outgoing;
 use crate::wire::Wire;
 
