@@ -133,7 +133,7 @@ pub struct Load {
 }
 
 /// The buffer of one switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PfcBuffer {
     spec: PfcSpec,
     shared_size: u64,
@@ -172,6 +172,21 @@ impl PfcBuffer {
             Xoff::Bytes(bytes) => bytes,
             Xoff::OfFree(alpha) => alpha.of(Free(self.free())),
         }
+    }
+
+    /// Whether a packet of a class that is not paused, which finds its queue empty and leaves at once, is taken with
+    /// nothing to tell and leaves everything as it was: then neither [`Self::arrive`] nor [`Self::leave`] need be called.
+    pub fn is_unmoved_by(&self, load: Load) -> bool {
+        let Load { from, class, wire } = load;
+        let (free, wire) = (self.free(), u64::from(wire));
+        if wire > free {
+            return false;
+        }
+        if !self.spec.lossless.has(class) {
+            return self.spec.memory.alpha.is_below(0, Free(free));
+        }
+        let account = &self.accounts[from][usize::from(class)];
+        !account.paused && account.shared + wire <= self.xoff()
     }
 
     /// A packet arrives; the queue that it would join holds `queue` bytes.

@@ -68,6 +68,15 @@ impl<B: Body> HeldQueue<B> {
         }
     }
 
+    /// What would become of a packet that finds the queues empty and the line free, if it need not be stored.
+    pub(crate) fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        match self {
+            Self::Fifo(q) => q.pass(now, header),
+            Self::Strict(q) => q.pass(now, header),
+            Self::Wfq(q) => q.pass(now, header),
+        }
+    }
+
     pub(crate) fn enqueue(&mut self, now: Time, held: &Held<B>) -> Admission {
         match self {
             Self::Fifo(q) => q.enqueue(now, held),

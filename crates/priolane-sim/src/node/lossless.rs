@@ -60,6 +60,11 @@ impl<B: Body> Port<B> {
         self.wanted != self.told || self.queue.packets() > 0
     }
 
+    /// Whether a packet of `class` that arrives now starts at once.
+    fn is_open(&self, now: Time, class: Class) -> bool {
+        self.line.free_at <= now && !self.has_work() && !self.held.has(class)
+    }
+
     /// The next node says which classes it has paused.
     fn hold(&mut self, now: Time, classes: ClassSet) {
         for class in (0..CLASSES as Class).filter(|&c| self.held.has(c) != classes.has(c)) {
@@ -69,6 +74,15 @@ impl<B: Body> Port<B> {
             }
         }
         self.held = classes;
+    }
+
+    /// Puts a packet that has left the queue on the line, with a reading if it takes any.
+    fn transmit<W: Wire<B>>(&mut self, now: Time, mut packet: Packet<B>, wire: &mut W) {
+        if B::STAMPED {
+            let reading = self.line.reading(now, self.queue.bytes(), &self.counts);
+            packet.body.stamp(&packet.header, reading);
+        }
+        self.line.transmit(now, &packet, &mut self.counts, wire);
     }
 }
 
@@ -164,6 +178,12 @@ impl<B: Body> LosslessSwitch<B> {
             Seen::Offered { link: port.line.link, at: now, header: *header, ahead }
         });
         let load = Load { from: from as usize, class: header.class, wire: header.wire };
+        if port.is_open(now, header.class)
+            && self.buffer.is_unmoved_by(load)
+            && let Some(admission) = port.queue.pass(now, header)
+        {
+            return self.pass(p, now, *packet, admission, wire);
+        }
         let (taken, tell) = self.buffer.arrive(load, port.queue.bytes_before(header));
         let back = self.note(load, tell);
         let port = &mut self.ports[p];
@@ -180,7 +200,27 @@ impl<B: Body> LosslessSwitch<B> {
             // It may go at once, which may take back what it paused: nothing is said of it then.
             self.serve(p, now, wire);
         }
-        self.serve(back, now, wire);
+        if let Some(back) = back {
+            self.serve(back, now, wire);
+        }
+    }
+
+    /// A packet finds nothing before it and leaves its account as it was: it starts without being stored.
+    fn pass<W: Wire<B>>(
+        &mut self,
+        p: usize,
+        now: Time,
+        mut packet: Packet<B>,
+        admission: Admission,
+        wire: &mut W,
+    ) {
+        wire.observe(|| Seen::Admitted(admission));
+        let port = &mut self.ports[p];
+        if admission == Admission::Marked {
+            admission.mark(&mut packet);
+            port.counts.marked(packet.header.class);
+        }
+        port.transmit(now, packet, wire);
     }
 
     /// Starts what port `p` can start now.
@@ -209,33 +249,26 @@ impl<B: Body> LosslessSwitch<B> {
 
     /// A packet leaves its queue and is put on the line.
     fn send<W: Wire<B>>(&mut self, p: usize, now: Time, held: Held<B>, wire: &mut W) {
-        let Held { mut packet, from } = held;
+        let Held { packet, from } = held;
         let port = &mut self.ports[p];
-        let header = packet.header;
-        port.counts.dequeued(now, header.class);
-        if B::STAMPED {
-            let reading = port.line.reading(now, port.queue.bytes(), &port.counts);
-            packet.body.stamp(&header, reading);
-        }
-        port.line.transmit(now, &packet, &mut port.counts, wire);
-        let load = Load { from: from as usize, class: header.class, wire: header.wire };
+        let load = Load { from: from as usize, class: packet.header.class, wire: packet.header.wire };
+        port.counts.dequeued(now, load.class);
+        port.transmit(now, packet, wire);
         let tell = self.buffer.leave(load);
-        let back = self.note(load, tell);
-        if back != p {
+        if let Some(back) = self.note(load, tell).filter(|&back| back != p) {
             self.serve(back, now, wire);
         }
     }
 
-    /// Notes what has to be told about a packet's class, if anything; the port that has to say it.
-    fn note(&mut self, load: Load, tell: Tell) -> usize {
+    /// Notes what has to be told about a packet's class; the port that has to say it, if there is anything to say.
+    fn note(&mut self, load: Load, tell: Tell) -> Option<usize> {
+        if tell == Tell::Nothing {
+            return None;
+        }
         let back = self.port_of[load.from];
         let wanted = &mut self.ports[back].wanted;
-        match tell {
-            Tell::Nothing => {}
-            Tell::Pause => *wanted = wanted.with(load.class),
-            Tell::Resume => *wanted = wanted.without(load.class),
-        }
-        back
+        *wanted = if tell == Tell::Pause { wanted.with(load.class) } else { wanted.without(load.class) };
+        Some(back)
     }
 
     #[cold]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::rng::{Purpose, Stream};
 
 const LOSSLESS: ClassSet = ClassSet(0b10);
 /// The lossless class.
@@ -103,4 +104,42 @@ fn a_class_is_not_resumed_before_its_headroom_is_empty() {
     // Three are in the shared buffer, which is X; two in the headroom: resumed as the second of those has left.
     let told: Vec<Tell> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
     assert_eq!(told, [Tell::Nothing, Tell::Resume]);
+}
+
+#[test]
+fn what_leaves_a_buffer_unmoved_is_what_arrives_and_leaves_without_a_word() {
+    let mut rng = Stream::new(3, Purpose::Endpoint, 0);
+    let alphas = [(1, 8), (1, 1), (4, 1)].map(|part| Alpha::new(part).unwrap());
+    let (mut unmoved, mut moved) = (0, 0);
+    for round in 0..300 {
+        let alpha = alphas[round % 3];
+        let xoff = if round % 2 == 0 { Xoff::OfFree(alpha) } else { Xoff::Bytes(rng.below(6_000)) };
+        let memory = SharedBuffer { size: 4_000 + rng.below(20_000), alpha };
+        let spec = PfcSpec { memory, ..spec(0, xoff, HeadroomFrom::Beside) };
+        let mut buffer = PfcBuffer::new(spec, vec![10_000; 2]);
+        let mut inside: Vec<Load> = Vec::new();
+        for _ in 0..60 {
+            let next = load(rng.below(2) as usize, rng.below(2) as Class, 64 + rng.below(1_475) as u16);
+            let mut through = buffer.clone();
+            let arrival = through.arrive(next, 0);
+            let departure = if arrival.0 == Taken::Kept { through.leave(next) } else { Tell::Nothing };
+            let silent = (arrival, departure) == ((Taken::Kept, Tell::Nothing), Tell::Nothing);
+            let paused = buffer.paused(next.from).has(next.class);
+            assert_eq!(buffer.is_unmoved_by(next), silent && !paused, "{buffer:?} {next:?}");
+            if silent && !paused {
+                assert_eq!(format!("{buffer:?}"), format!("{through:?}"));
+                unmoved += 1;
+            } else {
+                moved += 1;
+            }
+            if rng.chance(0.6) {
+                if buffer.arrive(next, 0).0 == Taken::Kept {
+                    inside.push(next);
+                }
+            } else if !inside.is_empty() {
+                buffer.leave(inside.swap_remove(rng.below(inside.len() as u64) as usize));
+            }
+        }
+    }
+    assert!(unmoved > 3_000 && moved > 3_000, "{unmoved} {moved}");
 }
