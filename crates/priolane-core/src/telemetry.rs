@@ -34,25 +34,33 @@ pub struct HopReading {
 pub const MAX_HOPS: usize = 6;
 
 /// The readings of a packet's way, in order, to be kept in a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    hops: [Option<HopReading>; MAX_HOPS],
+    /// As many as were passed, and then of no meaning.
+    hops: [HopReading; MAX_HOPS],
     /// Switch ports passed, those beyond the last kept one counted.
     passed: u8,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        let none = HopReading { at: Time::ZERO, queued_bytes: 0, sent_bytes: 0, rate: Rate::from_gbps(1) };
+        Self { hops: [none; MAX_HOPS], passed: 0 }
+    }
 }
 
 impl Path {
     /// One more hop; beyond [`MAX_HOPS`] only counted.
     pub fn push(&mut self, reading: HopReading) {
         if let Some(place) = self.hops.get_mut(usize::from(self.passed)) {
-            *place = Some(reading);
+            *place = reading;
         }
         self.passed = self.passed.saturating_add(1);
     }
 
     /// The readings kept, the first switch first.
     pub fn hops(&self) -> impl Iterator<Item = &HopReading> {
-        self.hops.iter().flatten()
+        self.hops.iter().take(usize::from(self.passed))
     }
 
     /// Switch ports passed, those whose readings found no room included (saturating at 255).

@@ -81,8 +81,8 @@ pub(crate) trait Wire<B: Body> {
     /// When this engine serves queues.
     const SERVICE: Service;
 
-    /// `packet` will arrive at `to` at the instant `at`.
-    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>);
+    /// `packet` will arrive at `to` at the instant `at`, as `stamp` leaves it: where it travels it is written to in place.
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>));
 
     /// The node sends a report to the threshold controller.
     fn post(&mut self, posted: Posted);

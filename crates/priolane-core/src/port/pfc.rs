@@ -174,6 +174,14 @@ impl PfcBuffer {
         }
     }
 
+    #[inline]
+    fn is_within_xoff(&self, bytes: u64) -> bool {
+        match self.spec.xoff {
+            Xoff::Bytes(most) => bytes <= most,
+            Xoff::OfFree(alpha) => alpha.covers(bytes, Free(self.free())),
+        }
+    }
+
     /// Whether a packet of a class that is not paused, which finds its queue empty and leaves at once, is taken with
     /// nothing to tell and leaves everything as it was: then neither [`Self::arrive`] nor [`Self::leave`] need be called.
     pub fn is_unmoved_by(&self, load: Load) -> bool {
@@ -186,7 +194,7 @@ impl PfcBuffer {
             return self.spec.memory.alpha.is_below(0, Free(free));
         }
         let account = &self.accounts[from][usize::from(class)];
-        !account.paused && account.shared + wire <= self.xoff()
+        !account.paused && self.is_within_xoff(account.shared + wire)
     }
 
     /// A packet arrives; the queue that it would join holds `queue` bytes.
@@ -198,11 +206,12 @@ impl PfcBuffer {
             self.shared_used += if fits { wire } else { 0 };
             return (if fits { Taken::Kept } else { Taken::Refused }, Tell::Nothing);
         }
-        let (xoff, most) = (self.xoff(), self.headroom[from]);
+        let most = self.headroom[from];
+        let fits = wire <= free && self.is_within_xoff(self.accounts[from][usize::from(class)].shared + wire);
         let account = &mut self.accounts[from][usize::from(class)];
         let mut tell = Tell::Nothing;
         if !account.paused {
-            if account.shared + wire <= xoff && wire <= free {
+            if fits {
                 account.shared += wire;
                 self.shared_used += wire;
                 return (Taken::Kept, Tell::Nothing);
@@ -231,8 +240,10 @@ impl PfcBuffer {
         account.shared -= wire - of_headroom;
         self.shared_used -= wire - of_headroom;
         let Account { shared, headroom, paused } = *account;
-        let resumes = shared == 0 || shared <= self.xoff().saturating_sub(self.spec.xon_below);
-        if !paused || headroom > 0 || !resumes {
+        if !paused || headroom > 0 {
+            return Tell::Nothing;
+        }
+        if shared > 0 && shared > self.xoff().saturating_sub(self.spec.xon_below) {
             return Tell::Nothing;
         }
         self.accounts[from][usize::from(class)].paused = false;

@@ -33,6 +33,12 @@ impl Alpha {
         part.min(u128::from(u64::MAX)) as u64
     }
 
+    /// Whether `bytes` are at most what [`Self::of`] gives, without its division.
+    #[inline]
+    pub fn covers(self, bytes: u64, Free(free): Free) -> bool {
+        u128::from(bytes) * u128::from(self.denominator) <= u128::from(free) * u128::from(self.numerator)
+    }
+
     /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
     #[inline]
     pub fn is_below(self, queued: u64, Free(free): Free) -> bool {

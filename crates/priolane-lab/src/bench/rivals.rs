@@ -1,12 +1,14 @@
 //! The leaf-spine under transports other than DCTCP, each on its own ports: what a packet-hop of theirs costs.
 
 use priolane_core::host::SchedulerKind;
-use priolane_core::port::{Buffer, Limit, Overflow, Scope};
+use priolane_core::ids::ClassSet;
+use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
+use priolane_core::port::{Alpha, Buffer, Limit, Overflow, Scope, SharedBuffer};
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::transport::{Controller, Transport, homa, ndp, pfabric, phost};
+use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost};
 use priolane_core::units::Span;
-use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, SwitchSpec};
 use priolane_sim::topology::PathChoice;
 
 use super::scenarios::{Broken, CLASS_IS_QUEUE, leafspine144};
@@ -22,12 +24,14 @@ pub(super) enum Rival {
     Ndp,
     /// Homa.
     Homa,
+    /// HPCC, over lossless switches that write telemetry.
+    Hpcc,
 }
 
 /// Room of a port with several queues, in bytes: 250 full packets.
 const ROOM: u64 = 384_500;
 
-/// The leaf-spine with the flows of DCTCP's, lines that ask hosts, sprayed.
+/// The leaf-spine with the flows of DCTCP's, lines that ask hosts, sprayed but for HPCC, which reads one path.
 pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
     let mut scenario = leafspine144()?;
     let frame = scenario.frame;
@@ -41,10 +45,16 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
             (Transport::Ndp(ndp::Config::new(frame)), port)
         }
         Rival::Homa => (Transport::Homa(homa::Config::new(frame)), strict(8)),
+        Rival::Hpcc => {
+            scenario.switch = lossless();
+            (hpcc(window::Config::new(frame)), (Queues::Fifo, Limit::Unlimited))
+        }
     };
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
     scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
-    scenario.topology.path_choice = PathChoice::Sprayed;
+    if rival != Rival::Hpcc {
+        scenario.topology.path_choice = PathChoice::Sprayed;
+    }
     Ok(Scenario { transport, nic: Nic::Pull, ..scenario })
 }
 
@@ -61,4 +71,29 @@ fn pfabric(window: window::Config) -> Transport {
     let bdp = Size::Bdp(1.0);
     let config = pfabric::Config { init_window: bdp, max_window: bdp, probe_after: 5 };
     Transport::Window { window, controller: Controller::PFabric(config), scheduler: SchedulerKind::Srpt }
+}
+
+fn hpcc(window: window::Config) -> Transport {
+    let config = hpcc::Config {
+        eta: 0.95,
+        max_stage: 5,
+        step: Size::Bdp(0.0005),
+        rtt: None,
+        min_window: Size::Bdp(0.001),
+    };
+    let window = window::Config { handshake: Handshake::None, ..window };
+    Transport::Window { window, controller: Controller::Hpcc(config), scheduler: SchedulerKind::RoundRobin }
+}
+
+/// 4 MB a switch, in which classes 0 to 2 lose nothing.
+pub(super) fn lossless() -> SwitchSpec {
+    let lossless = Alpha::new((1, 8)).map(|alpha| PfcSpec {
+        memory: SharedBuffer { size: 4_000_000, alpha },
+        lossless: ClassSet(0b111),
+        xoff: Xoff::OfFree(alpha),
+        xon_below: 3_000,
+        headroom: HeadroomFrom::Memory,
+        headroom_least: 0,
+    });
+    SwitchSpec { memory: None, lossless }
 }

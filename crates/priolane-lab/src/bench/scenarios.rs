@@ -2,9 +2,8 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::{CLASSES, ClassSet, HostId};
+use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
     Alpha, Buffer, DataRate, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, TokenGroupSpec,
 };
@@ -79,7 +78,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 15] = [
+pub const ALL: [Named; 16] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -123,17 +122,7 @@ pub const ALL: [Named; 15] = [
     variant(
         "dctcp_leafspine144_pfc",
         "those with one queue and all classes lossless, in 4 MB a switch",
-        || {
-            let lossless = Alpha::new((1, 8)).map(|alpha| PfcSpec {
-                memory: SharedBuffer { size: 4_000_000, alpha },
-                lossless: ClassSet(0b111),
-                xoff: Xoff::OfFree(alpha),
-                xon_below: 3_000,
-                headroom: HeadroomFrom::Memory,
-                headroom_least: 0,
-            });
-            Ok(Scenario { switch: SwitchSpec { memory: None, lossless }, ..mixed(Queues::Fifo)? })
-        },
+        || Ok(Scenario { switch: rivals::lossless(), ..mixed(Queues::Fifo)? }),
     ),
     variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
         mixed(Queues::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
@@ -147,6 +136,7 @@ pub const ALL: [Named; 15] = [
     variant("phost_leafspine144", "the leaf-spine, sprayed, under pHost", || rivals::scenario(Rival::PHost)),
     variant("ndp_leafspine144", "the leaf-spine, sprayed, under NDP", || rivals::scenario(Rival::Ndp)),
     variant("homa_leafspine144", "the leaf-spine, sprayed, under Homa", || rivals::scenario(Rival::Homa)),
+    variant("hpcc_leafspine144", "the leaf-spine, lossless, under HPCC", || rivals::scenario(Rival::Hpcc)),
 ];
 
 /// The leaf-spine with another port: what a hop through that costs.

@@ -74,14 +74,17 @@ impl<B: Body> Wire<B> for LazyWire<B> {
     const SERVICE: Service = Service::Lazy;
 
     #[inline]
-    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
         let offset = at.0 - self.end.0;
         let ahead = ((u128::from(offset) * u128::from(self.inverse)) >> 64) as u64;
         if ahead + 1 >= self.slots {
-            return self.emit_far(Far { at, to, packet: *packet });
+            let mut packet = *packet;
+            stamp(&mut packet);
+            return self.emit_far(Far { at, to, packet });
         }
-        self.deliver(self.window + 1 + ahead, to, offset - ahead * self.length, packet);
+        let place = self.place(to.part(), self.window + 1 + ahead);
+        self.sheaves[place].push(offset - ahead * self.length, to, packet, stamp);
     }
 
     fn post(&mut self, posted: Posted) {
@@ -147,12 +150,6 @@ impl<B: Body> LazyWire<B> {
     fn set_alive(&mut self, node: NodeId, window: u64) {
         let slot = self.slot(window);
         self.alive[slot * self.words + node.index() / 64] |= 1 << (node.index() % 64);
-    }
-
-    #[inline(always)]
-    fn deliver(&mut self, window: u64, to: Ingress, since_start: u64, packet: &Packet<B>) {
-        let place = self.place(to.part(), window);
-        self.sheaves[place].push(since_start, to, packet);
     }
 
     /// Where packets for `part` in `window` lie.
@@ -287,7 +284,8 @@ impl<B: Body> LazyWire<B> {
             self.far.pop();
             self.far_free.push(place);
             if let Some(Far { to, packet, .. }) = self.far_packets[place as usize].take() {
-                self.deliver(due, to, at.0 - due * self.length, &packet);
+                let place = self.place(to.part(), due);
+                self.sheaves[place].push(at.0 - due * self.length, to, &packet, |_| {});
             }
         }
         while let Some(&Reverse((due, node))) = self.far_wakes.peek() {

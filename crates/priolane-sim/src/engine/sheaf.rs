@@ -80,9 +80,18 @@ impl<B: Body> Sheaf<B> {
 
     // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
-    pub(super) fn push(&mut self, since_start: u64, to: Ingress, packet: &Packet<B>) {
+    pub(super) fn push(
+        &mut self,
+        since_start: u64,
+        to: Ingress,
+        packet: &Packet<B>,
+        stamp: impl FnOnce(&mut Packet<B>),
+    ) {
         self.tags.push(tag(since_start, to));
         self.letters.push(Letter { packet: *packet });
+        if let Some(letter) = self.letters.last_mut() {
+            stamp(&mut letter.packet);
+        }
     }
 
     /// Takes all that is in `other`.

@@ -114,8 +114,10 @@ pub(crate) struct EagerWire<B> {
 impl<B: Body> Wire<B> for EagerWire<B> {
     const SERVICE: Service = Service::Eager;
 
-    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>) {
-        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(*packet));
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
+        let mut packet = *packet;
+        stamp(&mut packet);
+        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(packet));
         if let Some(tracer) = &mut self.tracer {
             tracer.emitted(Passage(self.counter));
         }

@@ -146,14 +146,14 @@ impl<D> Egress<D> {
     ) -> Started {
         wire.observe(|| Seen::Admitted(admission));
         match admission {
-            Admission::Queued if B::STAMPED => self.send_stamped(now, *packet, 0, wire),
+            Admission::Queued if B::STAMPED => self.send_stamped(now, packet, 0, wire),
             Admission::Queued => self.line.transmit(now, packet, &mut self.counts, wire),
             Admission::Marked => {
                 let mut marked = *packet;
                 admission.mark(&mut marked);
                 self.counts.marked(packet.header.class);
                 if B::STAMPED {
-                    self.send_stamped(now, marked, 0, wire);
+                    self.send_stamped(now, &marked, 0, wire);
                     return Started::Yes;
                 }
                 self.line.transmit(now, &marked, &mut self.counts, wire);
@@ -184,7 +184,7 @@ impl<D> Egress<D> {
         if B::STAMPED {
             let packet = *packet;
             let left_behind = self.queue.bytes();
-            self.send_stamped(start, packet, left_behind, wire);
+            self.send_stamped(start, &packet, left_behind, wire);
             return Started::Yes;
         }
         self.line.transmit(start, packet, &mut self.counts, wire);
@@ -210,13 +210,13 @@ impl<D> Egress<D> {
     fn send_stamped<B: Body, W: Wire<B>>(
         &mut self,
         t: Time,
-        mut packet: Packet<B>,
+        packet: &Packet<B>,
         queued_bytes: u64,
         wire: &mut W,
     ) {
         let reading = self.line.reading(t, queued_bytes, &self.counts);
-        packet.body.stamp(&packet.header, reading);
-        self.line.transmit(t, &packet, &mut self.counts, wire);
+        let stamp = |packet: &mut Packet<B>| packet.body.stamp(&packet.header, reading);
+        self.line.transmit_stamped(t, packet, &mut self.counts, wire, stamp);
     }
 
     /// Starts every service due by `limit`.

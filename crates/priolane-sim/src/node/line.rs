@@ -96,7 +96,7 @@ impl Line {
         let header = frame.header;
         self.free_at = t + self.serialize(header.wire);
         wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header });
-        wire.emit(self.to, self.free_at + self.delay, frame);
+        wire.emit(self.to, self.free_at + self.delay, frame, |_| {});
     }
 
     /// Puts `packet` on the line at `t`, when the line is free.
@@ -108,6 +108,19 @@ impl Line {
         counts: &mut Counts,
         wire: &mut W,
     ) {
+        self.transmit_stamped(t, packet, counts, wire, |_| {});
+    }
+
+    /// The same, with what `stamp` writes into it.
+    #[inline]
+    pub(crate) fn transmit_stamped<B: Body, W: Wire<B>>(
+        &mut self,
+        t: Time,
+        packet: &Packet<B>,
+        counts: &mut Counts,
+        wire: &mut W,
+        stamp: impl FnOnce(&mut Packet<B>),
+    ) {
         let header = &packet.header;
         counts.sent(header.class, header.wire);
         self.free_at = t + self.serialize(header.wire);
@@ -118,6 +131,6 @@ impl Line {
             counts.lost(header.class, header.wire);
             return;
         }
-        wire.emit(self.to, self.free_at + self.delay, packet);
+        wire.emit(self.to, self.free_at + self.delay, packet, stamp);
     }
 }

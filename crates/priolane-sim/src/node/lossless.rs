@@ -76,13 +76,26 @@ impl<B: Body> Port<B> {
         self.held = classes;
     }
 
-    /// Puts a packet that has left the queue on the line, with a reading if it takes any.
-    fn transmit<W: Wire<B>>(&mut self, now: Time, mut packet: Packet<B>, wire: &mut W) {
-        if B::STAMPED {
-            let reading = self.line.reading(now, self.queue.bytes(), &self.counts);
-            packet.body.stamp(&packet.header, reading);
+    /// A packet finds nothing before it and leaves its account as it was: it starts without being stored.
+    fn pass<W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, admission: Admission, wire: &mut W) {
+        wire.observe(|| Seen::Admitted(admission));
+        if admission != Admission::Marked {
+            return self.transmit(now, packet, wire);
         }
-        self.line.transmit(now, &packet, &mut self.counts, wire);
+        let mut marked = *packet;
+        admission.mark(&mut marked);
+        self.counts.marked(packet.header.class);
+        self.transmit(now, &marked, wire);
+    }
+
+    /// Puts a packet that has left the queue on the line, with a reading if it takes any.
+    fn transmit<W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, wire: &mut W) {
+        if !B::STAMPED {
+            return self.line.transmit(now, packet, &mut self.counts, wire);
+        }
+        let reading = self.line.reading(now, self.queue.bytes(), &self.counts);
+        let stamp = |packet: &mut Packet<B>| packet.body.stamp(&packet.header, reading);
+        self.line.transmit_stamped(now, packet, &mut self.counts, wire, stamp);
     }
 }
 
@@ -182,7 +195,7 @@ impl<B: Body> LosslessSwitch<B> {
             && self.buffer.is_unmoved_by(load)
             && let Some(admission) = port.queue.pass(now, header)
         {
-            return self.pass(p, now, *packet, admission, wire);
+            return port.pass(now, packet, admission, wire);
         }
         let (taken, tell) = self.buffer.arrive(load, port.queue.bytes_before(header));
         let back = self.note(load, tell);
@@ -203,24 +216,6 @@ impl<B: Body> LosslessSwitch<B> {
         if let Some(back) = back {
             self.serve(back, now, wire);
         }
-    }
-
-    /// A packet finds nothing before it and leaves its account as it was: it starts without being stored.
-    fn pass<W: Wire<B>>(
-        &mut self,
-        p: usize,
-        now: Time,
-        mut packet: Packet<B>,
-        admission: Admission,
-        wire: &mut W,
-    ) {
-        wire.observe(|| Seen::Admitted(admission));
-        let port = &mut self.ports[p];
-        if admission == Admission::Marked {
-            admission.mark(&mut packet);
-            port.counts.marked(packet.header.class);
-        }
-        port.transmit(now, packet, wire);
     }
 
     /// Starts what port `p` can start now.
@@ -253,7 +248,7 @@ impl<B: Body> LosslessSwitch<B> {
         let port = &mut self.ports[p];
         let load = Load { from: from as usize, class: packet.header.class, wire: packet.header.wire };
         port.counts.dequeued(now, load.class);
-        port.transmit(now, packet, wire);
+        port.transmit(now, &packet, wire);
         let tell = self.buffer.leave(load);
         if let Some(back) = self.note(load, tell).filter(|&back| back != p) {
             self.serve(back, now, wire);

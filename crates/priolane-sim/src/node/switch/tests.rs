@@ -60,7 +60,7 @@ struct Sent(Vec<(Time, u64)>);
 impl Wire<()> for Sent {
     const SERVICE: Service = Service::Lazy;
 
-    fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>) {
+    fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
         self.0.push((at, packet.header.rank));
     }
     fn post(&mut self, _posted: Posted) {}
