@@ -79,6 +79,10 @@ class Results:
         """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
         return self._table("series.parquet", self.select(scheme, point))
 
+    def coflows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
+        """The coflows, where flows belong to some: one row per coflow and run, chosen and told apart as in `flows`."""
+        return self._table("coflows.parquet", self.select(scheme, point))
+
     def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """What machines and flows owe, where the experiment has prices, chosen and told apart as in `flows`."""
         return self._table("bills.parquet", self.select(scheme, point))

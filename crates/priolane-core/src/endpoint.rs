@@ -7,7 +7,7 @@
 use std::num::NonZeroU64;
 
 use crate::assign::control::Thresholds;
-use crate::ids::{Class, FlowId, HostId};
+use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
@@ -58,6 +58,8 @@ pub struct FlowSpec {
     pub group: u16,
     /// What its path is a function of, besides switch and destination.
     pub entropy: u16,
+    /// The coflow of its group that it belongs to, if any.
+    pub coflow: Option<CoflowId>,
     /// Its minimum rate and weight at the start, for transports that honour them.
     pub weights: Weights,
 }

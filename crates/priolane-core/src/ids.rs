@@ -1,6 +1,7 @@
 //! Names of things: small integers with a type each.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
@@ -40,6 +41,28 @@ id!(
     /// A directed link: the port it leaves and the ingress it enters have the same name.
     LinkId(u32)
 );
+
+/// A coflow of a group: flows of which the last one counts. An optional one takes no more room than a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CoflowId(NonZeroU32);
+
+impl CoflowId {
+    /// The coflow of this number; `None` for 2^32 - 1, which is none.
+    pub fn new(number: u32) -> Option<Self> {
+        number.checked_add(1).and_then(NonZeroU32::new).map(Self)
+    }
+
+    /// Its number, from 0 on.
+    pub fn number(self) -> u32 {
+        self.0.get() - 1
+    }
+}
+
+impl fmt::Debug for CoflowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CoflowId{}", self.number())
+    }
+}
 
 /// The priority a packet carries on the wire: 0 is served first, at most 15.
 pub type Class = u8;

@@ -3,6 +3,7 @@
 //! Nothing here is a float: two machines always agree on every instant of a run.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// Picoseconds in one second.
@@ -20,9 +21,9 @@ pub struct Span(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(pub u64);
 
-/// An exact link or pacing rate, in whole bits per second (greater than zero).
+/// An exact link or pacing rate, in whole bits per second (greater than zero). An optional one takes no more room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rate(u64);
+pub struct Rate(NonZeroU64);
 
 impl Time {
     /// The start of every run.
@@ -76,34 +77,40 @@ impl Span {
 impl Rate {
     /// A rate of `bits_per_second`; `None` for zero.
     pub const fn from_bps(bits_per_second: u64) -> Option<Self> {
-        if bits_per_second == 0 { None } else { Some(Self(bits_per_second)) }
+        match NonZeroU64::new(bits_per_second) {
+            Some(bits_per_second) => Some(Self(bits_per_second)),
+            None => None,
+        }
     }
 
     /// A rate of whole gigabits per second (`gbps` of 0 is taken as 1 bit per second).
     pub const fn from_gbps(gbps: u64) -> Self {
-        if gbps == 0 { Self(1) } else { Self(gbps * 1_000_000_000) }
+        match Self::from_bps(gbps * 1_000_000_000) {
+            Some(rate) => rate,
+            None => Self(NonZeroU64::MIN),
+        }
     }
 
     /// Bits per second.
     pub const fn bps(self) -> u64 {
-        self.0
+        self.0.get()
     }
 
     /// The time `bytes` take on this link: `ceil(bits * 10^12 / rate)` picoseconds.
     pub fn serialize(self, bytes: u64) -> Span {
         let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
-        Span(bits.div_ceil(u128::from(self.0)).min(u128::from(u64::MAX)) as u64)
+        Span(bits.div_ceil(u128::from(self.bps())).min(u128::from(u64::MAX)) as u64)
     }
 
     /// Whole picoseconds per byte where the rate divides evenly, which most link rates do.
     pub fn whole_ps_per_byte(self) -> Option<u32> {
         let per_byte = 8 * PS_PER_S;
-        if per_byte.is_multiple_of(self.0) { u32::try_from(per_byte / self.0).ok() } else { None }
+        if per_byte.is_multiple_of(self.bps()) { u32::try_from(per_byte / self.bps()).ok() } else { None }
     }
 
     /// The bytes this link carries in `span`, rounded down.
     pub fn bytes_in(self, span: Span) -> u64 {
-        (u128::from(span.0) * u128::from(self.0) / (8 * u128::from(PS_PER_S))) as u64
+        (u128::from(span.0) * u128::from(self.bps()) / (8 * u128::from(PS_PER_S))) as u64
     }
 }
 
@@ -174,7 +181,7 @@ impl fmt::Debug for Span {
 
 impl fmt::Debug for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}bps", self.0)
+        write!(f, "{}bps", self.bps())
     }
 }
 

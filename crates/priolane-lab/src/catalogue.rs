@@ -94,7 +94,7 @@ pub struct Workload {
     pub above_10mb: f64,
 }
 
-const APPS: [Named; 7] = [
+const APPS: [Named; 10] = [
     Named {
         name: "poisson",
         summary: "open loop: each host starts flows at random instants to random hosts",
@@ -107,6 +107,12 @@ const APPS: [Named; 7] = [
     Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },
     Named { name: "long_lived", summary: "flows between stated pairs, sized or without end" },
     Named { name: "query", summary: "closed loop: a client asks servers, and again after all have answered" },
+    Named { name: "ring", summary: "closed loop: ring all-reduce of a model, computing, and again" },
+    Named {
+        name: "coflow",
+        summary: "open loop: some hosts send to some others at once; the last flow counts",
+    },
+    Named { name: "coflow_trace", summary: "the coflows of a trace of the coflow benchmark's form (FB2010)" },
     Named { name: "flows", summary: "a list: a CSV file, or in the experiment itself" },
 ];
 

@@ -239,6 +239,7 @@ impl Job<'_> {
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, &spec.classes),
+            coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
             ports: metrics::ports::summarize(&built.scenario.topology, outcome),
             rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),

@@ -4,6 +4,7 @@
 //! and what run ids are made of.
 
 mod app;
+mod coflow;
 mod deadlines;
 mod evaluation;
 mod events;
@@ -29,8 +30,9 @@ use serde_json::{Map, Value as Json};
 
 pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
-    RuleKind, RuleText, Start,
+    RingText, RuleKind, RuleText, Start,
 };
+pub use coflow::{CoflowText, TraceText};
 pub use deadlines::{AtRate, Coverage, Deadline, Deadlines, Part, Split};
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
@@ -262,15 +264,6 @@ impl Experiment {
         const ANY_HOST: u32 = 1 << 16;
         let rows = flow_list::Reader::new(self.sources.known(path).as_bytes(), path, ANY_HOST);
         rows.map_or(0, |rows| rows.map_while(Result::ok).map(|flow| flow.class).max().unwrap_or(0))
-    }
-}
-
-impl Group {
-    /// Whether its flows are a list that names coflows, which no scheme reads yet.
-    pub(crate) fn labels_coflows(&self, sources: &Sources) -> bool {
-        let AppText::Flows { list: ListText::Path(path), .. } = &self.app else { return false };
-        let list = flow_list::Reader::new(sources.known(path).as_bytes(), path, 1);
-        list.is_ok_and(|list| list.labels_coflows())
     }
 }
 

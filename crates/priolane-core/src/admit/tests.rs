@@ -18,6 +18,7 @@ pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Opt
         deadline: allowed.map(|span| Time::ZERO + span),
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }

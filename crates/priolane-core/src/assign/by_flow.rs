@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! size           class = number of thresholds below the size                        Homa, Aalo with known sizes
+//! coflow size    the same of the bytes of all flows of its coflow                     SEBF's order, by bands
 //! random         class = number of cumulative shares not above U[0, 1)              Aequitas' generator
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
 //! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
@@ -9,11 +10,15 @@
 //! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
 //! ```
 //!
+//! A flow without coflow is one of its own; a coflow of which a flow has no end has none.
+//!
 //! A flow of which a rule needs what it does not have (no deadline, no end) gets the lowest class. The order of equal
 //! deadlines is drawn. One number is drawn for each flow whatever the rule.
 
+use std::collections::BTreeMap;
+
 use crate::endpoint::FlowSpec;
-use crate::ids::Class;
+use crate::ids::{Class, CoflowId};
 use crate::rng::Stream;
 use crate::units::{PS_PER_S, Rate, Span};
 
@@ -22,6 +27,8 @@ use crate::units::{PS_PER_S, Rate, Span};
 pub enum Rule {
     /// By size: thresholds in bytes, non-decreasing; a size equal to one is not above it.
     Size(Vec<u64>),
+    /// By the size of the whole coflow: thresholds in bytes, non-decreasing; a size equal to one is not above it.
+    CoflowSize(Vec<u64>),
     /// At random: the share of each class, summing to 1.
     Random(Vec<f64>),
     /// By the time from start to deadline: thresholds, non-decreasing; one equal to a threshold is not above it.
@@ -72,7 +79,7 @@ impl Rule {
     pub fn levels(&self) -> u8 {
         let of = |thresholds: usize| (thresholds + 1).min(16) as u8;
         match self {
-            Self::Size(thresholds) => of(thresholds.len()),
+            Self::Size(thresholds) | Self::CoflowSize(thresholds) => of(thresholds.len()),
             Self::Deadline(thresholds) => of(thresholds.len()),
             Self::DemandRate(thresholds) => of(thresholds.len()),
             Self::Random(shares) | Self::DeadlineRank(shares) => of(shares.len().saturating_sub(1)),
@@ -88,6 +95,10 @@ impl Rule {
             rank(flows, &draws, shares);
             return;
         }
+        if let Self::CoflowSize(thresholds) = self {
+            by_coflow(flows, thresholds);
+            return;
+        }
         for (flow, u) in flows.iter_mut().zip(draws) {
             flow.class = self.class(flow, u).unwrap_or(lowest).min(lowest);
         }
@@ -96,10 +107,7 @@ impl Rule {
     /// The class of one flow; `None` where the flow lacks what the rule needs.
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
         let class = match self {
-            Self::Size(thresholds) => {
-                let size = flow.size?;
-                thresholds.iter().filter(|&&t| t < size).count()
-            }
+            Self::Size(thresholds) => exceeded(thresholds, flow.size?),
             Self::Random(shares) => above(shares, u),
             Self::Deadline(thresholds) => {
                 let allowed = allowance(flow)?;
@@ -110,7 +118,7 @@ impl Rule {
                 thresholds.iter().filter(|&&t| below(size, allowed, t)).count()
             }
             Self::PowerLaw(law) => return law.class(flow),
-            Self::DeadlineRank(_) => return None,
+            Self::DeadlineRank(_) | Self::CoflowSize(_) => return None,
         };
         Some(class as Class)
     }
@@ -153,6 +161,25 @@ fn above(shares: &[f64], u: f64) -> usize {
             sum <= u
         })
         .count()
+}
+
+/// The number of thresholds below a size.
+fn exceeded(thresholds: &[u64], size: u64) -> usize {
+    thresholds.iter().filter(|&&t| t < size).count()
+}
+
+fn by_coflow(flows: &mut [FlowSpec], thresholds: &[u64]) {
+    let whole = |flow: &FlowSpec| Some((flow.group, flow.coflow?));
+    let mut sizes: BTreeMap<(u16, CoflowId), Option<u64>> = BTreeMap::new();
+    for flow in flows.iter() {
+        let Some(coflow) = whole(flow) else { continue };
+        let sum = sizes.entry(coflow).or_insert(Some(0));
+        *sum = sum.zip(flow.size).map(|(sum, size)| sum.saturating_add(size));
+    }
+    for flow in flows {
+        let size = whole(flow).map_or(flow.size, |coflow| sizes[&coflow]);
+        flow.class = size.map_or(thresholds.len(), |size| exceeded(thresholds, size)) as Class;
+    }
 }
 
 fn rank(flows: &mut [FlowSpec], draws: &[f64], shares: &[f64]) {

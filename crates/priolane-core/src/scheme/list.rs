@@ -570,6 +570,7 @@ pub static ENTRIES: &[Entry] = &[
         provides: &[],
     },
     policies::SIZE,
+    policies::COFLOW_SIZE,
     policies::FLOW_FRACTION,
     policies::EQUAL_BYTES,
     policies::RANDOM_FRACTION,

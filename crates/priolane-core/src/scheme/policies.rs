@@ -47,6 +47,19 @@ pub(super) const SIZE: Entry = entry(
         ["B", "", "Firapam Table I"],
     )],
 );
+pub(super) const COFLOW_SIZE: Entry = entry(
+    Row::Assign,
+    [
+        "coflow_size",
+        "flows of smaller coflows first, cut at stated sizes of whole coflows",
+        "Varys (SIGCOMM 2014) §5",
+    ],
+    &[parameter(
+        "thresholds",
+        "bytes up to which coflows are in each class but the last",
+        ["B", "", "docs/coflows.md"],
+    )],
+);
 pub(super) const RANDOM_FRACTION: Entry = entry(
     Row::Assign,
     ["random_fraction", "each flow's class is drawn", "docs/assumptions.md#firapam-tables"],

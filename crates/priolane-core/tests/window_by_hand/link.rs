@@ -272,6 +272,7 @@ pub(crate) fn flow(id: u32, size: u64) -> FlowSpec {
         deadline: None,
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Sources;
+use super::coflow::{self, CoflowText, TraceText};
 use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
@@ -85,6 +86,12 @@ pub enum AppText {
     },
     /// Requests and answers in a closed loop.
     Query(QueryText),
+    /// Ring all-reduce, over and over.
+    Ring(RingText),
+    /// Coflows by laws.
+    Coflow(CoflowText),
+    /// The coflows of a trace.
+    CoflowTrace(TraceText),
     /// A list of flows.
     Flows {
         /// The list.
@@ -107,7 +114,15 @@ pub struct OpenLoop<'a> {
 }
 
 impl AppText {
-    /// Sizes and load, if the app offers a load.
+    /// The load, if the app offers one, and whom a host sends to.
+    pub fn load(&self) -> Option<(LoadText, Reach)> {
+        match self {
+            Self::Coflow(CoflowText { load, .. }) => Some((*load, Reach::AnyHost)),
+            _ => self.open_loop().map(|OpenLoop { load, reach, .. }| (load, reach)),
+        }
+    }
+
+    /// Sizes of flows and load, if the app states both.
     pub fn open_loop(&self) -> Option<OpenLoop<'_>> {
         match self {
             Self::Poisson { sizes, load, reach } | Self::OnOff { sizes, load, reach, .. } => {
@@ -167,6 +182,23 @@ pub struct QueryText {
     /// When the first pause begins.
     #[serde(serialize_with = "as_text::span")]
     pub start: Span,
+}
+
+/// Training of one model, as the file states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RingText {
+    /// Bytes that are reduced in an iteration.
+    #[serde(serialize_with = "as_text::bytes")]
+    pub reduced: u64,
+    /// From a worker's last part to its next iteration.
+    #[serde(serialize_with = "as_text::span")]
+    pub compute: Span,
+    /// Iterations; `None` for as many as there is time for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// When the first begins, and how much longer computing takes at most.
+    #[serde(flatten)]
+    pub start: Start,
 }
 
 /// How pauses between requests are drawn.
@@ -279,16 +311,22 @@ impl ListText {
     }
 }
 
-const APPS: [&str; 7] = ["poisson", "on_off", "incast", "permutation", "long_lived", "query", "flows"];
-const LATER: [&str; 2] = ["coflow", "allreduce"];
+const APPS: [&str; 10] = [
+    "poisson",
+    "on_off",
+    "incast",
+    "permutation",
+    "long_lived",
+    "query",
+    "ring",
+    "coflow",
+    "coflow_trace",
+    "flows",
+];
 
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let app = keys.need("app", "app = \"poisson\"")?;
-    if LATER.contains(&app.text()?) {
-        let what = format!("the app {} is not supported in this version", app.text()?);
-        return Err(app.error(what, format!("one of {}", APPS.join(", "))));
-    }
     Ok(match app.choice(&APPS)? {
         0 => poisson(keys, sources)?,
         1 => on_off(keys, sources)?,
@@ -299,6 +337,9 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppTe
             AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? }
         }
         5 => query(keys, sources)?,
+        6 => ring(keys)?,
+        7 => AppText::Coflow(coflow::coflow(keys, sources)?),
+        8 => AppText::CoflowTrace(coflow::trace(keys, sources)?),
         _ => flows(keys, sources)?,
     })
 }
@@ -333,7 +374,7 @@ fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, Loa
     Ok((sizes, load, reach))
 }
 
-fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
+pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
     let mut keys = field.table()?;
     let of = match keys.need("of", "of = \"host\"")?.choice(&["host", "core"])? {
         0 => LoadOf::Host,
@@ -396,6 +437,15 @@ fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputE
     Ok(AppText::Flows { list, after_delay })
 }
 
+fn ring(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
+    Ok(AppText::Ring(RingText {
+        reduced: payload(&keys.need("reduced", "reduced = \"100MB\": bytes of all parameters")?)?,
+        compute: short(&keys.need("compute", "compute = \"2ms\"")?)?,
+        iterations: keys.take("iterations").map(|f| f.integer(1, 1 << 31)).transpose()?.map(|n| n as u32),
+        start: start(keys)?,
+    }))
+}
+
 fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
     let epochs = match keys.take("epochs") {
         None => EpochRule::Every,
@@ -429,7 +479,7 @@ fn short(field: &Field<'_>) -> Result<Span, InputError> {
 }
 
 /// Payload bytes of a flow, at least 1.
-fn payload(field: &Field<'_>) -> Result<u64, InputError> {
+pub(super) fn payload(field: &Field<'_>) -> Result<u64, InputError> {
     match field.bytes()? {
         0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
         bytes if bytes > 1 << 47 => {
@@ -511,6 +561,7 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
             deadline: None,
             group: 0,
             entropy: 0,
+            coflow: None,
             weights: Weights::BEST_EFFORT,
         };
         keys.finish()?;

@@ -146,8 +146,8 @@ pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadli
                 field.error("flows of a list have deadlines of their own", "the list's column `deadline_ns`")
             );
         }
-        AppText::Query(_) => {
-            let what = "when a query or an answer starts is not known before the run, so it has no deadline";
+        AppText::Query(_) | AppText::Ring(_) => {
+            let what = "when a flow that waits starts is not known before the run, so it has no deadline";
             return Err(field.error(what, "leave the key out"));
         }
         _ => {}

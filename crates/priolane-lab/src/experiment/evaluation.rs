@@ -462,10 +462,11 @@ impl Names<'_> {
             let sets = PortSet::ALL.map(PortSet::name);
             return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
         }
-        if quantity == "gain" && self.metrics.baseline.is_none() {
+        let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
+        if relative && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
-        let of_flows = !matches!(known, Quantity::Rates(_) | Quantity::FctRatio);
+        let of_flows = !matches!(known, Quantity::Rates(_) | Quantity::Coflows(_) | Quantity::FctRatio);
         if known == Quantity::Rates(Rated::Utility) && class != "all" {
             return Err(field.error("the optimum is that of all flows together", "utility.all"));
         }

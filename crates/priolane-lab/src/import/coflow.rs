@@ -11,6 +11,8 @@
 
 use std::collections::BTreeSet;
 
+use priolane_core::ids::CoflowId;
+
 use super::collect::{Collector, Found, MAX_HOSTS, Name, whole};
 use super::{Text, decimal};
 use crate::source::InputError;
@@ -79,8 +81,8 @@ fn coflow(lines: &Text<'_>, into: &mut Collector<'_>, line: &str, seen: &mut See
     let mut cells = line.split_whitespace();
     let mut cell = || cells.next().ok_or_else(|| short(lines));
     let id = whole(lines, cell()?, "a coflow")?;
-    let id = u32::try_from(id).ok().filter(|&id| seen.ids.insert(id)).ok_or_else(|| {
-        lines.error("", format!("coflow {id} is there twice or not below 2^32"), "number coflows")
+    let id = u32::try_from(id).ok().filter(|&id| id < u32::MAX && seen.ids.insert(id)).ok_or_else(|| {
+        lines.error("", format!("coflow {id} is there twice or not below 2^32 - 1"), "number coflows")
     })?;
     let start = into.time(lines, cell()?, 9)?;
     let mut mappers = Vec::new();
@@ -95,7 +97,7 @@ fn coflow(lines: &Text<'_>, into: &mut Collector<'_>, line: &str, seen: &mut See
         let count = mappers.len() as u64;
         for (nth, &src) in (0..).zip(&mappers) {
             let bytes = bytes / count + u64::from(nth < bytes % count);
-            into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: Some(id) })?;
+            into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: CoflowId::new(id) })?;
         }
         if mappers.is_empty() {
             into.drop("a reducer without mappers", bytes);

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
-use priolane_core::ids::{FlowId, HostId};
+use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
 
@@ -47,7 +47,7 @@ pub(super) struct Found {
     /// Picoseconds on the file's own clock.
     pub(super) start: u128,
     pub(super) class: u8,
-    pub(super) coflow: Option<u32>,
+    pub(super) coflow: Option<CoflowId>,
 }
 
 /// A flow while it is held: its start is relative to the first row's.
@@ -57,7 +57,7 @@ struct Held {
     bytes: u64,
     src: End,
     dst: End,
-    coflow: Option<u32>,
+    coflow: Option<CoflowId>,
     class: u8,
 }
 
@@ -377,9 +377,10 @@ impl Held {
             deadline: None,
             group: 0,
             entropy: 0,
+            coflow: self.coflow,
             weights: Weights::BEST_EFFORT,
         };
-        Row { flow, coflow: self.coflow, after, delay: None }
+        Row { flow, after, delay: None }
     }
 }
 

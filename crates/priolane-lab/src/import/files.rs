@@ -247,7 +247,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 fn list(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
     let used = [
         (Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
-        (Extra::Coflow, imported.rows.iter().any(|row| row.coflow.is_some())),
+        (Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
         (Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
     ];
     let extras: Vec<Extra> = used.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();

@@ -237,7 +237,7 @@ fn stop(time: &Timing, scenario: &Scenario) -> Stop {
 
 /// The load that is asked for, if one group asks for one that does not change.
 fn asked(experiment: &Experiment) -> Option<f64> {
-    let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.open_loop()?.load.value));
+    let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.load()?.0.value));
     let one = asked.next().filter(|_| asked.next().is_none());
     let changes = experiment.events.iter().any(|event| matches!(event, Event::Set(_)));
     one.filter(|_| !changes)

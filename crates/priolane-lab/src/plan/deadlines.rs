@@ -57,6 +57,7 @@ mod tests {
             deadline: None,
             group: 0,
             entropy: 0,
+            coflow: None,
             weights: Weights::BEST_EFFORT,
         }
     }

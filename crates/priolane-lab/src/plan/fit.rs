@@ -5,7 +5,7 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 
 use super::{failures, traffic};
-use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Test, overlay};
+use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
 use crate::quantity::show_rate;
 use crate::source::{InputError, Node, Origin, Table, Value, nearest};
 use crate::verdict::panels::TIME;
@@ -27,12 +27,13 @@ pub(super) fn traffic(
     let mut core = 0.0;
     let mut warnings = Vec::new();
     for group in &experiment.groups {
-        if group.labels_coflows(&experiment.sources) {
-            warnings
-                .push(format!("group {}: coflows of its list are labels: no scheme reads them", group.name));
-        }
         promised(experiment, topology, group).map_err(located)?;
-        let Some(OpenLoop { load, reach, .. }) = group.app.open_loop() else { continue };
+        if let AppText::CoflowTrace(trace) = &group.app {
+            let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
+            let left_out = trace.left_out(&experiment.sources, hosts)?;
+            warnings.extend(left_out.into_iter().map(|what| format!("group {}: {what}", group.name)));
+        }
+        let Some((load, reach)) = group.app.load() else { continue };
         let site = Site::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
         if load.of == LoadOf::Host && one_rate.is_none() {

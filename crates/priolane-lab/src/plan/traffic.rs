@@ -10,14 +10,14 @@ use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
 use crate::experiment::{
-    Active, AppText, Deadline, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
-    PairsText, Paths, PauseRule, QueryText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes, Target,
-    Timing,
+    Active, AppText, CoflowText, Deadline, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue,
+    PairText, PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent,
+    Setting, Sizes, Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
-    self, App, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
-    Permutation, Poisson, Query, Reach, Receiver, Rule, Site, Traffic, Until, flow_list,
+    self, App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
+    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, Traffic, Until, flow_list,
 };
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -235,6 +235,12 @@ fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<Ap
             jitter: start.jitter,
         }),
         AppText::Query(text) => query(text, experiment, topology),
+        AppText::Ring(text) => ring(text, experiment, topology),
+        AppText::Coflow(text) => coflow(text),
+        AppText::CoflowTrace(text) => {
+            let hosts = hosts(experiment, topology, group)?;
+            App::Flows(Flows { list: text.flows(&experiment.sources, &hosts)?, waits: Vec::new() })
+        }
         AppText::Flows { list: ListText::Inline(flows), .. } => {
             App::Flows(Flows { list: flows.clone(), waits: Vec::new() })
         }
@@ -270,8 +276,6 @@ fn poisson(
 }
 
 fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App {
-    let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
-    let fastest = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
     App::Query(Query {
         bytes: text.query,
         fan_out: text.fan_out,
@@ -284,7 +288,36 @@ fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App 
         concurrency: text.concurrency,
         requests: text.requests,
         start: Time(text.start.0),
-        floor: Floor { trip: topology.lookahead(&experiment.frame).times(2), rate: fastest },
+        floor: floor(experiment, topology),
+    })
+}
+
+/// What no flow is faster than.
+fn floor(experiment: &Experiment, topology: &Topology) -> Floor {
+    let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
+    let rate = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
+    Floor { trip: topology.lookahead(&experiment.frame).times(2), rate }
+}
+
+fn ring(text: &RingText, experiment: &Experiment, topology: &Topology) -> App {
+    App::Ring(Ring {
+        bytes: text.reduced,
+        compute: text.compute,
+        jitter: text.start.jitter,
+        iterations: text.iterations,
+        start: Time(text.start.start.0),
+        floor: floor(experiment, topology),
+    })
+}
+
+fn coflow(text: &CoflowText) -> App {
+    App::Coflow(Coflow {
+        sizes: text.sizes.law.clone(),
+        mappers: text.mappers.law.clone(),
+        reducers: text.reducers.law.clone(),
+        flow_bytes: text.flow_bytes.from..=text.flow_bytes.to,
+        split: text.split,
+        load: text.load.value,
     })
 }
 

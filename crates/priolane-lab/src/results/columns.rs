@@ -43,6 +43,7 @@ pub fn of(table: Table) -> &'static [Column] {
         Table::Ports => &PORTS,
         Table::Series => &SERIES,
         Table::Bills => &BILLS,
+        Table::Coflows => &COFLOWS,
     }
 }
 
@@ -64,7 +65,7 @@ pub(crate) const fn maybe(
     Column { name, kind, unit, meaning, nulls: Nulls::Possible }
 }
 
-static FLOWS: [Column; 24] = [
+static FLOWS: [Column; 25] = [
     known("flow", DataType::UInt32, "1", "the flow's id: its line in the run's flow list, from 0"),
     maybe(
         "group",
@@ -140,6 +141,7 @@ static FLOWS: [Column; 24] = [
         "payload that an unreliable transport gave up and that did not arrive; fct_ps is of the rest",
     ),
     known("measured", DataType::Boolean, "", "whether the flow started inside the measured window"),
+    maybe("coflow", DataType::UInt32, "1", "the coflow of its group that it belongs to; null if to none"),
 ];
 
 static PORTS: [Column; 14] = [
@@ -186,6 +188,24 @@ static SERIES: [Column; 4] = [
          start, by SACK blocks too",
     ),
     known("value", DataType::Float64, "see metric", "the reading"),
+];
+
+static COFLOWS: [Column; 10] = [
+    known("group", DataType::Utf8, "", "the experiment's group"),
+    known("coflow", DataType::UInt32, "1", "the coflow's number in its group"),
+    known("flows", DataType::UInt32, "1", "its flows"),
+    maybe("bytes", DataType::UInt64, "B", "payload bytes of all its flows; null if one is without end"),
+    known("class_asked", DataType::UInt8, "1", "class that its first flow asked for"),
+    known("class_given", DataType::UInt8, "1", "class that this flow was given at the start"),
+    known("start_ps", DataType::UInt64, "ps", "when its first flow started, since the start of the run"),
+    maybe(
+        "cct_ps",
+        DataType::UInt64,
+        "ps",
+        "from start_ps to the arrival of the last payload byte of its last flow; null if unfinished",
+    ),
+    known("cos", DataType::Utf8, "", "class of service of its first flow: BE, DS or MRG"),
+    known("measured", DataType::Boolean, "", "whether its first flow started inside the measured window"),
 ];
 
 static BILLS: [Column; 17] = [

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::admission::AdmissionRecord;
 use crate::metrics::Summary;
+use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
 
@@ -54,6 +55,9 @@ pub struct RunRecord {
     pub ledger: Vec<LedgerRow>,
     /// What the measured flows add up to, by size class; `all` always exists.
     pub summary: BTreeMap<String, Summary>,
+    /// What the measured coflows add up to, by class; left out where no flow belongs to one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coflows: BTreeMap<String, CoflowSummary>,
     /// Rates of flows without end, where senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,

@@ -15,7 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
-use priolane_core::ids::FlowId;
+use priolane_core::ids::{CoflowId, FlowId};
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, Outcome, Sample};
@@ -24,6 +24,7 @@ use priolane_sim::topology::Topology;
 
 use super::bills::{self, BillRow, Pricing};
 use super::columns;
+use crate::metrics::coflows::{self, CoflowRecord};
 
 /// Rows per Arrow batch where a whole table is read or written.
 pub const BATCH: usize = 1 << 16;
@@ -37,6 +38,8 @@ pub enum Table {
     Ports,
     /// One row per instant, entity and metric.
     Series,
+    /// One row per coflow, where flows belong to some.
+    Coflows,
     /// One row per machine, and per flow that pays for itself, where the experiment has prices.
     Bills,
 }
@@ -51,6 +54,7 @@ impl Table {
             Self::Flows => "flows",
             Self::Ports => "ports",
             Self::Series => "series",
+            Self::Coflows => "coflows",
             Self::Bills => "bills",
         }
     }
@@ -90,6 +94,8 @@ pub struct Rows<'a> {
     told: Vec<Told>,
     /// Names of the flows that were reported.
     reported: BTreeMap<FlowId, String>,
+    /// Coflows.
+    coflows: Vec<CoflowRecord>,
     /// Bills; `None` where nothing is priced.
     bills: Option<Vec<BillRow>>,
 }
@@ -112,6 +118,7 @@ impl<'a> Rows<'a> {
             ports: port_names(&source.scenario.topology),
             told: told(outcome),
             reported: reported.map(|flow| (flow, format!("flow{}", flow.0))).collect(),
+            coflows: coflows::coflows(&source, outcome),
             bills: None,
         }
     }
@@ -124,8 +131,9 @@ impl<'a> Rows<'a> {
 
     /// The tables that the run has, in the order of the digest.
     pub fn tables(&self) -> impl Iterator<Item = Table> + use<> {
+        let coflows = (!self.coflows.is_empty()).then_some(Table::Coflows);
         let bills = self.bills.is_some().then_some(Table::Bills);
-        Table::ALL.into_iter().chain(bills)
+        Table::ALL.into_iter().chain(coflows).chain(bills)
     }
 
     /// Number of rows of a table.
@@ -133,6 +141,7 @@ impl<'a> Rows<'a> {
         match table {
             Table::Flows => self.source.scenario.flows.len(),
             Table::Ports => self.outcome.ports.len(),
+            Table::Coflows => self.coflows.len(),
             Table::Bills => self.bills.as_ref().map_or(0, Vec::len),
             Table::Series => {
                 self.outcome.samples.len() * SAMPLED.len() + self.told.len() + self.outcome.reports.len()
@@ -151,6 +160,7 @@ impl<'a> Rows<'a> {
             Table::Flows => self.flows(range),
             Table::Ports => self.port_rows(range),
             Table::Series => self.series(range),
+            Table::Coflows => self.coflow_rows(range),
             Table::Bills => self.bill_rows(range),
         };
         RecordBatch::try_new(table.schema(), arrays)
@@ -197,6 +207,7 @@ impl<'a> Rows<'a> {
             f64s(specs.iter().map(|s| Some(s.weights.w()))),
             u64s(records.iter().map(|r| Some(r.missing))),
             bools(self.source.measured[range.clone()].iter().map(|&m| Some(m))),
+            u32s(specs.iter().map(|s| s.coflow.map(CoflowId::number))),
         ]
     }
 
@@ -219,6 +230,28 @@ impl<'a> Rows<'a> {
             u64s(rows.iter().map(|r| Some(r.expired))),
             u64s(rows.iter().map(|r| Some(r.paused.0))),
         ]
+    }
+
+    fn coflow_rows(&self, range: Range<usize>) -> Vec<ArrayRef> {
+        let rows = &self.coflows[range];
+        let group = |g: u16| self.source.groups.get(usize::from(g)).map(String::as_str);
+        vec![
+            texts(rows.iter().map(|r| group(r.payer.group))),
+            u32s(rows.iter().map(|r| Some(r.coflow.number()))),
+            u32s(rows.iter().map(|r| Some(r.flows))),
+            u64s(rows.iter().map(|r| r.bytes)),
+            u8s(rows.iter().map(|r| Some(r.class.0))),
+            u8s(rows.iter().map(|r| Some(r.class.1))),
+            u64s(rows.iter().map(|r| Some(r.start.0))),
+            u64s(rows.iter().map(|r| r.cct.map(|cct| cct.0))),
+            texts(rows.iter().map(|r| Some(r.payer.cos.name()))),
+            bools(rows.iter().map(|r| Some(r.measured))),
+        ]
+    }
+
+    /// The coflows of the run.
+    pub fn coflows(&self) -> &[CoflowRecord] {
+        &self.coflows
     }
 
     fn bill_rows(&self, range: Range<usize>) -> Vec<ArrayRef> {

@@ -40,6 +40,12 @@ pub enum Known {
         #[serde(serialize_with = "as_text::many_bytes")]
         thresholds: Vec<u64>,
     },
+    /// By the size of the whole coflow.
+    CoflowSize {
+        /// Where one class ends and the next begins.
+        #[serde(serialize_with = "as_text::many_bytes")]
+        thresholds: Vec<u64>,
+    },
     /// At random.
     RandomFraction {
         /// The share of each class, summing to 1.
@@ -113,6 +119,7 @@ impl Known {
             Self::FlowFraction { .. } => "flow_fraction",
             Self::EqualBytes { .. } => "equal_bytes",
             Self::Size { .. } => "size",
+            Self::CoflowSize { .. } => "coflow_size",
             Self::RandomFraction { .. } => "random_fraction",
             Self::Deadline { .. } => "deadline",
             Self::DeadlineRank { .. } => "deadline_rank",
@@ -128,7 +135,7 @@ impl Known {
             Self::FlowFraction { fractions, .. }
             | Self::RandomFraction { fractions }
             | Self::DeadlineRank { fractions } => fractions.len() as u8,
-            Self::Size { thresholds } => thresholds.len() as u8 + 1,
+            Self::Size { thresholds } | Self::CoflowSize { thresholds } => thresholds.len() as u8 + 1,
             Self::Deadline { thresholds } => thresholds.len() as u8 + 1,
             Self::DemandRate { thresholds } => thresholds.len() as u8 + 1,
         }
@@ -142,6 +149,7 @@ impl Known {
             Self::FlowFraction { .. }
             | Self::EqualBytes { .. }
             | Self::Size { .. }
+            | Self::CoflowSize { .. }
             | Self::RandomFraction { .. } => false,
         }
     }
@@ -153,6 +161,7 @@ impl Known {
                 Rule::Size(bytes.clone().unwrap_or_default())
             }
             Self::Size { thresholds } => Rule::Size(thresholds.clone()),
+            Self::CoflowSize { thresholds } => Rule::CoflowSize(thresholds.clone()),
             Self::RandomFraction { fractions } => Rule::Random(fractions.clone()),
             Self::Deadline { thresholds } => Rule::Deadline(thresholds.clone()),
             Self::DeadlineRank { fractions } => Rule::DeadlineRank(fractions.clone()),
@@ -165,7 +174,7 @@ impl Known {
 }
 
 /// The kinds of this module, in the order of `read`.
-pub(super) const KINDS: [&str; 8] = [
+pub(super) const KINDS: [&str; 9] = [
     "flow_fraction",
     "equal_bytes",
     "size",
@@ -174,6 +183,7 @@ pub(super) const KINDS: [&str; 8] = [
     "deadline_rank",
     "demand_rate",
     "power_law",
+    "coflow_size",
 ];
 
 /// Reads the keys of the `kind`-th of [`KINDS`].
@@ -194,7 +204,8 @@ pub(super) fn read(kind: usize, keys: &mut Reader<'_>) -> Result<Known, InputErr
         4 => Known::Deadline { thresholds: thresholds(keys, "[\"2ms\", \"8ms\"]", Field::positive_span)? },
         5 => Known::DeadlineRank { fractions: fractions(keys)? },
         6 => Known::DemandRate { thresholds: demands(keys)? },
-        _ => power_law(keys)?,
+        7 => power_law(keys)?,
+        _ => Known::CoflowSize { thresholds: thresholds(keys, "[\"1MB\", \"10MB\"]", Field::bytes)? },
     })
 }
 

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use priolane_core::ids::Class;
+use priolane_core::ids::{Class, CoflowId};
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
-use super::path::{Measure, MetricPath, Of, Quantity, single_flow, threshold_number};
+use super::path::{Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
+use crate::metrics::coflows::{self, CoflowRecord};
 use crate::metrics::ports::PortSet;
 use crate::metrics::rates::RateRecord;
-use crate::metrics::{Payer, Summary, summarize_flow};
+use crate::metrics::{Payer, SizeClass, Summary, summarize_flow};
 use crate::plan::{Plan, Run};
 use crate::results::record::RunRecord;
 use crate::results::rows::{Cell, Table, View};
@@ -117,6 +118,12 @@ impl<'a> Grid<'a> {
             let none = || Gap::Value(format!("{path}: no value, seed {seed}"));
             return of.of(rates, class, self.over(class)).ok_or_else(none);
         }
+        if let Quantity::Coflows(of) = *quantity {
+            let none = || Gap::Value(format!("{path}: no value, seed {seed}, {}", show(&self.points[point])));
+            return self
+                .of_coflows(of, (record, class), (point, seed))
+                .and_then(|value| value.ok_or_else(none));
+        }
         if let Quantity::Ports(of) = *quantity {
             let set = PortSet::named(class).and_then(|set| record.ports.get(&set));
             return set
@@ -138,6 +145,74 @@ impl<'a> Grid<'a> {
         let none =
             || Gap::Value(format!("{path}: no finished flow, seed {seed}, {}", show(&self.points[point])));
         quantity.of(&own, baseline.as_ref()).ok_or_else(none)
+    }
+
+    fn of_coflows(
+        &self,
+        of: OfCoflows,
+        (record, class): (&RunRecord, &str),
+        (point, seed): (usize, u64),
+    ) -> Result<Option<f64>, Gap> {
+        let baseline = match (&self.spec.baseline, of.is_relative()) {
+            (Some(scheme), true) => Some(self.record(point, scheme, seed)?),
+            (None, true) => return Err(Gap::Value("the experiment has no baseline".to_owned())),
+            (_, false) => None,
+        };
+        if let (OfCoflows::SpeedUp, Some(baseline)) = (of, baseline) {
+            let all = SizeClass::all();
+            let class = self.spec.classes.iter().find(|c| c.name == class).unwrap_or(&all);
+            let read = |record: &RunRecord| {
+                self.coflows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))
+            };
+            return Ok(coflows::speed_up(&read(record)?, &read(baseline)?, class));
+        }
+        Ok(record.coflows.get(class).and_then(|own| of.of(own, baseline.and_then(|b| b.coflows.get(class)))))
+    }
+
+    /// The coflows of a stored run.
+    fn coflows(&self, record: &RunRecord) -> std::io::Result<Vec<CoflowRecord>> {
+        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+        // In the order of the table.
+        let names = [
+            "group",
+            "coflow",
+            "flows",
+            "bytes",
+            "class_asked",
+            "class_given",
+            "start_ps",
+            "cct_ps",
+            "cos",
+            "measured",
+        ];
+        let mut coflows = Vec::new();
+        if record.coflows.is_empty() {
+            return Ok(coflows);
+        }
+        for batch in tables::read(&self.store.path(&id), Table::Coflows, &names)? {
+            let batch = batch?;
+            let columns = View::all(&batch).filter(|c| c.len() == names.len());
+            let columns = columns.ok_or(std::io::ErrorKind::InvalidData)?;
+            let whole = |column: usize, row: usize| match columns[column].cell(row) {
+                Cell::Int(n) => Some(n),
+                _ => None,
+            };
+            for row in 0..batch.num_rows() {
+                let number = whole(1, row).and_then(|number| CoflowId::new(number as u32));
+                let small = |column| whole(column, row).unwrap_or(0);
+                coflows.push(CoflowRecord {
+                    coflow: number.ok_or(std::io::ErrorKind::InvalidData)?,
+                    payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[8].cell(row)) },
+                    flows: small(2) as u32,
+                    bytes: whole(3, row),
+                    class: (small(4) as Class, small(5) as Class),
+                    start: Time(small(6)),
+                    cct: whole(7, row).map(Span),
+                    measured: columns[9].cell(row) == Cell::Bool(true),
+                });
+            }
+        }
+        Ok(coflows)
     }
 
     /// The class that ratios of `class` are relative to.

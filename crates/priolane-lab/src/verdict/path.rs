@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
@@ -37,8 +38,46 @@ pub enum Quantity {
     Thresholds(Of),
     /// Of flows without end, over time.
     Rates(Rated),
+    /// Of coflows.
+    Coflows(OfCoflows),
     /// Of a set of ports, whose name stands where other quantities have a class.
     Ports(Ported),
+}
+
+/// What is asked of coflows (see `metrics::coflows`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfCoflows {
+    /// Mean completion time, in seconds.
+    Cct,
+    /// Its median, in seconds.
+    P50,
+    /// Its 95th percentile, in seconds.
+    P95,
+    /// Its 99th percentile, in seconds.
+    P99,
+    /// Mean completion time of the baseline over that of the scheme, same point and seed.
+    Gain,
+    /// Mean over coflows of the baseline's completion time over the scheme's.
+    SpeedUp,
+}
+
+impl OfCoflows {
+    /// Whether it needs the baseline.
+    pub fn is_relative(self) -> bool {
+        matches!(self, Self::Gain | Self::SpeedUp)
+    }
+
+    /// Its value in a scheme's summary; `baseline` is the baseline's, which `Gain` needs. `SpeedUp` is of single coflows.
+    pub fn of(self, own: &CoflowSummary, baseline: Option<&CoflowSummary>) -> Option<f64> {
+        match self {
+            Self::Cct => own.mean_cct_s,
+            Self::P50 => own.p50_cct_s,
+            Self::P95 => own.p95_cct_s,
+            Self::P99 => own.p99_cct_s,
+            Self::Gain => Some(baseline?.mean_cct_s? / own.mean_cct_s.filter(|&cct| cct > 0.0)?),
+            Self::SpeedUp => None,
+        }
+    }
 }
 
 /// What is asked of a set of ports (see `metrics::ports`).
@@ -143,7 +182,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 33] = [
+const QUANTITIES: [(&str, Quantity); 39] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -173,6 +212,12 @@ const QUANTITIES: [(&str, Quantity); 33] = [
     ("promised_rate", Quantity::Rates(Rated::Promised)),
     ("rate_of_promised", Quantity::Rates(Rated::OfPromised)),
     ("utility", Quantity::Rates(Rated::Utility)),
+    ("cct", Quantity::Coflows(OfCoflows::Cct)),
+    ("cct_p50", Quantity::Coflows(OfCoflows::P50)),
+    ("cct_p95", Quantity::Coflows(OfCoflows::P95)),
+    ("cct_p99", Quantity::Coflows(OfCoflows::P99)),
+    ("cct_gain", Quantity::Coflows(OfCoflows::Gain)),
+    ("coflow_speedup", Quantity::Coflows(OfCoflows::SpeedUp)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),
@@ -195,7 +240,7 @@ impl Quantity {
         QUANTITIES.iter().find(|&&(_, q)| q == self).map_or("", |&(name, _)| name)
     }
 
-    /// Its value in a scheme's summary, which has none of thresholds, rates and ports; `baseline` is the baseline's for the
+    /// Its value in a scheme's summary, which has none of thresholds, rates, coflows and ports; `baseline` is the baseline's for the
     /// same point, seed and class, which `Gain` needs, or that of the class it is `over`, which `FctRatio` needs.
     pub fn of(self, summary: &Summary, baseline: Option<&Summary>) -> Option<f64> {
         match self {
@@ -223,7 +268,7 @@ impl Quantity {
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
-            Self::Thresholds(_) | Self::Rates(_) | Self::Ports(_) => None,
+            Self::Thresholds(_) | Self::Rates(_) | Self::Coflows(_) | Self::Ports(_) => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
 //! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted.
 //!
-//! `coflow` is the number of the coflow that the flow belongs to, a label. `after` names the flows that it waits
+//! `coflow` is the number of the coflow that the flow belongs to. `after` names the flows that it waits
 //! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
 //! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). News takes time, so a delay is
 //! above zero; where the cell is empty, the app's `after_delay` holds.
@@ -15,7 +15,7 @@ mod after;
 use std::io::{BufRead, Write};
 
 use priolane_core::endpoint::{FlowSpec, Weights};
-use priolane_core::ids::{CLASSES, Class, FlowId, HostId};
+use priolane_core::ids::{CLASSES, Class, CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
 
@@ -36,8 +36,6 @@ const AFTER: usize = 7;
 pub struct Row {
     /// The flow; its `id` is the row's number, from 0.
     pub flow: FlowSpec,
-    /// The coflow that it belongs to, if any: a label.
-    pub coflow: Option<u32>,
     /// The rows of the flows that it waits for, in rising order; empty if for none.
     pub after: Vec<FlowId>,
     /// How long after the last of them it starts, above zero; `None` where the list does not say.
@@ -129,11 +127,6 @@ impl<R: BufRead> Reader<R> {
     /// Whether the list has the column `after`.
     pub fn has_waits(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
-    }
-
-    /// Whether the list has the column `coflow`.
-    pub fn labels_coflows(&self) -> bool {
-        self.0.header.as_ref().is_some_and(|header| header.has(COFLOW))
     }
 }
 
@@ -234,7 +227,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of `out`.
     pub fn row(&mut self, row: &Row) -> std::io::Result<()> {
-        let Row { flow, coflow, after, delay } = row;
+        let Row { flow, after, delay } = row;
         let out = &mut self.out;
         write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
         match flow.size {
@@ -242,9 +235,9 @@ impl<W: Write> Writer<W> {
             None => write!(out, "endless")?,
         }
         for extra in &self.extras {
-            match (extra, coflow) {
+            match (extra, flow.coflow) {
                 (Extra::Class, _) => write!(out, ",{}", flow.class)?,
-                (Extra::Coflow, Some(coflow)) => write!(out, ",{coflow}")?,
+                (Extra::Coflow, Some(coflow)) => write!(out, ",{}", coflow.number())?,
                 (Extra::Coflow, None) => write!(out, ",")?,
                 (Extra::After, _) if after.is_empty() => write!(out, ",,")?,
                 (Extra::After, _) => {
@@ -267,7 +260,6 @@ struct Cells<'a, R> {
 impl<R: BufRead> Cells<'_, R> {
     fn row(&self, id: FlowId) -> Result<Row, InputError> {
         let flow = self.flow(id)?;
-        let coflow = if self.cells[COFLOW].is_empty() { None } else { Some(self.coflow()?) };
         let after = after::rows(self.cells[7]).ok_or_else(|| {
             let what = format!("{} names no rows", shown(self.cells[7]));
             self.error(7, what, "write row numbers from 0, joined by +, such as 3+7")
@@ -280,13 +272,17 @@ impl<R: BufRead> Cells<'_, R> {
         if after.is_empty() && delay.is_some() {
             return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
         }
-        Ok(Row { flow, coflow, after, delay })
+        Ok(Row { flow, after, delay })
     }
 
-    fn coflow(&self) -> Result<u32, InputError> {
+    fn coflow(&self) -> Result<Option<CoflowId>, InputError> {
+        if self.cells[COFLOW].is_empty() {
+            return Ok(None);
+        }
         let number = self.whole(COFLOW)?;
         let what = || format!("{number} is too large");
-        u32::try_from(number).map_err(|_| self.error(COFLOW, what(), "number coflows below 2^32"))
+        let coflow = u32::try_from(number).ok().and_then(CoflowId::new);
+        coflow.map(Some).ok_or_else(|| self.error(COFLOW, what(), "number coflows below 2^32 - 1"))
     }
 
     fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
@@ -300,7 +296,7 @@ impl<R: BufRead> Cells<'_, R> {
             let fix = "deadline_ns is an instant on the clock of start_ns, later than it";
             return Err(self.error(5, "the deadline is not after the start", fix));
         }
-        let (size, class) = (self.size()?, self.class()?);
+        let (size, class, coflow) = (self.size()?, self.class()?, self.coflow()?);
         Ok(FlowSpec {
             id,
             src,
@@ -311,6 +307,7 @@ impl<R: BufRead> Cells<'_, R> {
             deadline,
             group: 0,
             entropy: 0,
+            coflow,
             weights: Weights::BEST_EFFORT,
         })
     }

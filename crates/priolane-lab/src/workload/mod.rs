@@ -4,6 +4,7 @@
 //! come from streams keyed by (seed, purpose, group and host), so neither the scheme under test nor another
 //! host or group moves them. Arrival times are summed in whole picoseconds.
 
+mod coflow;
 mod destinations;
 mod flows;
 mod incast;
@@ -13,6 +14,7 @@ mod on_off;
 mod permutation;
 mod poisson;
 mod query;
+mod ring;
 pub(crate) mod table;
 
 pub mod flow_list;
@@ -30,6 +32,7 @@ use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::waits::Wait;
 
+pub use coflow::{Coflow, Split};
 pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
 pub(crate) use load::mean_bytes;
@@ -39,6 +42,7 @@ pub use on_off::{Bursts, MAX_BURST, OnOff};
 pub use permutation::Permutation;
 pub use poisson::{LoadChange, Poisson, Reach};
 pub use query::{Floor, Pause, Query};
+pub use ring::Ring;
 
 use crate::source::InputError;
 
@@ -63,6 +67,10 @@ pub enum App {
     LongLived(LongLived),
     /// Requests and their answers (closed loop).
     Query(Query),
+    /// Ring all-reduce, over and over (closed loop).
+    Ring(Ring),
+    /// Flows of which the last one counts, from some hosts to some others (open loop).
+    Coflow(Coflow),
     /// A list of flows.
     Flows(Flows),
 }
@@ -165,6 +173,17 @@ pub enum AppError {
         /// Hosts that a client can ask.
         available: u32,
     },
+    /// Hardly any coflow has hosts for its mappers and reducers and flows within bounds.
+    #[error(
+        "a part of {0} of the coflows drawn has hosts for its mappers and reducers and flows within flow_bytes"
+    )]
+    NoCoflow(f64),
+    /// A ring of fewer than two workers, or of one that is there twice.
+    #[error("a ring of {0} workers, or one of them twice")]
+    Ring(usize),
+    /// A ring of more workers than bytes.
+    #[error("{0} workers, and fewer bytes to reduce")]
+    Parts(usize),
     /// Epochs without time between them.
     #[error("the time between epochs is zero")]
     Period,
@@ -186,7 +205,7 @@ impl AppError {
     /// The key of the group's table that is to blame; empty for the table itself.
     pub fn key(&self) -> &'static str {
         match self {
-            Self::NoHosts | Self::UnknownHost(_) => "hosts",
+            Self::NoHosts | Self::UnknownHost(_) | Self::Ring(_) => "hosts",
             Self::NoDestination(_) => "to",
             Self::Load(_) => "load.value",
             Self::BurstLoad { .. } => "burst_load",
@@ -194,6 +213,8 @@ impl AppError {
             Self::TooManyPairs(_) => "per",
             Self::NoCore => "load.of",
             Self::FanIn { .. } => "fan_in",
+            Self::Parts(_) => "reduced",
+            Self::NoCoflow(_) => "mappers",
             Self::FanOut { .. } => "fan_out",
             Self::Period => "period",
             Self::Size(_) => "size",
@@ -219,6 +240,9 @@ impl AppError {
             Self::NoCore => "send between racks of a fabric, or state the load of hosts",
             Self::Frame => "let mtu be above header, and mtu and link sizes below 65536 bytes together",
             Self::FanIn { .. } | Self::FanOut { .. } => "ask for at least 1 and at most that many",
+            Self::NoCoflow(_) => "fewer mappers or reducers, more hosts, or wider flow_bytes: at least 0.001",
+            Self::Parts(_) => "at least a byte for each worker",
+            Self::Ring(_) => "name at least two hosts, each once",
             Self::Period => "give a time above zero",
             Self::Size(_) => "give 1 byte to 2^47 bytes",
             Self::Empty => "give at least one flow",
@@ -260,6 +284,8 @@ pub fn traffic(app: &App, site: &Site) -> Result<Traffic, AppError> {
         App::Permutation(app) => app.flows(site).map(independent),
         App::LongLived(app) => app.flows(site).map(independent),
         App::Query(app) => app.traffic(site),
+        App::Ring(app) => app.traffic(site),
+        App::Coflow(app) => app.flows(site).map(independent),
         App::Flows(app) => app.flows(site).map(|flows| Traffic { flows, waits: app.waits.clone() }),
     }?;
     (0..).zip(&mut traffic.flows).for_each(|(id, flow)| flow.id = FlowId(id));
@@ -401,6 +427,7 @@ impl<'a> Maker<'a> {
             deadline: None,
             group,
             entropy,
+            coflow: None,
             weights: Weights::BEST_EFFORT,
         }
     }

@@ -180,7 +180,7 @@ impl Query {
 
 impl Floor {
     /// The least time in which `bytes` bytes of payload get from host to host, rounded down.
-    fn time(&self, bytes: u64) -> Span {
+    pub(super) fn time(&self, bytes: u64) -> Span {
         let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.rate.bps().max(1) + 1);
         Span(u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.trip.0))
     }

@@ -29,7 +29,14 @@ const SHIPPED: [(&str, &str); 6] = [
     ("facebook_hadoop", include_str!("../../../../workloads/facebook_hadoop.csv")),
 ];
 
+/// The shipped tables of counts: name and text.
+const COUNTS: [(&str, &str); 2] = [
+    ("coflow_mappers", include_str!("../../../../workloads/coflow_mappers.csv")),
+    ("coflow_reducers", include_str!("../../../../workloads/coflow_reducers.csv")),
+];
+
 const COLUMNS: Columns = Columns { names: &["bytes", "cdf"], required: 2 };
+const OF_COUNTS: Columns = Columns { names: &["count", "cdf"], required: 2 };
 
 /// The names of the shipped tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -39,6 +46,24 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The text of the shipped table `name`, if there is one.
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
+}
+
+/// The names of the shipped tables of counts.
+pub fn count_names() -> impl Iterator<Item = &'static str> {
+    COUNTS.iter().map(|&(name, _)| name)
+}
+
+/// The text of the shipped table of counts `name`, if there is one.
+pub fn shipped_counts(name: &str) -> Option<&'static str> {
+    COUNTS.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
+}
+
+/// The law of a table of counts, `count,cdf`: only its rows occur.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_counts(file: &str, text: &[u8]) -> Result<SizeDistribution, InputError> {
+    table(file, text, (OF_COUNTS, Interpolation::Step))
 }
 
 /// The law of the shipped table `name_or_path`, or of the file at that path.
@@ -62,18 +87,26 @@ pub fn read(name_or_path: &str, interpolation: Interpolation) -> Result<SizeDist
 /// If it is larger than [`MAX_TABLE`], not text, has no header, a row that is not two numbers, or rows that
 /// are no size distribution.
 pub fn parse(file: &str, text: &[u8], interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
+    table(file, text, (COLUMNS, interpolation))
+}
+
+fn table(
+    file: &str,
+    text: &[u8],
+    (columns, interpolation): (Columns, Interpolation),
+) -> Result<SizeDistribution, InputError> {
     let mut lines = Lines::new(text, file);
     if text.len() > MAX_TABLE {
         return Err(lines.whole("the table is larger than 1 MiB", "give fewer rows"));
     }
-    let header = Header::read(&mut lines, COLUMNS, &|_| None)?;
+    let header = Header::read(&mut lines, columns, &|_| None)?;
     let (mut points, mut numbers, mut line) = (Vec::new(), Vec::new(), String::new());
     while lines.next(&mut line)? {
         let row = header.row(&lines, &line)?;
         let number = |column: usize| {
             row[column].parse::<f64>().map_err(|_| {
                 let what = format!("{} is not a number", shown(row[column]));
-                lines.error(COLUMNS.names[column], what, "write a plain number such as 10000 or 0.15")
+                lines.error(columns.names[column], what, "write a plain number such as 10000 or 0.15")
             })
         };
         points.push(Point { bytes: number(0)?, cdf: number(1)? });
@@ -82,6 +115,7 @@ pub fn parse(file: &str, text: &[u8], interpolation: Interpolation) -> Result<Si
     SizeDistribution::new(points, interpolation).map_err(|error| {
         let Blame { row, key, fix } = blame(error);
         let line = row.map_or(numbers.last(), |row| numbers.get(row)).copied();
+        let key = if key == COLUMNS.names[0] { columns.names[0] } else { key };
         InputError::new(file, line, key, what(error), fix)
     })
 }

@@ -1,9 +1,11 @@
 use super::*;
 
 mod apps;
+mod coflows;
 mod mutations;
 mod on_off;
 mod open_loop;
+mod rings;
 
 /// Four racks of four hosts at 1 Gbps, 2 Gbps up from each rack.
 pub(super) struct Network {
@@ -51,6 +53,7 @@ pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpe
         deadline: None,
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }

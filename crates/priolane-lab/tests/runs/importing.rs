@@ -211,7 +211,7 @@ fn coflows_are_split_evenly_to_the_byte() {
         ]
     );
     assert_eq!(
-        imported.rows.iter().map(|row| row.coflow.unwrap()).collect::<Vec<_>>(),
+        imported.rows.iter().map(|row| row.flow.coflow.unwrap().number()).collect::<Vec<_>>(),
         [1, 1, 1, 1, 7, 7, 7]
     );
     assert_eq!(dropped(&imported), [("from a host to itself", 1, 2 << 20)]);
@@ -324,7 +324,7 @@ fn written(imported: &Imported) -> String {
     let mut out = Vec::new();
     let extras = [
         (flow_list::Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
-        (flow_list::Extra::Coflow, imported.rows.iter().any(|row| row.coflow.is_some())),
+        (flow_list::Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
         (flow_list::Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
     ];
     let extras: Vec<_> = extras.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();

@@ -2,6 +2,7 @@
 
 mod admission;
 mod bad_input;
+mod coflows;
 mod damaged_files;
 mod importing;
 mod merged;

@@ -59,6 +59,7 @@ mod tests {
             deadline: None,
             group: 0,
             entropy: 7,
+            coflow: None,
             weights: Weights::BEST_EFFORT,
         };
         let path = topology.unwrap().empty_path(&Frame::ETHERNET, &flow, Span::from_ns(500));

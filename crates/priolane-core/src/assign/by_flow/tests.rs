@@ -15,6 +15,7 @@ fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
         deadline: allowed_us.map(|us| Time(5) + Span::from_us(us)),
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }
@@ -31,6 +32,27 @@ fn sizes_up_to_a_threshold_are_in_its_class_and_endless_flows_in_the_last() {
         [Some(1), Some(100), Some(101), Some(5_000), Some(5_001), None].map(|size| flow(0, size, None));
     let rule = Rule::Size(vec![100, 5_000]);
     assert_eq!((classes(&rule, &flows), rule.levels()), (vec![0, 0, 1, 1, 2, 2], 3));
+}
+
+#[test]
+fn a_coflow_is_as_large_as_its_flows_together() {
+    // Coflow 4 of group 0 has 60 + 41 bytes, that of group 1 its 60 alone; a flow without coflow counts by itself.
+    let of = |group, coflow: Option<u32>, size| FlowSpec {
+        group,
+        coflow: coflow.and_then(CoflowId::new),
+        ..flow(0, size, None)
+    };
+    let flows = [
+        of(0, Some(4), Some(60)),
+        of(1, Some(4), Some(60)),
+        of(0, Some(4), Some(41)),
+        of(0, None, Some(100)),
+        of(0, None, Some(101)),
+        of(0, Some(9), Some(1)),
+        of(0, Some(9), None),
+    ];
+    let rule = Rule::CoflowSize(vec![100, 1_000]);
+    assert_eq!((classes(&rule, &flows), rule.levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn flow(deadline: Option<u64>) -> D2tcp {
         deadline: deadline.map(|us| Time(us * 1_000_000)),
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     };
     let mut flow = D2tcp::new(&Config { dctcp, late: 0.5 }, MSS);

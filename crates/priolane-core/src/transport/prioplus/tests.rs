@@ -66,6 +66,7 @@ impl Driven {
             deadline: None,
             group: 0,
             entropy: 0,
+            coflow: None,
             weights: Weights::BEST_EFFORT,
         };
         let mut flow = PrioPlus::new(config, MSS);

@@ -22,6 +22,7 @@ pub(in crate::transport) fn spec(id: u32, packets: u64) -> FlowSpec {
         deadline: None,
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }

@@ -41,6 +41,7 @@ fn swift(config: &Config) -> Swift {
         deadline: None,
         group: 0,
         entropy: 0,
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     };
     let mut swift = Swift::new(config, MSS);

@@ -128,12 +128,11 @@ fn a_file_that_cannot_be_read_says_so() {
 }
 
 #[test]
-fn coflows_are_labels_and_flows_wait_for_those_that_they_name() {
+fn flows_name_their_coflows_and_flows_wait_for_those_that_they_name() {
     let labelled = "start_ns,src,dst,bytes,coflow\n0,0,1,5,9\n0,1,2,5,\n";
     assert_eq!(four_hosts(labelled).unwrap().len(), 2);
-    assert!(Reader::new(labelled.as_bytes(), "f.csv", 4).unwrap().labels_coflows());
     let rows = read_rows(labelled.as_bytes(), "f.csv", 4).unwrap();
-    assert_eq!((rows[0].coflow, rows[1].coflow), (Some(9), None));
+    assert_eq!((rows[0].flow.coflow, rows[1].flow.coflow), (CoflowId::new(9), None));
 
     let waiting = "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n0,1,2,5,0,2.5\n0,2,3,5,1+0+1,\n";
     assert_eq!(four_hosts(waiting).unwrap().len(), 3);

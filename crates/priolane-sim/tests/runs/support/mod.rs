@@ -231,6 +231,7 @@ pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpe
         deadline: None,
         group: 0,
         entropy: (id as u16).wrapping_mul(40_503),
+        coflow: None,
         weights: Weights::BEST_EFFORT,
     }
 }

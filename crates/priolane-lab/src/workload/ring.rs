@@ -1,0 +1,101 @@
+//! Ring all-reduce over and over: the traffic of training one model.
+//!
+//! ```text
+//! n workers in a ring, an iteration of G bytes: 2 (n - 1) steps, in each of which every worker sends a part of G / n
+//! bytes to the next one, bytes that are left over being one each in the first parts
+//! step 0      of the first iteration at `start`, later `compute` (and up to `jitter`) after the worker got its last part
+//! step s      when the worker got its part of step s - 1, from the one before it
+//! ```
+//!
+//! Workers are the hosts of the group in their order. Each iteration is a coflow, whose completion time is what its
+//! communication takes. How many iterations there will be is not known beforehand; the list has as many as there could be
+//! if nothing queued, as that of queries (docs/assumptions.md#query-bound).
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{CoflowId, FlowId};
+use priolane_core::rng::Purpose;
+use priolane_core::units::{Span, Time};
+use priolane_sim::waits::Wait;
+
+use super::query::Floor;
+use super::{
+    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Traffic, Until, distinct, group_stream,
+    not_too_late, size_ok,
+};
+
+/// Training of one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Payload bytes that are reduced in an iteration: G.
+    pub bytes: u64,
+    /// From a worker's last part to its next iteration.
+    pub compute: Span,
+    /// How much longer that takes at most, evenly drawn for each worker and iteration.
+    pub jitter: Span,
+    /// Iterations; `None` for as many as there is time for.
+    pub iterations: Option<u32>,
+    /// When the first begins.
+    pub start: Time,
+    /// What bounds the list.
+    pub floor: Floor,
+}
+
+impl Ring {
+    pub(super) fn traffic(&self, site: &Site) -> Result<Traffic, AppError> {
+        size_ok(Some(self.bytes))?;
+        let workers = site.hosts;
+        let n = workers.len();
+        if n < 2 || distinct(workers).len() < n {
+            return Err(AppError::Ring(n));
+        }
+        if self.bytes < n as u64 {
+            return Err(AppError::Parts(n));
+        }
+        let (most, until) = match site.until {
+            Until::Time(end) => (self.iterations.unwrap_or(u32::MAX), end),
+            Until::Flows(_) => (1, LATEST_START),
+        };
+        let mut maker = Maker::new(site);
+        let mut gaps = group_stream(site, Purpose::Starts);
+        let mut traffic = Traffic::default();
+        let mut earliest = self.start;
+        for iteration in 0..most {
+            if earliest >= until {
+                break;
+            }
+            not_too_late(earliest.0)?;
+            if traffic.flows.len() + self.flows(n) > MAX_FLOWS as usize {
+                return Err(AppError::TooMany);
+            }
+            let first = traffic.flows.len();
+            for step in 0..2 * (n - 1) {
+                for worker in 0..n {
+                    let pair = Pair { src: workers[worker], dst: workers[(worker + 1) % n] };
+                    let part = (worker + 2 * n - step) % n;
+                    let bytes = self.bytes / n as u64 + u64::from((part as u64) < self.bytes % n as u64);
+                    let id = FlowId(traffic.flows.len() as u32);
+                    let flow = maker.flow(pair, Some(bytes), earliest);
+                    traffic.flows.push(FlowSpec { id, coflow: CoflowId::new(iteration), ..flow });
+                    // What came from the worker before: a step earlier, or in the last step of the iteration before.
+                    let Some(before) = (first + step * n + (worker + n - 1) % n).checked_sub(n) else {
+                        continue;
+                    };
+                    let (delay, until) = match step {
+                        0 => (self.compute + Span(gaps.below(self.jitter.0.saturating_add(1))), Some(until)),
+                        _ => (Span::ZERO, None),
+                    };
+                    let after = vec![FlowId(before as u32)];
+                    traffic.waits.push(Wait { flow: id, after, delay, until });
+                }
+                earliest = Time(earliest.0.saturating_add(self.floor.time(self.bytes / n as u64).0));
+            }
+            earliest = Time(earliest.0.saturating_add(self.compute.0));
+        }
+        Ok(traffic)
+    }
+
+    /// The flows of an iteration of `n` workers.
+    fn flows(&self, n: usize) -> usize {
+        2 * (n - 1) * n
+    }
+}

@@ -1,0 +1,126 @@
+//! Coflows as they are generated: shape, hosts, bytes, load.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use priolane_core::ids::CoflowId;
+use priolane_core::sizes::{Interpolation, Point, SizeDistribution};
+
+use super::*;
+
+fn law(rows: &[(f64, f64)], interpolation: Interpolation) -> SizeDistribution {
+    let points = rows.iter().map(|&(bytes, cdf)| Point { bytes, cdf }).collect();
+    SizeDistribution::new(points, interpolation).unwrap()
+}
+
+fn fixed(value: f64) -> SizeDistribution {
+    SizeDistribution::fixed(value).unwrap()
+}
+
+/// 5 to 15 kB, one or two mappers, two reducers.
+fn coflows(split: Split) -> Coflow {
+    Coflow {
+        sizes: law(&[(5_000.0, 0.0), (15_000.0, 1.0)], Interpolation::Linear),
+        mappers: law(&[(1.0, 0.5), (2.0, 1.0)], Interpolation::Step),
+        reducers: fixed(2.0),
+        flow_bytes: 1..=u64::MAX,
+        split,
+        load: 0.25,
+    }
+}
+
+fn by_coflow(flows: &[FlowSpec]) -> BTreeMap<CoflowId, Vec<&FlowSpec>> {
+    let mut all: BTreeMap<CoflowId, Vec<&FlowSpec>> = BTreeMap::new();
+    flows.iter().for_each(|flow| all.entry(flow.coflow.unwrap()).or_default().push(flow));
+    all
+}
+
+#[test]
+fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
+    let network = Network::new();
+    let flows = generate(&App::Coflow(coflows(Split::Even)), &network.site()).unwrap();
+    let all = by_coflow(&flows);
+    let mut shapes = BTreeMap::new();
+    for members in all.values() {
+        let ends =
+            |end: fn(&FlowSpec) -> HostId| members.iter().map(|flow| end(flow)).collect::<BTreeSet<_>>();
+        let (from, to) = (ends(|flow| flow.src), ends(|flow| flow.dst));
+        assert!(from.is_disjoint(&to) && members.len() == from.len() * to.len());
+        assert!(members.iter().all(|flow| flow.start == members[0].start));
+        let sizes: Vec<u64> = members.iter().map(|flow| flow.size.unwrap()).collect();
+        let spread = sizes.iter().max().unwrap() - sizes.iter().min().unwrap();
+        assert!(spread <= 1 && (5_000..=15_000).contains(&sizes.iter().sum::<u64>()));
+        *shapes.entry((from.len(), to.len())).or_insert(0_u32) += 1;
+    }
+    // Half of each: within 4 sigma.
+    let [one, two] = [shapes[&(1, 2)], shapes[&(2, 2)]].map(f64::from);
+    assert!(shapes.len() == 2 && (one - two).abs() < 4.0 * (one + two).sqrt(), "{shapes:?}");
+}
+
+#[test]
+fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_anew() {
+    // 16 hosts of 1 Gbps at .25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
+    let network = Network::new();
+    let narrow = |split| Coflow { flow_bytes: 3_000..=5_000, ..coflows(split) };
+    for app in [coflows(Split::Even), coflows(Split::Drawn), narrow(Split::Even), narrow(Split::Drawn)] {
+        let flows = generate(&App::Coflow(app.clone()), &network.site()).unwrap();
+        let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
+        assert!((bytes as f64 / 500e6 - 1.0).abs() < 0.02, "{bytes} {app:?}");
+    }
+    // One mapper and two reducers: S of 6 to 10 kB; two and two: 12 to 15 kB. A part of .5 x .4 + .5 x .3; the mean of
+    // .2 at 8 kB and .15 at 13.5 kB. A byte of rounding is 1e-4 of the range.
+    let accepted = narrow(Split::Even).accepted_at(&network.site());
+    assert!(
+        (accepted.part - 0.35).abs() < 3e-4 && (accepted.mean - 3_625.0 / 0.35).abs() < 3.0,
+        "{accepted:?}"
+    );
+}
+
+#[test]
+fn flows_are_parts_of_sizes_of_their_own_if_drawn() {
+    let network = Network::new();
+    let flows = generate(&App::Coflow(coflows(Split::Drawn)), &network.site()).unwrap();
+    let all = by_coflow(&flows);
+    let count = |members: &Vec<&FlowSpec>| members.len() as u64;
+    let within = |members: &Vec<&FlowSpec>| {
+        let [low, high] = [5_000, 15_000].map(|bytes| bytes / count(members));
+        members.iter().all(|flow| (low..=high).contains(&flow.size.unwrap()))
+    };
+    assert!(all.values().all(within));
+    let alike = all.values().filter(|m| m.iter().all(|flow| flow.size == m[0].size)).count();
+    assert!(alike * 100 < all.len(), "{alike}");
+}
+
+#[test]
+fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
+    let network = Network::new();
+    // 15 mappers and two reducers are more than 16 hosts.
+    let wide =
+        Coflow { mappers: law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step), ..coflows(Split::Even) };
+    let flows = generate(&App::Coflow(wide.clone()), &network.site()).unwrap();
+    assert!(by_coflow(&flows).values().all(|members| members.len() == 2));
+    let never = Coflow { mappers: fixed(15.0), ..wide };
+    assert_eq!(generate(&App::Coflow(never.clone()), &network.site()), Err(AppError::NoCoflow(0.0)));
+    // From hosts that receive nothing 15 mappers are possible.
+    let apart = Site { hosts: &network.hosts[..15], to: &network.hosts[15..], ..network.site() };
+    let one = Coflow { reducers: fixed(1.0), ..never };
+    assert_eq!(
+        by_coflow(&generate(&App::Coflow(one), &apart).unwrap())[&CoflowId::new(0).unwrap()].len(),
+        15
+    );
+}
+
+#[test]
+fn the_first_coflow_of_a_seed_stays_what_it_is() {
+    let network = Network::new();
+    let flows = generate(&App::Coflow(coflows(Split::Even)), &network.site()).unwrap();
+    let first = by_coflow(&flows)[&CoflowId::new(0).unwrap()].clone();
+    let golden: Vec<_> = first.iter().map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap())).collect();
+    let longer = Site { until: Until::Time(Time(Span::from_ms(1_500).0)), ..network.site() };
+    let again = generate(&App::Coflow(coflows(Split::Even)), &longer).unwrap();
+    let more = by_coflow(&again)[&CoflowId::new(0).unwrap()]
+        .iter()
+        .map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap()))
+        .collect::<Vec<_>>();
+    assert_eq!(golden, more);
+    assert!(again.len() > flows.len());
+}
