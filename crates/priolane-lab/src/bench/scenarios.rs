@@ -79,7 +79,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 15] = [
+pub const ALL: [Named; 17] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -147,6 +147,10 @@ pub const ALL: [Named; 15] = [
     variant("phost_leafspine144", "the leaf-spine, sprayed, under pHost", || rivals::scenario(Rival::PHost)),
     variant("ndp_leafspine144", "the leaf-spine, sprayed, under NDP", || rivals::scenario(Rival::Ndp)),
     variant("homa_leafspine144", "the leaf-spine, sprayed, under Homa", || rivals::scenario(Rival::Homa)),
+    variant("expresspass_leafspine144", "the leaf-spine, symmetric, under ExpressPass", || {
+        rivals::scenario(Rival::ExpressPass)
+    }),
+    variant("top_leafspine144", "the leaf-spine, symmetric, under TOP", || rivals::scenario(Rival::Top)),
 ];
 
 /// The leaf-spine with another port: what a hop through that costs.

@@ -37,6 +37,8 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         ledger: record::ledger(&fixture.outcome.ledger),
         rates: None,
         ports: Default::default(),
+        received: Default::default(),
+        tokens: None,
         summary: crate::metrics::summarize(&fixture.source(), &fixture.outcome, &[]),
         files: Vec::new(),
     }

@@ -30,7 +30,7 @@ use super::nic::{Outgoing, TransmitQueue};
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::outcome::{FlowSample, RunError, Sample, Tally};
+use crate::outcome::{FlowSample, Received, RunError, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::{Backlog, Seen};
 use crate::waits::News;
@@ -164,6 +164,9 @@ pub(crate) struct Host<E: Endpoint> {
     completed: Vec<FlowReport>,
     reports: Vec<FlowSample>,
     exchanged: [Exchanged; CLASSES],
+    received: Received,
+    /// When the last flow of the list starts.
+    last_start: Time,
 }
 
 /// What the host adds to the delays that it measures.
@@ -242,6 +245,8 @@ impl<E: Endpoint> Host<E> {
             completed: Vec::new(),
             reports: Vec::new(),
             exchanged: [Exchanged::default(); CLASSES],
+            received: Received::default(),
+            last_start: scenario.flows.last().map_or(Time::ZERO, |flow| flow.start),
         }
     }
 
@@ -303,7 +308,7 @@ impl<E: Endpoint> Host<E> {
                 return;
             };
             self.waiting.remove(None);
-            self.counts.dequeued(start, outgoing.packet.header.class);
+            self.counts.dequeued(start, &outgoing.packet.header);
             self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
         }
     }
@@ -458,6 +463,10 @@ impl<E: Endpoint> Host<E> {
             return self.pause(now, packet, wire);
         }
         self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
+        if packet.header.kind == packet::Kind::Data {
+            let early = now - self.processing <= self.last_start;
+            self.received.add(if early { packet.header.payload } else { 0 });
+        }
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
@@ -590,7 +599,7 @@ impl<E: Endpoint> Host<E> {
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
                 wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
                 self.waiting.remove(id);
-                self.counts.evicted(now, packet.header.class, packet.header.wire);
+                self.counts.evicted(now, &packet.header);
                 if let Some(id) = id {
                     let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                     self.endpoint.on_refused(cx, id);
@@ -614,7 +623,7 @@ impl<E: Endpoint> Host<E> {
                 self.send(now, &outgoing, wire);
             } else {
                 self.waiting.add(outgoing.id);
-                self.counts.queued(now, class);
+                self.counts.queued(now, &outgoing.packet.header);
                 if idle || self.paused != ClassSet::NONE {
                     self.line.free_at = self.line.free_at.max(now);
                 }
@@ -645,7 +654,7 @@ impl<E: Endpoint> Host<E> {
             let paused = self.paused;
             let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
             self.waiting.remove(outgoing.id);
-            self.counts.dequeued(now, outgoing.packet.header.class);
+            self.counts.dequeued(now, &outgoing.packet.header);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
             if let Some(id) = outgoing.id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -665,7 +674,7 @@ impl<E: Endpoint> Host<E> {
         while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
             wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
             self.waiting.remove(id);
-            self.counts.expired(now, packet.header.class, packet.header.wire);
+            self.counts.expired(now, &packet.header);
         }
     }
 
@@ -690,17 +699,23 @@ impl<E: Endpoint> Host<E> {
             Nic::Queue { port, .. } => port.queues,
         };
         if let Some(packet) = self.end_pauses(at) {
+            self.counts.payload_left(at, &packet.header);
             out.resident(&packet.header);
         }
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
+        out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
         self.delivered.iter().for_each(|&(flow, at, missing)| out.delivered(flow, at, missing));
         self.completed.iter().for_each(|report| out.completed(report));
         self.reports.iter().for_each(|&report| out.reported(report));
         if let Some(queue) = &mut self.queue {
-            queue.drain(at, |header| out.resident(header));
+            queue.drain(at, |header| {
+                self.counts.payload_left(at, header);
+                out.resident(header);
+            });
         }
+        out.queue(self.counts.queue(self.line.link));
     }
 }

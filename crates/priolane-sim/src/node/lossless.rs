@@ -176,9 +176,13 @@ impl<B: Body> LosslessSwitch<B> {
             if admission == Admission::Marked {
                 port.counts.marked(header.class);
             }
-            port.counts.queued(now, header.class);
+            port.counts.queued(now, header);
             // It may go at once, which may take back what it paused: nothing is said of it then.
             self.serve(p, now, wire);
+            if header.kind == Kind::Data {
+                let port = &mut self.ports[p];
+                port.counts.holds(port.queue.bytes());
+            }
         }
         self.serve(back, now, wire);
     }
@@ -212,7 +216,7 @@ impl<B: Body> LosslessSwitch<B> {
         let Held { mut packet, from } = held;
         let port = &mut self.ports[p];
         let header = packet.header;
-        port.counts.dequeued(now, header.class);
+        port.counts.dequeued(now, &header);
         if B::STAMPED {
             let reading = port.line.reading(now, port.queue.bytes(), &port.counts);
             packet.body.stamp(&header, reading);
@@ -283,9 +287,11 @@ impl<B: Body> LosslessSwitch<B> {
             out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
             port.queue.drain(at, |held| {
                 let class = held.packet.header.class;
+                port.counts.payload_left(at, &held.packet.header);
                 out.standstill().waits((upstream[held.from as usize], class), (link, class));
                 out.resident(&held.packet.header);
             });
+            out.queue(port.counts.queue(link));
         }
     }
 }
