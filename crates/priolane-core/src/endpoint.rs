@@ -10,6 +10,7 @@ use crate::assign::control::Thresholds;
 use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
+use crate::transport::tokens::Account;
 use crate::units::{Rate, Span, Time};
 
 /// A host's own clock: what it reads when the true time is `now`.
@@ -291,6 +292,11 @@ pub trait Endpoint: Send {
 
     /// The next thing the host's applications should know.
     fn poll_event(&mut self) -> Option<Event>;
+
+    /// What became of tokens here so far; `None` if the transport has none that ports limit. Default: none.
+    fn token_account(&self) -> Option<Account> {
+        None
+    }
 
     /// Tells `see` what this endpoint, the sender of `flow`, knows of it: a name and a value each, the unit in
     /// the name (`cwnd_bytes`, `srtt_ps`; none for plain numbers), names in an order that never changes.

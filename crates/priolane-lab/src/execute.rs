@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::{Class, LinkId};
+use priolane_core::transport::tokens::DATA_CLASS;
 use priolane_core::units::Time;
-use priolane_sim::outcome::{Outcome, Progress, RunError};
+use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, Threads};
 
@@ -19,6 +20,7 @@ use crate::results::digest;
 use crate::results::record::{self, Counters, LoadRecord, RunRecord};
 use crate::results::rows::{Rows, Source, canonical};
 use crate::results::store::{Published, RunId, Store, StoreError};
+use crate::results::tokens::{ReceivedRecord, TokenRecord};
 use crate::source::InputError;
 use crate::verdict::spec::Spec;
 
@@ -185,6 +187,7 @@ impl Job<'_> {
         canonical(&mut outcome);
         let built = self.built.realized(&mut outcome);
         check(&source(&built), &outcome)?;
+        check_zero_loss(&built, &outcome)?;
         Ok(Ran { built, outcome })
     }
 
@@ -240,7 +243,9 @@ impl Job<'_> {
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, &spec.classes),
             coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
-            ports: metrics::ports::summarize(&built.scenario.topology, outcome),
+            ports: metrics::ports::summarize(built, outcome),
+            received: ReceivedRecord::of(&built.scenario, outcome),
+            tokens: TokenRecord::of(outcome),
             rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),
         }
@@ -291,6 +296,30 @@ fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
             total("packet_hops", a, b)
         })
         .or_else(|| (0..rows).find_map(|i| total("ledger", row(0, i), row(1, i))))
+        .or_else(|| {
+            let [a, b] = [window, wheel].map(|o| format!("{:?} {:?}", o.received, o.tokens));
+            total("received", a, b)
+        })
+        .or_else(|| {
+            let differs = |(a, b): &(&PortQueue, &PortQueue)| a != b;
+            let (a, b) = window.queues.iter().zip(&wheel.queues).find(differs)?;
+            total("queues", format!("{a:?}"), format!("{b:?}"))
+        })
+}
+
+/// Fails where a switch port dropped data although its buffer is as large as is derived for no loss.
+fn check_zero_loss(built: &Built, outcome: &Outcome) -> Result<(), Failure> {
+    let Scenario { topology, outages, .. } = &built.scenario;
+    let Some(bounds) = built.zero_loss.as_ref().filter(|_| outages.is_empty()) else { return Ok(()) };
+    let lossy = |p: &&PortClassRecord| p.class == DATA_CLASS && p.dropped > 0 && bounds[p.link.index()] > 0;
+    let Some(port) = outcome.ports.iter().find(lossy) else { return Ok(()) };
+    let link = &topology.links[port.link.index()];
+    let [from, to] = [link.from, link.to].map(|node| &topology.names[node.index()]);
+    let (lost, room) = (port.dropped, bounds[port.link.index()]);
+    let what = format!(
+        "{lost} packets of data were dropped in a buffer of {room} B, derived as one that loses none"
+    );
+    Err(Failure::Violation { what, when: outcome.stopped_at, place: format!("{from}->{to}") })
 }
 
 /// The invariants of every run.
@@ -310,6 +339,9 @@ pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(row) = record::ledger(&outcome.ledger).iter().find(|row| !row.conserved()) {
         let what = format!("packets or bytes are not conserved: {row:?}");
         return violation(what, end, format!("class {}", row.class));
+    }
+    if let Some(tokens) = TokenRecord::of(outcome).filter(|tokens| !tokens.conserved()) {
+        return violation(format!("tokens are not conserved: {tokens:?}"), end, "the run".to_owned());
     }
     // A way around a failure may be another than the one that the bare time is of.
     if !source.scenario.outages.is_empty() {

@@ -9,6 +9,7 @@ pub mod bench;
 pub mod catalogue;
 pub mod channels;
 pub mod check;
+pub mod deploy;
 pub mod execute;
 pub mod experiment;
 pub mod import;

@@ -3,6 +3,7 @@
 use priolane_core::admit::Account;
 use priolane_core::assign::control::LadderOf;
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
+use priolane_core::transport::tokens::Account as TokenAccount;
 use priolane_core::units::{Span, Time};
 
 use crate::scenario::ClassSpan;
@@ -71,6 +72,28 @@ pub struct PortClassRecord {
     pub inversions: u64,
     /// Sum over packets of the time from arrival at the port to start of service.
     pub waited: u64,
+}
+
+/// What of payload waited at one egress port, over all classes. Ports where none waited have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortQueue {
+    /// The port, named by the link that leaves it.
+    pub link: LinkId,
+    /// The most bytes that waited at once in the queues in which payload waits, the packet on the line not counted, up to
+    /// 4 GB; 0 at hosts, where it is not asked.
+    pub peak_bytes: u64,
+    /// Sum over packets of payload, trimmed ones too, of the time from arrival at the port to start of service, in
+    /// picoseconds.
+    pub waited: u64,
+}
+
+/// Packets of payload that reached the transports of hosts, whether they were new there or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Packets, trimmed ones too.
+    pub packets: u64,
+    /// Payload bytes that arrived up to the planned start of the last flow of the list.
+    pub early_bytes: u64,
 }
 
 /// A reading of a port at one instant; a port that holds nothing and sent nothing since the last instant leaves none.
@@ -158,6 +181,12 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// Records of ports and classes that saw a packet, sorted by link, then class.
     pub ports: Vec<PortClassRecord>,
+    /// Ports where payload waited, sorted by link.
+    pub queues: Vec<PortQueue>,
+    /// Payload that reached hosts.
+    pub received: Received,
+    /// What became of tokens at hosts, where the transport has tokens.
+    pub tokens: Option<TokenAccount>,
     /// Samples, sorted by instant, then link.
     pub samples: Vec<Sample>,
     /// Reports of flows, sorted by instant, then flow; where the scenario asks for them.
@@ -204,6 +233,21 @@ pub struct Progress {
     pub completed: u32,
     /// The last flow opened, as a measure of how far the flow list has been worked through.
     pub total: u32,
+}
+
+impl Received {
+    /// One more packet, of which so many payload bytes were early.
+    #[inline]
+    pub(crate) fn add(&mut self, early: u16) {
+        self.packets += 1;
+        self.early_bytes += u64::from(early);
+    }
+
+    /// Adds `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.early_bytes += other.early_bytes;
+    }
 }
 
 impl Ledger {

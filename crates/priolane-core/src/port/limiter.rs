@@ -52,6 +52,10 @@ impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
     }
 
     #[inline]
+    fn payload_bytes(&self) -> u64 {
+        self.inner.payload_bytes()
+    }
+
     fn bytes_before(&self, header: &Header) -> u64 {
         self.inner.bytes_before(header)
     }

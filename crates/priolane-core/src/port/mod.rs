@@ -195,6 +195,12 @@ pub trait Discipline<P: Parcel>: Send {
     /// Bytes queued, the packet on the line not counted.
     fn bytes(&self) -> u64;
 
+    /// Bytes in the queues in which payload waits. Default: those of the port.
+    #[inline]
+    fn payload_bytes(&self) -> u64 {
+        self.bytes()
+    }
+
     /// Bytes in the queue that a packet with this header would join. Default: those of the port, which has one
     /// queue.
     #[inline]
@@ -253,6 +259,10 @@ impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
 
     fn bytes(&self) -> u64 {
         (**self).bytes()
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        (**self).payload_bytes()
     }
 
     fn bytes_before(&self, header: &Header) -> u64 {

@@ -399,6 +399,10 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         self.total.bytes
     }
 
+    fn payload_bytes(&self) -> u64 {
+        self.data_backlog.bytes + self.unscheduled.first().map_or(0, |p| u64::from(p.header().wire))
+    }
+
     fn bytes_before(&self, header: &Header) -> u64 {
         match self.lane(header) {
             Lane::Data => self.data_backlog.bytes,
@@ -410,3 +414,6 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod worked;

@@ -232,6 +232,10 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
         self.data_backlog.bytes + self.header_backlog.bytes
     }
 
+    fn payload_bytes(&self) -> u64 {
+        self.data_backlog.bytes
+    }
+
     fn bytes_before(&self, header: &Header) -> u64 {
         if Self::is_data(header) { self.data_backlog.bytes } else { self.header_backlog.bytes }
     }

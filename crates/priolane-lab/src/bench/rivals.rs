@@ -3,10 +3,11 @@
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::ClassSet;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
-use priolane_core::port::{Alpha, Buffer, Limit, Overflow, Scope, SharedBuffer};
+use priolane_core::port::{Alpha, Buffer, Limit, Overflow, Scope, SharedBuffer, SortBy, TokenGroupSpec};
 use priolane_core::transport::delay::Size;
+use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost};
+use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
 use priolane_core::units::Span;
 use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, SwitchSpec};
 use priolane_sim::topology::PathChoice;
@@ -26,12 +27,17 @@ pub(super) enum Rival {
     Homa,
     /// HPCC, over lossless switches that write telemetry.
     Hpcc,
+    /// ExpressPass.
+    ExpressPass,
+    /// TOP, six classes by size.
+    Top,
 }
 
 /// Room of a port with several queues, in bytes: 250 full packets.
 const ROOM: u64 = 384_500;
 
-/// The leaf-spine with the flows of DCTCP's, lines that ask hosts, sprayed but for HPCC, which reads one path.
+/// The leaf-spine with the flows of DCTCP's: lines that ask hosts, sprayed; HPCC on paths by hash; tokens at hosts and
+/// symmetric paths.
 pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
     let mut scenario = leafspine144()?;
     let frame = scenario.frame;
@@ -49,6 +55,7 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
             scenario.switch = lossless();
             (hpcc(window::Config::new(frame)), (Queues::Fifo, Limit::Unlimited))
         }
+        Rival::ExpressPass | Rival::Top => return Ok(on_tokens(rival, scenario)),
     };
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
     scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
@@ -56,6 +63,28 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
         scenario.topology.path_choice = PathChoice::Sprayed;
     }
     Ok(Scenario { transport, nic: Nic::Pull, ..scenario })
+}
+
+/// TOP's thresholds for web search in packets of 1460 B, the largest flow 20,000 of them.
+const WEB_SEARCH: Logarithm = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
+
+fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
+    let frame = scenario.frame;
+    let data_wire = frame.max_wire();
+    let top = TokenGroupSpec { data_wire, ..TokenGroupSpec::TOP };
+    let (config, spec) = if rival == Rival::Top {
+        (tokens::Config::top(frame, Priority::Size(WEB_SEARCH.thresholds())), top)
+    } else {
+        let spec = TokenGroupSpec { classes: 1, token_wire: 88, expiry: None, ..top };
+        (tokens::Config::expresspass(frame), spec)
+    };
+    let queues = Queues::Tokens(spec);
+    let buffer = Buffer { limit: Limit::Bytes(ROOM), limit_scope: Scope::Port, ..Buffer::UNLIMITED };
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
+    scenario.topology.path_choice = PathChoice::Symmetric;
+    let port = PortSpec { queues, buffer: Buffer::UNLIMITED };
+    let nic = Nic::Queue { port, sort_by: SortBy::Class };
+    Scenario { transport: Transport::Tokens(Box::new(config)), nic, ..scenario }
 }
 
 fn pfabric(window: window::Config) -> Transport {

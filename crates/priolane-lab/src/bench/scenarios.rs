@@ -78,7 +78,7 @@ pub enum Broken {
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios, the usual ones first.
-pub const ALL: [Named; 16] = [
+pub const ALL: [Named; 18] = [
     Named {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
@@ -137,6 +137,10 @@ pub const ALL: [Named; 16] = [
     variant("ndp_leafspine144", "the leaf-spine, sprayed, under NDP", || rivals::scenario(Rival::Ndp)),
     variant("homa_leafspine144", "the leaf-spine, sprayed, under Homa", || rivals::scenario(Rival::Homa)),
     variant("hpcc_leafspine144", "the leaf-spine, lossless, under HPCC", || rivals::scenario(Rival::Hpcc)),
+    variant("expresspass_leafspine144", "the leaf-spine, symmetric, under ExpressPass", || {
+        rivals::scenario(Rival::ExpressPass)
+    }),
+    variant("top_leafspine144", "the leaf-spine, symmetric, under TOP", || rivals::scenario(Rival::Top)),
 ];
 
 /// The leaf-spine with another port: what a hop through that costs.

@@ -462,6 +462,9 @@ impl Names<'_> {
             let sets = PortSet::ALL.map(PortSet::name);
             return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
         }
+        if let Quantity::Tokens(_) | Quantity::DataWait | Quantity::Throughput | Quantity::Loss = known {
+            return if class == "all" { Ok(()) } else { Err(field.no_such(class, &["all"])) };
+        }
         let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
         if relative && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));

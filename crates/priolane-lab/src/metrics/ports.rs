@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use priolane_core::ids::LinkId;
-use priolane_core::units::PS_PER_S;
-use priolane_sim::outcome::Outcome;
-use priolane_sim::topology::{Link, Topology};
+use priolane_core::units::{PS_PER_S, Span};
+use priolane_sim::outcome::{Outcome, PortQueue};
+use priolane_sim::scenario::Queues;
+use priolane_sim::topology::{Link, TokenTraffic, Topology};
 use serde::{Deserialize, Serialize};
+
+use crate::plan::Built;
 
 /// A set of ports by where their lines begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,39 +73,88 @@ pub struct PortSummary {
     pub utilization: Option<f64>,
     /// The same of the port with most.
     pub busiest: Option<f64>,
+    /// The most bytes that waited at once in the queues of payload of one port; null at hosts, where it is not asked.
+    #[serde(default)]
+    pub max_queue_bytes: Option<u64>,
+    /// What waits at most at one port where tokens call for data, signals aside (docs/assumptions.md#token-buffer); null
+    /// without such ports.
+    #[serde(default)]
+    pub queue_bound_bytes: Option<u64>,
+    /// The largest part of its own bound that waited at once at a port.
+    #[serde(default)]
+    pub queue_of_bound: Option<f64>,
 }
 
 /// Every set of ports of a run.
-pub fn summarize(topology: &Topology, outcome: &Outcome) -> BTreeMap<PortSet, PortSummary> {
+pub fn summarize(built: &Built, outcome: &Outcome) -> BTreeMap<PortSet, PortSummary> {
+    let bounds = bounds(built);
+    let topology = &built.scenario.topology;
+    PortSet::ALL
+        .into_iter()
+        .map(|set| {
+            let mut summary = counted(set, topology, outcome);
+            queues(&mut summary, set, (topology, bounds.as_deref()), outcome);
+            (set, summary)
+        })
+        .collect()
+}
+
+/// What waits at most in front of each link; `None` unless ports are for tokens.
+fn bounds(built: &Built) -> Option<Vec<u64>> {
+    let scenario = &built.scenario;
+    let Queues::Tokens(ports) = scenario.ports.first()?.queues else { return None };
+    let traffic = TokenTraffic { ports, frame: scenario.frame, host_jitter: Span::ZERO, signals: 0 };
+    Some(built.zero_loss.clone().unwrap_or_else(|| scenario.topology.token_buffers(&traffic)))
+}
+
+/// The largest queues of a set, beside the bounds of its links.
+fn queues(
+    summary: &mut PortSummary,
+    set: PortSet,
+    (topology, bounds): (&Topology, Option<&[u64]>),
+    outcome: &Outcome,
+) {
+    if set == PortSet::Hosts {
+        return;
+    }
+    let own = |link: usize| set.holds(&topology.links[link], topology);
+    let queues = || outcome.queues.iter().filter(|queue| own(queue.link.index()));
+    summary.max_queue_bytes = Some(queues().map(|queue| queue.peak_bytes).max().unwrap_or(0));
+    let Some(bounds) = bounds else { return };
+    let of_set = (0..bounds.len()).filter(|&link| own(link));
+    summary.queue_bound_bytes = of_set.map(|link| bounds[link]).max();
+    let part = |queue: &PortQueue| queue.peak_bytes as f64 / bounds[queue.link.index()].max(1) as f64;
+    summary.queue_of_bound = Some(queues().map(part).fold(0.0, f64::max));
+}
+
+/// What the ports of a set served and dropped.
+fn counted(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary {
     let mut bytes = vec![0_u64; topology.links.len()];
     for port in &outcome.ports {
         bytes[port.link.index()] += port.bytes;
     }
     let seconds = outcome.stopped_at.0 as f64 / PS_PER_S as f64;
     let used = |link: usize| bytes[link] as f64 * 8.0 / (topology.links[link].rate.bps() as f64 * seconds);
-    let of = |set: PortSet| {
-        let own = |link: LinkId| set.holds(&topology.links[link.index()], topology);
-        let mut summary = PortSummary::default();
-        let mut waited = 0_u128;
-        for port in outcome.ports.iter().filter(|port| own(port.link)) {
-            summary.packets += port.packets;
-            summary.dropped += port.dropped;
-            waited += u128::from(port.waited);
-        }
-        let links = (0..topology.links.len()).filter(|&link| set.holds(&topology.links[link], topology));
-        let used: Vec<f64> = links.map(used).collect();
-        summary.ports = used.len() as u64;
-        let offered = summary.packets + summary.dropped;
-        let over = |value: f64, count: u64| (count > 0).then(|| value / count as f64);
-        summary.wait_s = over(waited as f64 / PS_PER_S as f64, summary.packets);
-        summary.drop_rate = over(summary.dropped as f64, offered);
-        if seconds > 0.0 {
-            summary.utilization = over(used.iter().sum(), summary.ports);
-            summary.busiest = used.iter().copied().reduce(f64::max);
-        }
-        (set, summary)
-    };
-    PortSet::ALL.into_iter().map(of).collect()
+    let own = |link: LinkId| set.holds(&topology.links[link.index()], topology);
+    let mut summary = PortSummary::default();
+    let mut waited = 0_u128;
+    for port in outcome.ports.iter().filter(|port| own(port.link)) {
+        summary.packets += port.packets;
+        summary.dropped += port.dropped;
+        waited += u128::from(port.waited);
+    }
+    let links = (0..topology.links.len()).filter(|&link| set.holds(&topology.links[link], topology));
+    let used: Vec<f64> = links.map(used).collect();
+    summary.ports = used.len() as u64;
+    let offered = summary.packets + summary.dropped;
+    let over = |value: f64, count: u64| (count > 0).then(|| value / count as f64);
+    summary.wait_s = over(waited as f64 / PS_PER_S as f64, summary.packets);
+    summary.drop_rate = over(summary.dropped as f64, offered);
+    if seconds > 0.0 {
+        summary.utilization = over(used.iter().sum(), summary.ports);
+        summary.busiest = used.iter().copied().reduce(f64::max);
+    }
+    summary
 }
 
 #[cfg(test)]
@@ -133,7 +185,19 @@ mod tests {
         };
         let ports = vec![row(0, 0, 10, 0), row(8, 0, 3, 3_000_000), row(8, 1, 1, 5_000_000), row(5, 0, 4, 0)];
         let stopped_at = Time(10_000_000);
-        let sets = summarize(&topology, &Outcome { ports, stopped_at, ..Outcome::default() });
+        let queue = |link, peak_bytes| PortQueue { link: LinkId(link), peak_bytes, waited: 1 };
+        let queues = vec![queue(5, 3_076), queue(8, 1_538)];
+        let outcome = Outcome { ports, queues, stopped_at, ..Outcome::default() };
+        // Of bounds of 10,000 B at hosts' and 2,000 B at core links.
+        let bounds: Vec<u64> = (0..10).map(|link| if link < 8 { 10_000 } else { 2_000 }).collect();
+        let sets: BTreeMap<PortSet, PortSummary> = PortSet::ALL
+            .into_iter()
+            .map(|set| {
+                let mut summary = counted(set, &topology, &outcome);
+                super::queues(&mut summary, set, (&topology, Some(&bounds)), &outcome);
+                (set, summary)
+            })
+            .collect();
         // Link 0: 10,000 B in 10 us of 12,500; link 8: 4,000 B of 50,000 and its two directions; link 5: 4,000 B.
         let [hosts, edge, core, switches] = PortSet::ALL.map(|set| sets[&set]);
         let near = |got: Option<f64>, expected: f64| (got.unwrap() / expected - 1.0).abs() < 1e-12;
@@ -144,5 +208,10 @@ mod tests {
         assert_eq!((core.packets, core.wait_s), (4, Some(2e-6)));
         assert_eq!((core.dropped, core.drop_rate), (2, Some(2.0 / 6.0)));
         assert_eq!((switches.ports, switches.packets, switches.wait_s), (6, 8, Some(1e-6)));
+        let waiting = |set: PortSummary| (set.max_queue_bytes, set.queue_bound_bytes, set.queue_of_bound);
+        assert_eq!(waiting(hosts), (None, None, None));
+        assert_eq!(waiting(edge), (Some(3_076), Some(10_000), Some(0.3076)));
+        assert_eq!(waiting(core), (Some(1_538), Some(2_000), Some(0.769)));
+        assert_eq!(waiting(switches), (Some(3_076), Some(10_000), Some(0.769)));
     }
 }

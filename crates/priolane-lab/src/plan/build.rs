@@ -36,6 +36,8 @@ pub struct Built {
     pub warnings: Vec<String>,
     /// Who pays for what; `None` where nothing is priced.
     pub pricing: Option<Pricing>,
+    /// By link: the buffer in front of it, where it is as large as is derived for no loss of data.
+    pub zero_loss: Option<Vec<u64>>,
     /// By group: the rule of its deadlines.
     pub deadlines: Vec<Option<AtRate>>,
 }
@@ -79,6 +81,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let independent = workload::independent(&flows, &waits);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
+    let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
     let mut scenario = Scenario {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
@@ -116,6 +119,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
         load,
         pricing,
+        zero_loss,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
 }

@@ -14,7 +14,7 @@ use priolane_core::transport::window::{self, ControlEcn, Reliability};
 use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp, pfabric};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
-use priolane_sim::topology::{PathChoice, Topology};
+use priolane_sim::topology::{PathChoice, TokenTraffic, Topology};
 
 use super::{admission, delay_based, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
@@ -146,7 +146,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
     };
     let limit_scope = match buffer.sharing {
-        Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) => port::Scope::Port,
+        Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) | Sharing::ZeroLoss => port::Scope::Port,
         Sharing::PerQueue => port::Scope::Queue,
     };
     let spec = |rate| {
@@ -158,7 +158,22 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         let buffer = port::Buffer { limit, limit_scope, ..marks };
         PortSpec { queues, buffer }
     };
-    topology.links.iter().map(|link| spec(link.rate)).collect()
+    let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
+    let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
+    for (port, bytes) in ports.iter_mut().zip(derived) {
+        port.buffer.limit = Limit::Bytes(bytes);
+    }
+    ports
+}
+
+/// By link: the buffer with which no data is lost, where the scheme asks for that.
+pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Option<Vec<u64>> {
+    let buffer = &scheme.port.buffer;
+    let (Sharing::ZeroLoss, PortKind::Tokens(port)) = (buffer.sharing, scheme.port.kind) else { return None };
+    let Limit::Bytes(signals) = buffer.limit else { return None };
+    let ports = token_port(scheme, port, frame);
+    let traffic = TokenTraffic { ports, frame: *frame, host_jitter: Span::ZERO, signals };
+    Some(topology.token_buffers(&traffic))
 }
 
 fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {

@@ -9,6 +9,7 @@ pub mod record;
 pub mod rows;
 pub mod store;
 pub mod tables;
+pub mod tokens;
 
 #[cfg(test)]
 #[path = "../../tests/fixture/mod.rs"]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::admission::AdmissionRecord;
+use super::tokens::{ReceivedRecord, TokenRecord};
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::ports::{PortSet, PortSummary};
@@ -64,6 +65,12 @@ pub struct RunRecord {
     /// What sets of ports add up to.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,
+    /// Payload that reached hosts.
+    #[serde(default)]
+    pub received: ReceivedRecord,
+    /// What became of tokens; null where the transport has none that ports limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenRecord>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
 }

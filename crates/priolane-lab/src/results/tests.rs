@@ -38,6 +38,8 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         rates: None,
         coflows: Default::default(),
         ports: Default::default(),
+        received: Default::default(),
+        tokens: None,
         summary: crate::metrics::summarize(&fixture.source(), &fixture.outcome, &[]),
         files: Vec::new(),
     }

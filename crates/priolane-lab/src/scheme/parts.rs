@@ -274,6 +274,8 @@ pub enum Sharing {
     PushOut,
     /// With all queues of the switch, each up to this part of what is free.
     Dynamic(Alpha),
+    /// As much as data that tokens call for can take at each port; the limit is what signals may take at once.
+    ZeroLoss,
 }
 
 impl Serialize for Buffer {
@@ -284,6 +286,7 @@ impl Serialize for Buffer {
             (_, Sharing::PerQueue) => "per_queue",
             (_, Sharing::PushOut) => "push_out",
             (_, Sharing::Dynamic(_)) => "dynamic",
+            (_, Sharing::ZeroLoss) => "zero_loss",
         };
         let mut map = s.serialize_map(None)?;
         map.serialize_entry(key, &show_limit(self.limit))?;

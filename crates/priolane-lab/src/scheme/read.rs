@@ -149,6 +149,11 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
         let what = format!("nothing is pushed out of a port of kind {}: it has one queue", kind.name());
         return Err(room.error(what, "kind = \"strict\", or buffer = { shared = \"240pkt\" }"));
     }
+    if buffer.sharing == Sharing::ZeroLoss && !matches!(kind, PortKind::Tokens(_)) {
+        let what =
+            format!("what data takes at most is derived for ports of tokens, not of kind {}", kind.name());
+        return Err(room.error(what, "kind = \"tokens\", or buffer = { shared = \"240pkt\" }"));
+    }
     let ecn = keys.take("ecn").map(|f| ecn(&f)).transpose()?;
     if let Some(tiers) = keys.take("tiers") {
         let what = "ports that differ by tier are not supported in this version";
@@ -188,7 +193,7 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
             }
             _ => {
                 let fix = "{ shared = \"240pkt\" }, { per_queue = \"64KiB\" }, { push_out = \"240pkt\" }, \
-                           { dynamic = \"12MB\", alpha = 1 } or \"unbounded\"";
+                           { dynamic = \"12MB\", alpha = 1 }, { zero_loss = \"10kB\" } or \"unbounded\"";
                 Err(field.error("this is no buffer", fix))
             }
         };
@@ -200,6 +205,13 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
         keys.finish()?;
         let sharing = Sharing::Dynamic(alpha);
         return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), at: Vec::new(), sharing });
+    }
+    if let Some(signals) = keys.take("zero_loss") {
+        // An experiment's key is laid beside that of the shipped scheme, whose place it takes.
+        keys.take("shared");
+        keys.finish()?;
+        let limit = Limit::Bytes(signals.bytes()?);
+        return Ok(Buffer { limit, at: Vec::new(), sharing: Sharing::ZeroLoss });
     }
     let mut stated: Vec<_> = kinds
         .iter()

@@ -130,6 +130,9 @@ impl<'a> Grid<'a> {
                 .and_then(|set| of.of(set))
                 .ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
         }
+        if let Some(value) = quantity.of_run(record) {
+            return value.ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
+        }
         let own = self.summary(record, class)?;
         let baseline = match (quantity, &self.spec.baseline) {
             (Quantity::FctRatio, _) => match self.over(class) {

@@ -6,6 +6,8 @@ use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
+use crate::results::record::RunRecord;
+use crate::results::tokens::TokenRecord;
 
 /// What is measured of a class of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,42 @@ pub enum Quantity {
     Coflows(OfCoflows),
     /// Of a set of ports, whose name stands where other quantities have a class.
     Ports(Ported),
+    /// Of tokens, of all flows.
+    Tokens(Tokened),
+    /// Time that a packet of payload waited at switches on its way, mean, in seconds; of all flows.
+    DataWait,
+    /// Bytes dropped or cut off at ports over bytes given to the network, tokens aside; of all flows.
+    Loss,
+    /// Payload that arrived at all hosts together while flows started, in Gbit/s; of all flows.
+    Throughput,
+}
+
+/// What is asked of tokens (see `results::tokens`), as parts of those sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokened {
+    /// Those that sent a packet.
+    Used,
+    /// Those that found nothing to send.
+    Wasted,
+    /// Those that found a queue full.
+    Dropped,
+    /// Those that were too old, at ports or at senders.
+    Expired,
+    /// Bytes of tokens over all bytes that ports sent.
+    WireShare,
+}
+
+impl Tokened {
+    /// Its value for a run.
+    pub fn of(self, tokens: &TokenRecord) -> Option<f64> {
+        match self {
+            Self::Used => tokens.share(tokens.used),
+            Self::Wasted => tokens.share(tokens.wasted),
+            Self::Dropped => tokens.share(tokens.dropped),
+            Self::Expired => tokens.share(tokens.expired_at_hosts + tokens.expired_at_ports),
+            Self::WireShare => tokens.wire_share,
+        }
+    }
 }
 
 /// What is asked of coflows (see `metrics::coflows`).
@@ -91,6 +129,12 @@ pub enum Ported {
     Utilization,
     /// The same of the port with most.
     Busiest,
+    /// The most bytes of payload that waited at once at one port.
+    MaxQueue,
+    /// What waits at most at one port where tokens call for data, in bytes.
+    QueueBound,
+    /// The largest part of its own bound that waited at once at a port.
+    QueueOfBound,
 }
 
 impl Ported {
@@ -101,6 +145,9 @@ impl Ported {
             Self::DropRate => set.drop_rate,
             Self::Utilization => set.utilization,
             Self::Busiest => set.busiest,
+            Self::MaxQueue => set.max_queue_bytes.map(|bytes| bytes as f64),
+            Self::QueueBound => set.queue_bound_bytes.map(|bytes| bytes as f64),
+            Self::QueueOfBound => set.queue_of_bound,
         }
     }
 }
@@ -182,7 +229,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 39] = [
+const QUANTITIES: [(&str, Quantity); 50] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -222,12 +269,34 @@ const QUANTITIES: [(&str, Quantity); 39] = [
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),
     ("port_busiest", Quantity::Ports(Ported::Busiest)),
+    ("port_max_queue", Quantity::Ports(Ported::MaxQueue)),
+    ("port_queue_bound", Quantity::Ports(Ported::QueueBound)),
+    ("port_queue_of_bound", Quantity::Ports(Ported::QueueOfBound)),
+    ("token_used", Quantity::Tokens(Tokened::Used)),
+    ("token_wasted", Quantity::Tokens(Tokened::Wasted)),
+    ("token_dropped", Quantity::Tokens(Tokened::Dropped)),
+    ("token_expired", Quantity::Tokens(Tokened::Expired)),
+    ("token_wire_share", Quantity::Tokens(Tokened::WireShare)),
+    ("data_wait", Quantity::DataWait),
+    ("throughput", Quantity::Throughput),
+    ("loss", Quantity::Loss),
 ];
 
 impl Quantity {
     /// The quantity of that name.
     pub fn named(name: &str) -> Option<Self> {
         QUANTITIES.iter().find(|(n, _)| *n == name).map(|&(_, quantity)| quantity)
+    }
+
+    /// Its value for a whole run, where it is one of no class of flows; `None` for others.
+    pub fn of_run(self, record: &RunRecord) -> Option<Option<f64>> {
+        match self {
+            Self::Tokens(of) => Some(record.tokens.as_ref().and_then(|tokens| of.of(tokens))),
+            Self::DataWait => Some(record.received.wait_s),
+            Self::Loss => Some(record.received.loss),
+            Self::Throughput => Some(gbps(record.received.throughput_bps)),
+            _ => None,
+        }
     }
 
     /// Names of all quantities, for messages.
@@ -268,7 +337,14 @@ impl Quantity {
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
-            Self::Thresholds(_) | Self::Rates(_) | Self::Coflows(_) | Self::Ports(_) => None,
+            Self::Thresholds(_)
+            | Self::Rates(_)
+            | Self::Coflows(_)
+            | Self::Ports(_)
+            | Self::Tokens(_)
+            | Self::DataWait
+            | Self::Throughput
+            | Self::Loss => None,
         }
     }
 }

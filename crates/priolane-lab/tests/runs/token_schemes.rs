@@ -1,12 +1,16 @@
 //! Schemes of tokens from file to scenario, and what is refused of them.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_core::port::Among;
+use priolane_core::ids::HostId;
+use priolane_core::port::{Among, Limit};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Key, Priority};
 use priolane_core::transport::tokens::{Config, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::Span;
+use priolane_lab::execute::{Settings, execute};
+use priolane_lab::metrics::ports::PortSet;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::source::{InputError, from_json};
 use priolane_sim::scenario::{Nic, Queues, Scenario};
@@ -143,4 +147,74 @@ fn data_that_cannot_take_the_way_of_its_tokens_is_refused() {
     );
     let spraying = planned(&format!("{sprayed}[scheme.top]\ntransport.paths = \"spray\"\n")).unwrap();
     assert_eq!(scenario(&spraying).topology.path_choice, PathChoice::Sprayed);
+}
+
+#[test]
+fn an_incast_of_a_thousand_loses_no_data_where_buffers_are_derived() {
+    // 1000 SYNCs of 84 B meet at one port, twice what they take is left for signals; 10 packets of 1460 B each.
+    let text = r#"title = "Incast"
+schemes = ["expresspass", "top"]
+time = { measure = "1ms", drain = true, limit = "5s" }
+host_delay = "1us"
+[topology]
+kind = "single_switch"
+hosts = 1001
+host_link = { rate = "10Gbps", delay = "4us" }
+[[group]]
+name = "all"
+hosts = "*"
+app = "incast"
+period = "1s"
+fan_in = 1000
+size = "14600B"
+receiver = 0
+[scheme.expresspass]
+port.buffer = { zero_loss = "168kB" }
+[scheme.top]
+transport.p = 2107
+port.buffer = { zero_loss = "168kB" }
+"#;
+    let plan = planned(text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for run in &plan.runs {
+        let built = plan::build(run).unwrap();
+        let bounds = built.zero_loss.unwrap();
+        let to_host = built.scenario.topology.downlink(HostId(0)).index();
+        assert_eq!(built.scenario.ports[to_host].buffer.limit, Limit::Bytes(bounds[to_host]));
+        // A run that lost data would fail here.
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let done = execute(run, folder.path(), &Settings::default(), go_on).unwrap();
+        let record = done.record();
+        assert_eq!((record.received.loss, record.received.packets), (Some(0.0), 10_000), "{}", run.scheme);
+        let edge = record.ports[&PortSet::Edge];
+        assert_eq!(edge.queue_bound_bytes, bounds.iter().copied().max());
+        assert!(edge.queue_of_bound.unwrap() > 0.0 && edge.queue_of_bound.unwrap() <= 1.0, "{edge:?}");
+        let tokens = record.tokens.unwrap();
+        assert!(tokens.conserved() && tokens.used == 10_000 && tokens.dropped > 0, "{tokens:?}");
+    }
+}
+
+#[test]
+fn only_ports_of_tokens_have_a_derived_buffer() {
+    let error = with("dctcp", "port.buffer = { zero_loss = \"9kB\" }\n").unwrap_err();
+    assert_eq!(error.key, "scheme.dctcp.port.buffer", "{error}");
+    assert!(error.what.contains("not of kind") && !error.fix.is_empty(), "{error}");
+    let error = with("top", "port.buffer = { zero_loss = \"9pkt\" }\n").unwrap_err();
+    assert_eq!(error.key, "scheme.top.port.buffer.zero_loss", "{error}");
+}
+
+#[test]
+fn whole_runs_are_asked_of_all_flows_only() {
+    let asked = |metric: &str| {
+        let panel = format!(
+            "[[panel]]\ntitle = \"Tokens\"\nkind = \"bar\"\nmetrics = [\"{metric}\"]\ny_label = \"Part\"\n"
+        );
+        planned(&format!("{NETWORK}{panel}"))
+    };
+    for metric in ["token_wasted", "token_wire_share", "data_wait", "throughput", "loss"] {
+        asked(&format!("{metric}.all")).unwrap();
+        let error = asked(&format!("{metric}.short")).unwrap_err();
+        assert!(error.what.contains("short") && !error.fix.is_empty(), "{error}");
+    }
+    asked("port_max_queue.core").unwrap();
 }

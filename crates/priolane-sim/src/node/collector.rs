@@ -5,11 +5,13 @@ use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
 
+use priolane_core::transport::tokens::Account;
+
 use super::counts::Counts;
 use super::gate::Gate;
 use super::host::Exchanged;
 use super::standstill::Standstill;
-use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, Tally};
+use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
 use crate::scenario::{ClassSpan, Scenario};
 use crate::waits::mark_not_issued;
 
@@ -65,6 +67,19 @@ impl<'a> Collector<'a> {
         for (class, of_class) in exchanged.iter().enumerate() {
             made[class].merge(&of_class.made);
             delivered[class].merge(&of_class.taken);
+        }
+    }
+
+    /// What waited at a port, if anything did.
+    pub(crate) fn queue(&mut self, queue: Option<PortQueue>) {
+        self.outcome.queues.extend(queue);
+    }
+
+    /// Payload that arrived at a host, and what became of tokens there.
+    pub(crate) fn received(&mut self, received: &Received, tokens: Option<Account>) {
+        self.outcome.received.merge(received);
+        if let Some(account) = tokens {
+            self.outcome.tokens.get_or_insert_default().merge(&account);
         }
     }
 
@@ -129,6 +144,7 @@ impl<'a> Collector<'a> {
         mark_not_issued(&self.scenario.waits, flows);
         self.outcome.deadlock = self.standstill.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
+        self.outcome.queues.sort_by_key(|q| q.link);
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);

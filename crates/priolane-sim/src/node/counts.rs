@@ -1,9 +1,10 @@
 //! What a line and the queues in front of it count, class by class.
 
 use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
 
-use crate::outcome::{PortClassRecord, Tally};
+use crate::outcome::{PortClassRecord, PortQueue, Tally};
 
 /// What one class saw at a line and the queues in front of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,14 +13,14 @@ struct ClassCount {
     /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
     /// (below 2^64: half a year).
     waited: u64,
-    marked: u64,
     inversions: u64,
     waiting: u32,
 }
 
-/// What one class lost at a line.
+/// What one class lost at a line, and what happens to few packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassLoss {
+    marked: u64,
     dropped: Tally,
     lost: Tally,
     /// Packets and the bytes that were cut off them.
@@ -38,6 +39,10 @@ pub(crate) struct Counts {
     waiting: u16,
     /// Bit `c` is set once a packet of class `c`, above 0, came.
     seen: u16,
+    /// The most bytes of payload packets that waited, up to 4 GB.
+    peak: u32,
+    /// As `waited` of a class, of payload packets of all classes.
+    payload_waited: u64,
     /// None while all that happened is in `first`.
     rest: Option<Box<Rest>>,
 }
@@ -85,7 +90,6 @@ impl Counts {
         std::iter::once((0, &self.first)).chain(others)
     }
 
-    #[cold]
     fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
         let losses = &mut self.rest.get_or_insert_default().losses;
         &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
@@ -93,30 +97,48 @@ impl Counts {
 
     /// A packet is queued at `now`.
     #[inline]
-    pub(crate) fn queued(&mut self, now: Time, class: Class) {
-        let count = self.of(class);
+    pub(crate) fn queued(&mut self, now: Time, header: &Header) {
+        let count = self.of(header.class);
         count.waiting += 1;
         count.waited = count.waited.wrapping_sub(now.0);
-        self.waiting |= bit(class);
+        self.waiting |= bit(header.class);
+        if header.kind == Kind::Data {
+            self.payload_waited = self.payload_waited.wrapping_sub(now.0);
+        }
+    }
+
+    /// So many bytes of payload packets wait.
+    #[inline]
+    pub(crate) fn holds(&mut self, bytes: u64) {
+        self.peak = self.peak.max(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
     /// A queued packet starts service at `t`.
     #[inline]
-    pub(crate) fn dequeued(&mut self, t: Time, class: Class) {
-        let better = self.waiting & (bit(class) - 1);
-        let count = self.of(class);
+    pub(crate) fn dequeued(&mut self, t: Time, header: &Header) {
+        let better = self.waiting & (bit(header.class) - 1);
+        let count = self.of(header.class);
         count.inversions += u64::from(better != 0);
-        self.left(t, class);
+        self.left(t, header);
     }
 
     /// A queued packet waits no longer from `t` on.
     #[inline]
-    fn left(&mut self, t: Time, class: Class) {
-        let count = self.of(class);
+    fn left(&mut self, t: Time, header: &Header) {
+        let count = self.of(header.class);
         count.waiting -= 1;
         count.waited = count.waited.wrapping_add(t.0);
         if count.waiting == 0 {
-            self.waiting &= !bit(class);
+            self.waiting &= !bit(header.class);
+        }
+        self.payload_left(t, header);
+    }
+
+    /// A packet of payload, if it is one, waits no longer from `t` on, as it leaves or as the run ends.
+    #[inline]
+    pub(crate) fn payload_left(&mut self, t: Time, header: &Header) {
+        if header.kind == Kind::Data {
+            self.payload_waited = self.payload_waited.wrapping_add(t.0);
         }
     }
 
@@ -135,7 +157,7 @@ impl Counts {
     /// A packet got the congestion mark here.
     #[inline]
     pub(crate) fn marked(&mut self, class: Class) {
-        self.of(class).marked += 1;
+        self.loss_of(class).marked += 1;
     }
 
     /// A packet found no room.
@@ -152,16 +174,16 @@ impl Counts {
 
     /// A queued packet is pushed out at `now`: it waits no longer and is dropped.
     #[cold]
-    pub(crate) fn evicted(&mut self, now: Time, class: Class, wire: u16) {
-        self.left(now, class);
-        self.dropped(class, wire);
+    pub(crate) fn evicted(&mut self, now: Time, header: &Header) {
+        self.left(now, header);
+        self.dropped(header.class, header.wire);
     }
 
     /// A queued packet is found at `now` to have waited too long, and discarded.
     #[cold]
-    pub(crate) fn expired(&mut self, now: Time, class: Class, wire: u16) {
-        self.left(now, class);
-        self.loss_of(class).expired.add(wire);
+    pub(crate) fn expired(&mut self, now: Time, header: &Header) {
+        self.left(now, header);
+        self.loss_of(header.class).expired.add(header.wire);
     }
 
     /// The class was paused for `span`.
@@ -184,7 +206,7 @@ impl Counts {
             packets: c.served.packets,
             bytes: c.served.bytes,
             dropped: loss.dropped.packets,
-            marked: c.marked,
+            marked: loss.marked,
             lost: loss.lost.packets,
             trimmed: loss.trimmed.packets,
             expired: loss.expired.packets,
@@ -201,6 +223,12 @@ impl Counts {
         };
         let rows = counts.iter().zip(losses).enumerate().map(|(class, (c, loss))| (class, c, loss));
         rows.filter(happened).map(record).collect()
+    }
+
+    /// What waited here, if anything did: once all that is left was told to `payload_left`.
+    pub(crate) fn queue(&self, link: LinkId) -> Option<PortQueue> {
+        let waited = self.payload_waited > 0 || self.peak > 0;
+        waited.then(|| PortQueue { link, peak_bytes: u64::from(self.peak), waited: self.payload_waited })
     }
 
     /// Bytes put on the line since the last sample instant.

@@ -4,7 +4,7 @@
 //! The wheel engine serves it *eagerly*, one event per departure. Both use `serve_one`, so a port cannot
 //! tell who drives it.
 
-use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::packet::{Body, Header, Kind, Packet};
 use priolane_core::port::{Admission, Discipline};
 use priolane_core::units::Time;
 
@@ -73,7 +73,7 @@ impl<D> Egress<D> {
         let admission = self.queue.enqueue(now, packet);
         while let Some(Packet { header, .. }) = self.queue.pop_evicted() {
             wire.observe(|| Seen::Evicted { link: self.line.link, header });
-            self.counts.evicted(now, header.class, header.wire);
+            self.counts.evicted(now, &header);
         }
         wire.observe(|| Seen::Admitted(admission));
         while let Some(cut) = self.queue.pop_cut() {
@@ -91,12 +91,17 @@ impl<D> Egress<D> {
             Admission::Marked => self.counts.marked(class),
             Admission::Queued => {}
         }
-        self.counts.queued(now, class);
-        if idle {
+        self.counts.queued(now, &packet.header);
+        let started = if idle {
             self.line.free_at = now;
-            return self.serve_one(now, wire);
+            self.serve_one(now, wire)
+        } else {
+            Started::No
+        };
+        if packet.header.kind == Kind::Data {
+            self.counts.holds(self.queue.payload_bytes());
         }
-        Started::No
+        started
     }
 
     /// Bytes in the queue that a packet with this header would join.
@@ -180,7 +185,7 @@ impl<D> Egress<D> {
             }
         };
         let Some(packet) = self.queue.start(start) else { return Started::No };
-        self.counts.dequeued(start, packet.header.class);
+        self.counts.dequeued(start, &packet.header);
         if B::STAMPED {
             let packet = *packet;
             let left_behind = self.queue.bytes();
@@ -201,7 +206,7 @@ impl<D> Egress<D> {
         while let Some(Packet { header, .. }) = self.queue.pop_expired(now) {
             any = true;
             wire.observe(|| Seen::Evicted { link: self.line.link, header });
-            self.counts.expired(now, header.class, header.wire);
+            self.counts.expired(now, &header);
         }
         any
     }
@@ -248,6 +253,7 @@ impl<D> Egress<D> {
                 take(&packet);
             }
             if let Some(packet) = self.queue.start(start) {
+                self.counts.payload_left(at, &packet.header);
                 take(packet);
             }
         }

@@ -29,7 +29,7 @@ use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::outcome::{FlowSample, Sample, Tally};
+use crate::outcome::{FlowSample, Received, Sample, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::Seen;
 use crate::waits::News;
@@ -68,6 +68,9 @@ pub(crate) struct Host<E: Endpoint> {
     ended: Vec<Ended>,
     reports: Vec<FlowSample>,
     exchanged: [Exchanged; CLASSES],
+    received: Received,
+    /// When the last flow of the list starts.
+    last_start: Time,
 }
 
 /// What a host's transport made and took of one class.
@@ -116,6 +119,8 @@ impl<E: Endpoint> Host<E> {
             ended: Vec::new(),
             reports: Vec::new(),
             exchanged: [Exchanged::default(); CLASSES],
+            received: Received::default(),
+            last_start: scenario.flows.last().map_or(Time::ZERO, |flow| flow.start),
         }
     }
 
@@ -288,6 +293,10 @@ impl<E: Endpoint> Host<E> {
             return self.pause(now, packet, wire);
         }
         self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
+        if packet.header.kind == packet::Kind::Data {
+            let early = now - self.processing <= self.last_start;
+            self.received.add(if early { packet.header.payload } else { 0 });
+        }
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
@@ -364,10 +373,12 @@ impl<E: Endpoint> Host<E> {
             Nic::Queue { port, .. } => port.queues,
         };
         if let Some(packet) = self.end_pauses(at) {
+            self.counts.payload_left(at, &packet.header);
             out.resident(&packet.header);
         }
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
+        out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
         std::mem::take(&mut self.delivered).into_iter().for_each(|(flow, at)| out.delivered(flow, at));
@@ -375,7 +386,11 @@ impl<E: Endpoint> Host<E> {
         std::mem::take(&mut self.ended).iter().for_each(|ended| out.ended(ended));
         self.reports.iter().for_each(|&report| out.reported(report));
         if let Some(queue) = &mut self.queue {
-            queue.drain(at, |header| out.resident(header));
+            queue.drain(at, |header| {
+                self.counts.payload_left(at, header);
+                out.resident(header);
+            });
         }
+        out.queue(self.counts.queue(self.line.link));
     }
 }

@@ -209,9 +209,13 @@ impl<B: Body> LosslessSwitch<B> {
             if admission == Admission::Marked {
                 port.counts.marked(header.class);
             }
-            port.counts.queued(now, header.class);
+            port.counts.queued(now, header);
             // It may go at once, which may take back what it paused: nothing is said of it then.
             self.serve(p, now, wire);
+            if header.kind == Kind::Data {
+                let port = &mut self.ports[p];
+                port.counts.holds(port.queue.bytes());
+            }
         }
         if let Some(back) = back {
             self.serve(back, now, wire);
@@ -247,7 +251,7 @@ impl<B: Body> LosslessSwitch<B> {
         let Held { packet, from } = held;
         let port = &mut self.ports[p];
         let load = Load { from: from as usize, class: packet.header.class, wire: packet.header.wire };
-        port.counts.dequeued(now, load.class);
+        port.counts.dequeued(now, &packet.header);
         port.transmit(now, &packet, wire);
         let tell = self.buffer.leave(load);
         if let Some(back) = self.note(load, tell).filter(|&back| back != p) {
@@ -311,9 +315,11 @@ impl<B: Body> LosslessSwitch<B> {
             out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
             port.queue.drain(at, |held| {
                 let class = held.packet.header.class;
+                port.counts.payload_left(at, &held.packet.header);
                 out.standstill().waits((upstream[held.from as usize], class), (link, class));
                 out.resident(&held.packet.header);
             });
+            out.queue(port.counts.queue(link));
         }
     }
 }

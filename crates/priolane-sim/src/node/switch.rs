@@ -383,6 +383,7 @@ impl<D> Switch<D> {
             let queues = fabric.scenario.ports[link.index()].queues;
             out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
             port.drain(at, |packet| out.resident(&packet.header));
+            out.queue(port.counts.queue(link));
         }
     }
 }

@@ -1,17 +1,20 @@
 //! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
-use crate::support::{Draw, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window};
+use crate::support::{
+    Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window,
+};
 use priolane_core::assign::{Count, Ladder};
 use priolane_core::host::SchedulerKind;
+use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit, Scope, SortBy};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, dctcp as dctcp_, new_reno};
 use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{Outcome, PortQueue, Received};
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
-use priolane_sim::topology::{Dumbbell, LeafSpine};
+use priolane_sim::topology::{Dumbbell, LeafSpine, SingleSwitch};
 
 const FRAME: Frame = Frame::ETHERNET;
 
@@ -92,6 +95,23 @@ fn demotion_alone_reorders_nothing_and_repairs_nothing() {
         assert!(outcome.flows.iter().all(|f| f.fct.is_some()));
         assert_eq!(outcome.flows.iter().map(|f| f.retransmits + f.timeouts).sum::<u32>(), 0, "seed {seed}");
     }
+}
+
+#[test]
+fn payload_that_waits_is_counted_to_the_picosecond() {
+    // Two packets of 1538 B meet at a line of 10 Gbps: the second waits 1230.4 ns. A third comes alone, a millisecond
+    // later, by when the payload of two has arrived. ACKs wait nowhere.
+    let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(4)) }.build().unwrap();
+    let down = topology.downlink(HostId(2));
+    let flows = [Time::ZERO, Time::ZERO, Time(1_000_000_000)];
+    let flows = (0..3).map(|i| flow(i, (i as u16 % 2, 2), 1_460, flows[i as usize])).collect();
+    let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    let config = window::Config { handshake: Handshake::None, ..window::Config::new(FRAME) };
+    scenario.transport = window(new_reno(), config);
+    let outcome = agreed(&scenario);
+    assert_eq!(outcome.queues, [PortQueue { link: down, peak_bytes: 1_538, waited: 1_230_400 }]);
+    assert_eq!(outcome.received, Received { packets: 3, early_bytes: 2_920 });
+    assert_eq!(outcome.tokens, None);
 }
 
 /// Without the names of queues, which two ports may give differently.

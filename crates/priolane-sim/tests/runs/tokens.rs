@@ -200,6 +200,10 @@ impl Endpoint for Audited {
     fn poll_event(&mut self) -> Option<Event> {
         self.inner.poll_event()
     }
+
+    fn token_account(&self) -> Option<Account> {
+        self.inner.token_account()
+    }
 }
 
 fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
@@ -315,6 +319,11 @@ fn tokens_are_conserved() {
             lost + used + wasted + expired + tokens(&ledger.resident),
             "seed {seed}"
         );
+        let own = audits.iter().fold(Account::default(), |mut sum, audit| {
+            sum.merge(&audit.account);
+            sum
+        });
+        assert_eq!(outcome.tokens, Some(own), "seed {seed}");
         let data = |tallies: &[Tally]| tallies[usize::from(DATA_CLASS)].packets;
         assert_eq!(data(&ledger.made), used, "a packet for each token that is used");
         seen.used += used;

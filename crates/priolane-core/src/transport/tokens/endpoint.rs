@@ -46,6 +46,16 @@ pub struct Account {
     pub expired: u64,
 }
 
+impl Account {
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.issued += other.issued;
+        self.used += other.used;
+        self.wasted += other.wasted;
+        self.expired += other.expired;
+    }
+}
+
 /// The token transport of one host.
 #[derive(Debug)]
 pub struct Tokens {
@@ -456,6 +466,10 @@ impl Endpoint for Tokens {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn token_account(&self) -> Option<Account> {
+        Some(self.account)
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

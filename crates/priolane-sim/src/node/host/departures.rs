@@ -89,7 +89,7 @@ impl<E: Endpoint> Host<E> {
                 return;
             };
             self.waiting.remove(None);
-            self.counts.dequeued(start, outgoing.packet.header.class);
+            self.counts.dequeued(start, &outgoing.packet.header);
             self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
         }
     }
@@ -180,7 +180,7 @@ impl<E: Endpoint> Host<E> {
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
                 wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
                 self.waiting.remove(id);
-                self.counts.evicted(now, packet.header.class, packet.header.wire);
+                self.counts.evicted(now, &packet.header);
                 if let Some(id) = id {
                     let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                     self.endpoint.on_refused(cx, id);
@@ -204,7 +204,7 @@ impl<E: Endpoint> Host<E> {
                 self.send(now, &outgoing, wire);
             } else {
                 self.waiting.add(outgoing.id);
-                self.counts.queued(now, class);
+                self.counts.queued(now, &outgoing.packet.header);
                 if idle || self.paused != ClassSet::NONE {
                     self.line.free_at = self.line.free_at.max(now);
                 }
@@ -235,7 +235,7 @@ impl<E: Endpoint> Host<E> {
             let paused = self.paused;
             let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
             self.waiting.remove(outgoing.id);
-            self.counts.dequeued(now, outgoing.packet.header.class);
+            self.counts.dequeued(now, &outgoing.packet.header);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
             if let Some(id) = outgoing.id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -255,7 +255,7 @@ impl<E: Endpoint> Host<E> {
         while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
             wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
             self.waiting.remove(id);
-            self.counts.expired(now, packet.header.class, packet.header.wire);
+            self.counts.expired(now, &packet.header);
         }
     }
 }

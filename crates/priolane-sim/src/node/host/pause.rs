@@ -53,7 +53,7 @@ impl<E: Endpoint> Host<E> {
     /// Keeps a packet of a paused class.
     #[cold]
     pub(super) fn keep(&mut self, now: Time, outgoing: Outgoing<E::Body>) {
-        self.counts.queued(now, outgoing.packet.header.class);
+        self.counts.queued(now, &outgoing.packet.header);
         self.pausing.get_or_insert_default().kept = Some(outgoing);
         self.pull = Pull::Kept;
     }
@@ -64,7 +64,7 @@ impl<E: Endpoint> Host<E> {
         let may_go = |kept: &mut Outgoing<E::Body>| !paused.has(kept.packet.header.class);
         let Some(kept) = self.pausing.as_mut().and_then(|p| p.kept.take_if(may_go)) else { return };
         self.pull = Pull::Ask;
-        self.counts.dequeued(now, kept.packet.header.class);
+        self.counts.dequeued(now, &kept.packet.header);
         self.line.transmit(now, &kept.packet, &mut self.counts, wire);
         if let Some(id) = kept.id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };

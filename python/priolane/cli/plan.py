@@ -1,0 +1,97 @@
+"""`priolane plan top`: what it takes to have TOP's ports on switches, and how long tokens are good for."""
+
+import argparse
+import json
+from typing import Any
+
+from priolane import _core
+from priolane.cli import arguments, show
+
+_PS_PER_US = 1e6
+_BPS_PER_GBPS = 1e9
+
+
+def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    """Adds the command."""
+    command = commands.add_parser("plan", help="what a scheme takes to deploy")
+    schemes = command.add_subparsers(dest="scheme", required=True, metavar="SCHEME")
+    top = schemes.add_parser("top", help="TOP: ports, VLANs, forwarding entries, shapers, cost, expiry of tokens")
+    top.add_argument(
+        "--limiter",
+        choices=["group", "port"],
+        default="port",
+        help="what the switch can limit: all token queues of a port together (ETS), or queues and ports only "
+        "(default: port, the remedy)",
+    )
+    _count(top, "--ports", 32, 65_536, "ports of the switch")
+    top.add_argument("--rate", default="40Gbps", metavar="RATE", help="rate of a port (default: 40Gbps)")
+    _count(top, "--lanes", 4, 16, "sub-ports of a port with a breakout cable")
+    _count(top, "--queues", 8, 16, "priority queues of a port")
+    _count(top, "--classes", 6, 13, "token classes")
+    top.add_argument("--unscheduled", action="store_true", help="a queue for packets that no token called for")
+    top.add_argument("--token", default="84B", metavar="BYTES", help="a token on the wire (default: 84B)")
+    top.add_argument("--frame", default="1538B", metavar="BYTES", help="a data packet on the wire (default: 1538B)")
+    _count(top, "--entries", 262_144, 1 << 40, "entries of the forwarding table")
+    _count(top, "--assistant-ports", 48, 65_536, "ports of an assistant switch")
+    top.add_argument("--assistant-price", type=float, default=20.0, metavar="X", help="of a port of it (default: 20)")
+    top.add_argument("--switch-price", type=float, default=0.0, metavar="X", help="of the switch (default: 0)")
+    top.add_argument("--cable", default="5ns", metavar="TIME", help="delay of a breakout cable (default: 5ns)")
+    top.add_argument(
+        "--expiry",
+        nargs=2,
+        metavar=("DELAY", "QUEUES"),
+        help="T for tokens of paths with this empty one-way delay and so many token queues, such as 10us 2",
+    )
+    _count(top, "--depth", 8, 1_000_000, "tokens that wait in a queue")
+    top.add_argument("--clock", default="100ns", metavar="TIME", help="how far clocks are apart (default: 100ns)")
+    top.add_argument(
+        "--share", type=float, default=0.0, metavar="X", help="tokens' part of the line (default: s / (s + F))"
+    )
+    top.add_argument("--json", action="store_true", help="as JSON")
+    top.set_defaults(carry_out=carry_out)
+
+
+def _count(command: argparse.ArgumentParser, name: str, default: int, most: int, about: str) -> None:
+    command.add_argument(
+        name, type=arguments.whole(1, most), default=default, metavar="N", help=f"{about} (default: {default})"
+    )
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints what it takes, and T if it was asked for."""
+    keys = (
+        "limiter ports rate lanes queues classes token frame entries assistant_ports assistant_price switch_price cable"
+    )
+    request: dict[str, Any] = {key: getattr(chosen, key) for key in keys.split()}
+    request["unscheduled"] = "queue" if chosen.unscheduled else "none"
+    if chosen.expiry:
+        delay, queues = chosen.expiry
+        if not queues.isdecimal():
+            raise _core.InputError(f"plan top: --expiry: {queues!r} is no number of token queues, such as 3")
+        path = {"delay": delay, "queues": int(queues), "depth": chosen.depth}
+        request["path"] = path | {"clock": chosen.clock, "share": chosen.share}
+    answer = json.loads(_core.plan_top(json.dumps(request)))
+    if chosen.json:
+        show.line(json.dumps(answer, indent=2))
+        return 0
+    _print(answer, chosen.ports)
+    return 0
+
+
+def _print(answer: dict[str, Any], ports: int) -> None:
+    rate = answer["token_rate_bps"] / _BPS_PER_GBPS
+    split, spare = answer["split_ports"], answer["spare_ports"]
+    rows = [
+        ["TOP ports", f"{answer['top_ports']}", f"of {ports}; {split} are split into sub-ports, {spare} left over"],
+        ["shapers", f"{answer['shapers']}", f"of {rate:.4f} Gbps, s / (s + F) of a port"],
+        ["queues of a port", f"{answer['queues_needed']}", "at the port that needs most"],
+        ["assistant ports", f"{answer['assistant_ports']}", f"on {answer['assistants']} assistant switch(es)"],
+        ["VLANs", f"{answer['vlans']}", f"{answer['level_vlans']} by level, {answer['assistant_vlans']} of assistants"],
+        ["VLANs, assistant full", f"{answer['vlans_full']}", ""],
+        ["entries per server", f"{answer['entries_per_host']}", f"room for {answer['hosts']} servers"],
+        ["detour of a token", f"{answer['detour_ps'] / _PS_PER_US:.4f} us", "at each switch"],
+        ["assistants cost", f"{answer['assistant_cost']:g}", f"{answer['cost_per_port']:g} a TOP port, the switch's in it"],
+    ]
+    if answer["expiry_ps"] is not None:
+        rows.append(["T, tokens expire", f"{answer['expiry_ps'] / _PS_PER_US:.3f} us", "d + |P| th + D"])
+    show.table(["", "", ""], rows)
