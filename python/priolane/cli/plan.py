@@ -90,7 +90,11 @@ def _print(answer: dict[str, Any], ports: int) -> None:
         ["VLANs, assistant full", f"{answer['vlans_full']}", ""],
         ["entries per server", f"{answer['entries_per_host']}", f"room for {answer['hosts']} servers"],
         ["detour of a token", f"{answer['detour_ps'] / _PS_PER_US:.4f} us", "at each switch"],
-        ["assistants cost", f"{answer['assistant_cost']:g}", f"{answer['cost_per_port']:g} a TOP port, the switch's in it"],
+        [
+            "assistants cost",
+            f"{answer['assistant_cost']:g}",
+            f"{answer['cost_per_port']:g} a TOP port, with the switch",
+        ],
     ]
     if answer["expiry_ps"] is not None:
         rows.append(["T, tokens expire", f"{answer['expiry_ps'] / _PS_PER_US:.3f} us", "d + |P| th + D"])

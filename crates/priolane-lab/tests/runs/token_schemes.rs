@@ -11,7 +11,7 @@ use priolane_core::transport::tokens::{Config, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::Span;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::metrics::ports::PortSet;
-use priolane_lab::plan::{self, Options, Plan};
+use priolane_lab::plan::{self, Options, Plan, Size};
 use priolane_lab::source::{InputError, from_json};
 use priolane_sim::scenario::{Nic, Queues, Scenario};
 use priolane_sim::topology::PathChoice;
@@ -217,4 +217,20 @@ fn whole_runs_are_asked_of_all_flows_only() {
         assert!(error.what.contains("short") && !error.fix.is_empty(), "{error}");
     }
     asked("port_max_queue.core").unwrap();
+}
+
+#[test]
+fn every_shipped_experiment_on_top_can_be_planned_at_every_size() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/top");
+    let mut planned = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        for size in [Size::Quick, Size::Default, Size::Full] {
+            let options = Options { size, ..Options::default() };
+            let plan = plan::plan(&path, &options).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!plan.experiment.claims.is_empty() && !plan.runs.is_empty(), "{path:?}");
+        }
+        planned += 1;
+    }
+    assert!(planned >= 15, "{planned}");
 }
