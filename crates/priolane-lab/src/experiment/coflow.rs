@@ -15,7 +15,7 @@ use super::sizes::{self, Sizes};
 use crate::import::{self, Imported};
 use crate::quantity::as_text;
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader, SIZE_LIMIT};
-use crate::workload::{Counts, LATEST_START, LoadOf, Split, size_csv};
+use crate::workload::{Counts, LATEST_START, LoadOf, Parts, size_csv};
 
 /// The most hosts on one side of a coflow.
 const MAX_COUNT: u64 = 65_535;
@@ -32,8 +32,8 @@ pub struct CoflowText {
     /// What the mean flow of a coflow must have.
     pub flow_bytes: BytesText,
     /// How bytes go to flows.
-    #[serde(serialize_with = "split_text")]
-    pub split: Split,
+    #[serde(serialize_with = "parts_text")]
+    pub parts: Parts,
     /// Offered load.
     pub load: LoadText,
 }
@@ -84,10 +84,10 @@ pub struct TraceText {
     pub time_scale: f64,
 }
 
-fn split_text<S: Serializer>(split: &Split, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(match split {
-        Split::Even => "even",
-        Split::Drawn => "drawn",
+fn parts_text<S: Serializer>(parts: &Parts, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match parts {
+        Parts::Even => "even",
+        Parts::Drawn => "drawn",
     })
 }
 
@@ -101,9 +101,9 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
         None => BytesText { from: 1, to: MAX_BYTES as u64 },
         Some(field) => range(&field)?,
     };
-    let split = match keys.take("split").map(|f| f.choice(&["even", "drawn"])).transpose()? {
-        Some(1) => Split::Drawn,
-        _ => Split::Even,
+    let parts = match keys.take("parts").map(|f| f.choice(&["even", "drawn"])).transpose()? {
+        Some(1) => Parts::Drawn,
+        _ => Parts::Even,
     };
     let field = keys.need("load", "load = { of = \"host\", counts = \"payload\", value = 0.4 }")?;
     let load = app::load(&field)?;
@@ -111,7 +111,7 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
         let what = "a load of coflows is payload as a part of the hosts' links";
         return Err(field.error(what, "of = \"host\", counts = \"payload\""));
     }
-    Ok(CoflowText { sizes, mappers, reducers, flow_bytes, split, load })
+    Ok(CoflowText { sizes, mappers, reducers, flow_bytes, parts, load })
 }
 
 fn range(field: &Field<'_>) -> Result<BytesText, InputError> {

@@ -316,7 +316,7 @@ fn coflow(text: &CoflowText) -> App {
         mappers: text.mappers.law.clone(),
         reducers: text.reducers.law.clone(),
         flow_bytes: text.flow_bytes.from..=text.flow_bytes.to,
-        split: text.split,
+        parts: text.parts,
         load: text.load.value,
     })
 }

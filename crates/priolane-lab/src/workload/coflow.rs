@@ -29,7 +29,7 @@ const LEAST_ACCEPTED: f64 = 1e-3;
 
 /// How a coflow's bytes go to its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Split {
+pub enum Parts {
     /// Evenly, to the byte.
     #[default]
     Even,
@@ -49,7 +49,7 @@ pub struct Coflow {
     /// What the mean flow of a coflow must have, in bytes.
     pub flow_bytes: RangeInclusive<u64>,
     /// How its bytes go to its flows.
-    pub split: Split,
+    pub parts: Parts,
     /// Payload offered as a part of the links of the group's hosts, above 0.
     pub load: f64,
 }
@@ -141,9 +141,9 @@ impl Coflow {
     }
 
     fn mean(&self, accepted: Accepted) -> f64 {
-        match self.split {
-            Split::Even => accepted.mean,
-            Split::Drawn => self.sizes.mean(),
+        match self.parts {
+            Parts::Even => accepted.mean,
+            Parts::Drawn => self.sizes.mean(),
         }
     }
 
@@ -194,9 +194,9 @@ impl Coflow {
     ) -> Vec<(Pair, u64)> {
         let count = (shape.mappers * shape.reducers) as u64;
         let pairs = mappers.iter().flat_map(|&src| reducers.iter().map(move |&dst| Pair { src, dst }));
-        let bytes = |nth: u64, stream: &mut Stream| match self.split {
-            Split::Even => shape.bytes / count + u64::from(nth < shape.bytes % count),
-            Split::Drawn => ((self.sizes.sample(stream) + count / 2) / count).max(1),
+        let bytes = |nth: u64, stream: &mut Stream| match self.parts {
+            Parts::Even => shape.bytes / count + u64::from(nth < shape.bytes % count),
+            Parts::Drawn => ((self.sizes.sample(stream) + count / 2) / count).max(1),
         };
         (0..).zip(pairs).map(|(nth, pair)| (pair, bytes(nth, stream))).collect()
     }

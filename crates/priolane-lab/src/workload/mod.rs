@@ -32,7 +32,7 @@ use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::waits::Wait;
 
-pub use coflow::{Coflow, Split};
+pub use coflow::{Coflow, Parts};
 pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
 pub(crate) use load::mean_bytes;

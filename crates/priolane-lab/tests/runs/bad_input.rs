@@ -65,7 +65,7 @@ fn expect(text: &str, line: usize, key: &str) -> InputError {
     let shown = error.to_string();
     assert_eq!((error.line, error.key.as_str()), (Some(line).filter(|&l| l > 0), key), "{shown}");
     assert!(!error.what.is_empty() && !error.fix.is_empty() && !error.file.is_empty(), "{shown}");
-    assert!(!shown.contains('\n') && shown.len() < 800, "{shown}");
+    assert!(!shown.contains('\n') && shown.len() < 1_000, "{shown}");
     error
 }
 

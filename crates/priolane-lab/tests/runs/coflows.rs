@@ -146,7 +146,7 @@ fn what_is_no_coflow_is_refused_with_its_key() {
         ("reducers = 1\n", "", "group.all.reducers", "missing"),
         ("of = \"host\"", "of = \"core\"", "group.all.load", "hosts' links"),
         ("value = 0.5", "value = 0", "group.all.load.value", "out of range"),
-        ("reducers = 1", "reducers = 1\nsplit = \"evn\"", "group.all.split", "evn"),
+        ("reducers = 1", "reducers = 1\nparts = \"evn\"", "group.all.parts", "evn"),
         (
             "reducers = 1",
             "reducers = 1\nflow_bytes = { from = \"2kB\", to = \"1kB\" }",

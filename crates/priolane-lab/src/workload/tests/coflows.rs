@@ -17,13 +17,13 @@ fn fixed(value: f64) -> SizeDistribution {
 }
 
 /// 5 to 15 kB, one or two mappers, two reducers.
-fn coflows(split: Split) -> Coflow {
+fn coflows(parts: Parts) -> Coflow {
     Coflow {
         sizes: law(&[(5_000.0, 0.0), (15_000.0, 1.0)], Interpolation::Linear),
         mappers: law(&[(1.0, 0.5), (2.0, 1.0)], Interpolation::Step),
         reducers: fixed(2.0),
         flow_bytes: 1..=u64::MAX,
-        split,
+        parts,
         load: 0.25,
     }
 }
@@ -37,7 +37,7 @@ fn by_coflow(flows: &[FlowSpec]) -> BTreeMap<CoflowId, Vec<&FlowSpec>> {
 #[test]
 fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
     let network = Network::new();
-    let flows = generate(&App::Coflow(coflows(Split::Even)), &network.site()).unwrap();
+    let flows = generate(&App::Coflow(coflows(Parts::Even)), &network.site()).unwrap();
     let all = by_coflow(&flows);
     let mut shapes = BTreeMap::new();
     for members in all.values() {
@@ -60,15 +60,15 @@ fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
 fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_anew() {
     // 16 hosts of 1 Gbps at .25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
     let network = Network::new();
-    let narrow = |split| Coflow { flow_bytes: 3_000..=5_000, ..coflows(split) };
-    for app in [coflows(Split::Even), coflows(Split::Drawn), narrow(Split::Even), narrow(Split::Drawn)] {
+    let narrow = |parts| Coflow { flow_bytes: 3_000..=5_000, ..coflows(parts) };
+    for app in [coflows(Parts::Even), coflows(Parts::Drawn), narrow(Parts::Even), narrow(Parts::Drawn)] {
         let flows = generate(&App::Coflow(app.clone()), &network.site()).unwrap();
         let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
         assert!((bytes as f64 / 500e6 - 1.0).abs() < 0.02, "{bytes} {app:?}");
     }
     // One mapper and two reducers: S of 6 to 10 kB; two and two: 12 to 15 kB. A part of .5 x .4 + .5 x .3; the mean of
     // .2 at 8 kB and .15 at 13.5 kB. A byte of rounding is 1e-4 of the range.
-    let accepted = narrow(Split::Even).accepted_at(&network.site());
+    let accepted = narrow(Parts::Even).accepted_at(&network.site());
     assert!(
         (accepted.part - 0.35).abs() < 3e-4 && (accepted.mean - 3_625.0 / 0.35).abs() < 3.0,
         "{accepted:?}"
@@ -78,7 +78,7 @@ fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_ane
 #[test]
 fn flows_are_parts_of_sizes_of_their_own_if_drawn() {
     let network = Network::new();
-    let flows = generate(&App::Coflow(coflows(Split::Drawn)), &network.site()).unwrap();
+    let flows = generate(&App::Coflow(coflows(Parts::Drawn)), &network.site()).unwrap();
     let all = by_coflow(&flows);
     let count = |members: &Vec<&FlowSpec>| members.len() as u64;
     let within = |members: &Vec<&FlowSpec>| {
@@ -95,7 +95,7 @@ fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
     let network = Network::new();
     // 15 mappers and two reducers are more than 16 hosts.
     let wide =
-        Coflow { mappers: law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step), ..coflows(Split::Even) };
+        Coflow { mappers: law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step), ..coflows(Parts::Even) };
     let flows = generate(&App::Coflow(wide.clone()), &network.site()).unwrap();
     assert!(by_coflow(&flows).values().all(|members| members.len() == 2));
     let never = Coflow { mappers: fixed(15.0), ..wide };
@@ -112,11 +112,11 @@ fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
 #[test]
 fn the_first_coflow_of_a_seed_stays_what_it_is() {
     let network = Network::new();
-    let flows = generate(&App::Coflow(coflows(Split::Even)), &network.site()).unwrap();
+    let flows = generate(&App::Coflow(coflows(Parts::Even)), &network.site()).unwrap();
     let first = by_coflow(&flows)[&CoflowId::new(0).unwrap()].clone();
     let golden: Vec<_> = first.iter().map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap())).collect();
     let longer = Site { until: Until::Time(Time(Span::from_ms(1_500).0)), ..network.site() };
-    let again = generate(&App::Coflow(coflows(Split::Even)), &longer).unwrap();
+    let again = generate(&App::Coflow(coflows(Parts::Even)), &longer).unwrap();
     let more = by_coflow(&again)[&CoflowId::new(0).unwrap()]
         .iter()
         .map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap()))
