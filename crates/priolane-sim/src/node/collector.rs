@@ -95,7 +95,9 @@ impl<'a> Collector<'a> {
             record.class =
                 ClassSpan { given: given.at_start, first: given.at_start, last: given.now, ..record.class };
             record.moves = given.moves;
+            record.held = given.held;
         }
+        self.outcome.notices.extend(gate.notices());
         self.outcome.admission.extend(gate.account());
     }
 
@@ -104,10 +106,10 @@ impl<'a> Collector<'a> {
         self.outcome.reports.push(report);
     }
 
-    /// The sender of a flow reports its end.
+    /// The sender of a flow reports its end, after what admission gave it.
     pub(crate) fn completed(&mut self, report: &FlowReport) {
         let record = &mut self.outcome.flows[report.flow.index()];
-        record.fct_acked = Some(report.elapsed);
+        record.fct_acked = Some(record.held + report.elapsed);
         record.class.first = report.class_first;
         record.class.last = report.class_last;
         record.retransmits = report.retransmits;
@@ -131,6 +133,7 @@ impl<'a> Collector<'a> {
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);
+        self.outcome.notices.sort_by_key(|&(host, group, _)| (host, group));
         self.outcome
     }
 

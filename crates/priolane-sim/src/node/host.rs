@@ -83,9 +83,10 @@ impl Agenda {
     /// The next flow to start, by its index in the flow list, and when.
     fn next_open(&self) -> Option<(Time, u32)> {
         let planned = self.opens.get(self.next_open).copied();
-        let Some(reactions) = &self.reactions else { return planned };
-        let released = reactions.next().map(|(start, flow)| (start, flow.0));
-        [planned, released].into_iter().flatten().min()
+        let released = self.reactions.as_ref().and_then(|reactions| reactions.next());
+        let held = self.gate.as_ref().and_then(|gate| gate.next());
+        let named = |(start, flow): (Time, FlowId)| (start, flow.0);
+        [planned, released.map(named), held.map(named)].into_iter().flatten().min()
     }
 
     /// A flow that has not started shall not.
@@ -99,11 +100,25 @@ impl Agenda {
     /// The next flow starts.
     fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
         let (start, flow) = self.next_open()?;
-        match &mut self.reactions {
-            Some(reactions) if reactions.next() == Some((start, FlowId(flow))) => reactions.start_next(),
+        let next = Some((start, FlowId(flow)));
+        match (&mut self.reactions, &mut self.gate) {
+            (Some(reactions), _) if reactions.next() == next => reactions.start_next(),
+            (_, Some(gate)) if gate.next() == next => gate.ask_again(),
             _ => self.next_open += 1,
         }
         Some(FlowSpec { start, ..flows[flow as usize] })
+    }
+
+    /// The next flow starts, unless its application holds it back: with the class and weights that it gets.
+    fn issue_next(&mut self, flows: &[FlowSpec], now: Time) -> Option<FlowSpec> {
+        let mut flow = self.open_next(flows)?;
+        if let Some(gate) = &mut self.gate {
+            flow.class = gate.open(&flow, now)?;
+        }
+        if let Some(machines) = &mut self.machines {
+            flow.weights = machines.arrive(&flow, now);
+        }
+        Some(flow)
     }
 }
 
@@ -340,13 +355,7 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
-                if let Some(mut flow) = self.agenda.open_next(&scenario.flows) {
-                    if let Some(machines) = &mut self.agenda.machines {
-                        flow.weights = machines.arrive(&flow, now);
-                    }
-                    if let Some(gate) = &mut self.agenda.gate {
-                        flow.class = gate.open(&flow, now);
-                    }
+                if let Some(flow) = self.agenda.issue_next(&scenario.flows, now) {
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
                     self.endpoint.open_on(cx, flow, &path);
                 }

@@ -11,6 +11,7 @@ mod failures;
 mod homa;
 mod lossless;
 mod ndp;
+mod notices;
 mod ns3_unit;
 mod paccp;
 mod pfabric;
