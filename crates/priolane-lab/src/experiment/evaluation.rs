@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::{Group, service};
 use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, Reader, nearest};
 use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
@@ -474,7 +474,11 @@ impl Names<'_> {
 
     fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
         let Some(known) = Quantity::named(quantity) else {
-            return Err(field.no_such(quantity, &Quantity::names().collect::<Vec<_>>()));
+            let fix = match nearest(quantity, Quantity::names()) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => "one of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned(),
+            };
+            return Err(field.error(format!("there is no quantity {quantity:?}"), fix));
         };
         if let Quantity::Thresholds(_) = known {
             let what = format!("{class:?} is no number of a threshold");
