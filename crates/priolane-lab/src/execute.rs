@@ -11,7 +11,8 @@ use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunEr
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, Threads};
 
-use crate::metrics;
+use crate::metrics::effective::{Bottleneck, EffectiveRecord};
+use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, Built, Run};
 use crate::results::admission::AdmissionRecord;
@@ -246,10 +247,27 @@ impl Job<'_> {
             ports: metrics::ports::summarize(built, outcome),
             received: ReceivedRecord::of(&built.scenario, outcome),
             tokens: TokenRecord::of(outcome),
+            effective: effective(self.run, ran, &spec.classes),
             rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),
         }
     }
+}
+
+/// What timely flows bring through the bottleneck that the experiment declares.
+fn effective(
+    run: &Run,
+    (source, outcome): (&Source, &Outcome),
+    classes: &[SizeClass],
+) -> Option<EffectiveRecord> {
+    let declared = run.experiment.metrics.effective.as_ref()?;
+    let topology = &source.scenario.topology;
+    let group = run.experiment.groups.iter().find(|group| group.name == declared.to)?;
+    let hosts = group.hosts.list(topology.hosts).ok()?;
+    let bottleneck = Bottleneck { hosts, every: declared.every };
+    let rtt = plan::round_trip(topology, &source.scenario.frame);
+    let window = run.experiment.time.window();
+    Some(metrics::effective::effective((source, outcome), &bottleneck, classes, (window, rtt)))
 }
 
 /// Says which pauses wait for each other for ever, if any do.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+pub(crate) use admission::round_trip;
 pub use build::{Built, Load, Measured, build};
 
 use crate::experiment::overlay::{self, Axis};

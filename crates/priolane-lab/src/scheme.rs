@@ -26,7 +26,7 @@ pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, Wind
 pub use known::Known;
 pub use loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 pub use parts::{
-    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;

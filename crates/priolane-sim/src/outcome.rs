@@ -19,6 +19,8 @@ pub struct FlowRecord {
     pub fct_acked: Option<Span>,
     /// Classes asked for and used.
     pub class: ClassSpan,
+    /// How long its application held it back, as it would have been downgraded.
+    pub held: Span,
     /// How often its admission policy changed its class after it had started.
     pub moves: u32,
     /// Packets sent again.
@@ -27,6 +29,21 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Payload bytes that were given up and did not arrive; 0 for reliable transports.
     pub missing: u64,
+}
+
+/// What the applications of a host were told of the classes of their flows, and what they did about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notices {
+    /// Notices of a lower class than asked for, those that were answered by asking again included.
+    pub downgraded: u64,
+    /// Notices of a higher one.
+    pub upgraded: u64,
+    /// How often a flow was held back.
+    pub deferrals: u64,
+    /// How long altogether.
+    pub held: Span,
+    /// Flows that asked for a lower class than they would have, after a notice.
+    pub reclassified: u64,
 }
 
 /// When a flow started, if it did.
@@ -195,6 +212,9 @@ pub struct Outcome {
     pub thresholds: Vec<ThresholdChange>,
     /// What the admission policy of each host that opened a flow has come to, in order of hosts; empty without one.
     pub admission: Vec<(HostId, Account)>,
+    /// What the applications of each host and group were told of their flows' classes, in that order; empty without an
+    /// admission policy.
+    pub notices: Vec<(HostId, u16, Notices)>,
     /// Accounting by class.
     pub ledger: Ledger,
     /// Pauses (PFC) that wait for each other and will never end, as the links and classes held back, each waiting for

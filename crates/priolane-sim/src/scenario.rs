@@ -42,6 +42,13 @@ pub enum Queues {
         /// Queue of each class, below the number of weights.
         map: [u8; CLASSES],
     },
+    /// As [`Queues::Wfq`], with stamps in real time: not fair, and kept to compare with.
+    RealTimeWfq {
+        /// The weight of each queue.
+        weights: QueueWeights,
+        /// Queue of each class, below the number of weights.
+        map: [u8; CLASSES],
+    },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
     /// One queue of which the flow with the best rank is served, its earliest packet first, and the worst rank dropped.
@@ -167,6 +174,9 @@ pub struct Scenario {
     /// Which class flows get for the one they ask for, at each source host. A policy that learns from monitor intervals
     /// learns from the transport's.
     pub admission: Policy,
+    /// By group: what its applications do when they are told that a flow would run at a lower class than it asked for;
+    /// groups beyond the list ignore it.
+    pub on_downgrade: Vec<OnDowngrade>,
     /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
     /// the list, and those with `None`, are none: their flows keep the weights they start with.
     pub machines: Vec<Option<Machine>>,
@@ -181,6 +191,26 @@ pub struct Scenario {
     pub sample_every: Option<Span>,
     /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
     pub tie_shuffle: Option<u64>,
+}
+
+/// What an application does when it is told that a flow would run at a lower class than it asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnDowngrade {
+    /// Nothing: the flow runs at the class it is given.
+    #[default]
+    Ignore,
+    /// It holds the flow back, and asks again.
+    Defer {
+        /// For how long, above zero.
+        by: Span,
+        /// How often at most, at least 1; then the flow runs at the class it is given.
+        times: u32,
+    },
+    /// The flow runs at the class it is given, and less urgent ones to the same destination ask for no higher class.
+    Reclassify {
+        /// For how long, above zero.
+        lasts: Span,
+    },
 }
 
 /// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{Class, HostId};
+use crate::units::{Span, Time};
 
 /// What a policy has come to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Account {
 }
 
 /// One probability: that of flows to a destination that ask for, or run at, a class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The destination.
     pub dst: HostId,
@@ -28,6 +29,8 @@ pub struct Key {
     pub p_half: f64,
     /// How often it was updated.
     pub updates: u64,
+    /// Where it was on the way.
+    pub trail: Trail,
 }
 
 /// Updates of one probability, and where it was half of them ago.
@@ -36,16 +39,21 @@ pub(super) struct Drift {
     updates: u64,
     /// The probability after each power of two of updates.
     at: Vec<f64>,
+    trail: Trail,
 }
 
 impl Drift {
     pub(super) fn new() -> Self {
-        Self { updates: 0, at: Vec::new() }
+        Self { updates: 0, at: Vec::new(), trail: Trail::default() }
     }
 
-    /// An update left the probability at `p`.
-    pub(super) fn updated(&mut self, p: f64) {
+    /// An update at `now` left the probability at `p`.
+    pub(super) fn updated(&mut self, p: f64, now: Time) {
+        if self.updates == 0 {
+            self.trail.begin(now);
+        }
         self.updates += 1;
+        self.trail.add(Step { p, update: self.updates, at: now });
         if self.updates.is_power_of_two() {
             self.at.push(p);
         }
@@ -54,7 +62,69 @@ impl Drift {
     /// The key's record; half of the updates is the largest power of two of them that is not above it.
     pub(super) fn key(&self, (dst, class): (HostId, Class), p: f64) -> Key {
         let half = (self.updates / 2).checked_ilog2().and_then(|i| self.at.get(i as usize));
-        Key { dst, class, p, p_half: half.copied().unwrap_or(1.0), updates: self.updates }
+        Key {
+            dst,
+            class,
+            p,
+            p_half: half.copied().unwrap_or(1.0),
+            updates: self.updates,
+            trail: self.trail.clone(),
+        }
+    }
+}
+
+/// A probability after an update.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    p: f64,
+    /// The number of the update, from 1; 0 is before the first.
+    update: u64,
+    at: Time,
+}
+
+/// How far a probability was from where it ended, and until when: of all steps only those that no later one passes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trail {
+    first: Time,
+    /// From the highest on, each the last that is as high: falling.
+    highs: Vec<Step>,
+    /// From the lowest on, each the last that is as low: rising.
+    lows: Vec<Step>,
+}
+
+/// When a probability came to stay within a band of where it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The last update that left it outside; 0 if it never was.
+    pub updates: u64,
+    /// Of that update, the time since the first.
+    pub after: Span,
+}
+
+impl Trail {
+    /// Before the first update, at `now`, a probability is 1.
+    fn begin(&mut self, now: Time) {
+        self.first = now;
+        self.add(Step { p: 1.0, update: 0, at: now });
+    }
+
+    fn add(&mut self, step: Step) {
+        while self.highs.pop_if(|high| high.p <= step.p).is_some() {}
+        while self.lows.pop_if(|low| low.p >= step.p).is_some() {}
+        self.highs.push(step);
+        self.lows.push(step);
+    }
+
+    /// When it came to stay within `band`, at least 0, of where it ended; `None` without an update.
+    pub fn settled(&self, band: f64) -> Option<Settled> {
+        let end = self.highs.last()?.p;
+        let last = |steps: &[Step]| steps.iter().rfind(|step| (step.p - end).abs() > band).copied();
+        let outside =
+            [last(&self.highs), last(&self.lows)].into_iter().flatten().max_by_key(|step| step.update);
+        Some(outside.map_or(Settled { updates: 0, after: Span::ZERO }, |step| Settled {
+            updates: step.update,
+            after: step.at.since(self.first),
+        }))
     }
 }
 
@@ -128,11 +198,40 @@ mod tests {
     }
 
     #[test]
+    fn a_probability_settles_where_it_leaves_the_band_for_the_last_time() {
+        let settled = |path: &[f64], band| {
+            let mut drift = Drift::new();
+            for (i, &p) in path.iter().enumerate() {
+                drift.updated(p, Time(1_000 + 10 * i as u64));
+            }
+            let settled = drift.trail.settled(band)?;
+            Some((settled.updates, settled.after.0))
+        };
+        assert_eq!(settled(&[], 0.1), None);
+        // From 1 down to 0.4, up to 0.7 and back: the third update is the last outside 0.4 to 0.6.
+        let path = [0.8, 0.4, 0.7, 0.6, 0.5];
+        assert_eq!(settled(&path, 0.15), Some((3, 20)));
+        assert_eq!(settled(&path, 0.25), Some((1, 0)));
+        assert_eq!(settled(&path, 0.5), Some((0, 0)));
+        // Below and above: the later one counts.
+        assert_eq!(settled(&[0.1, 1.9, 0.2, 1.0], 0.5), Some((3, 20)));
+        assert_eq!(settled(&[1.0, 1.0], 0.0), Some((0, 0)));
+        // Against a list of all steps.
+        let mut draw = crate::rng::Stream::new(5, crate::rng::Purpose::Ties, 0);
+        for _ in 0..200 {
+            let path: Vec<f64> = (0..40).map(|_| draw.below(20) as f64 / 10.0).collect();
+            let end = path[39];
+            let outside = path.iter().rposition(|p| (p - end).abs() > 0.35).map_or(0, |i| i as u64 + 1);
+            assert_eq!(settled(&path, 0.35).unwrap().0, outside);
+        }
+    }
+
+    #[test]
     fn drift_is_read_after_the_power_of_two_up_to_half_of_the_updates() {
         let mut drift = Drift::new();
         let read = |drift: &Drift| (drift.key((HostId(1), 0), 9.0).p_half, drift.updates);
         assert_eq!(read(&drift), (1.0, 0));
-        (1..=11).for_each(|i| drift.updated(f64::from(i)));
+        (1..=11).for_each(|i| drift.updated(f64::from(i), Time::ZERO));
         // 11 / 2 = 5, and 4 is the power of two up to it.
         assert_eq!(read(&drift), (4.0, 11));
     }

@@ -148,7 +148,7 @@ impl Aequitas {
                 channel.last_increase = done.now;
             }
         }
-        channel.drift.updated(channel.p);
+        channel.drift.updated(channel.p, done.now);
     }
 }
 

@@ -148,7 +148,7 @@ impl Firapam {
     }
 
     /// What was seen of a flow, or of the rest of one, updates the probability of the class it runs at.
-    fn learn(&mut self, live: &Live, seen: Option<Observation>) {
+    fn learn(&mut self, live: &Live, (seen, now): (Option<Observation>, Time)) {
         let signal = seen.and_then(|seen| self.signal(live, &seen));
         let Some((g, terms)) = signal else {
             self.skipped += 1;
@@ -166,7 +166,7 @@ impl Firapam {
         };
         let channel = self.channels.entry((live.dst, live.given)).or_insert_with(Channel::new);
         channel.p = (channel.p + step).min(b_up).max(b_low);
-        channel.drift.updated(channel.p);
+        channel.drift.updated(channel.p, now);
     }
 
     /// The gradient, where there is one, and the terms that it, or the utility, is made of; `None` where the
@@ -228,7 +228,7 @@ impl Admission for Firapam {
             return None;
         }
         let mut live = *self.live.get(&report.flow)?;
-        self.learn(&live, rest(&live, report, now));
+        self.learn(&live, (rest(&live, report, now), now));
         if self.config.remap == Remap::AtIssue {
             return None;
         }
@@ -239,9 +239,9 @@ impl Admission for Firapam {
         moved
     }
 
-    fn completed(&mut self, report: &FlowReport, _now: Time) {
+    fn completed(&mut self, report: &FlowReport, now: Time) {
         let Some(live) = self.live.remove(&report.flow) else { return };
-        self.learn(&live, whole(&live, report));
+        self.learn(&live, (whole(&live, report), now));
         if let Some(longest) = self.longest.get_mut(usize::from(live.given)) {
             longest.completed(live.size.zip(live.allowance()));
         }

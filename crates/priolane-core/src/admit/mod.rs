@@ -20,7 +20,7 @@ pub mod pase;
 
 use std::fmt::Debug;
 
-pub use account::{Account, Key, Magnitudes};
+pub use account::{Account, Key, Magnitudes, Settled, Trail};
 pub use none::Everyone;
 
 use crate::endpoint::{FlowReport, FlowSpec};

@@ -50,7 +50,7 @@ pub struct MultiQueue<P, O> {
     pub(super) bounds: Bounds,
     map: [u8; CLASSES],
     sort_by: SortBy,
-    order: O,
+    pub(super) order: O,
 }
 
 /// Which packets go to which of how many queues.

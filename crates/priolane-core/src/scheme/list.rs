@@ -699,6 +699,11 @@ pub static ENTRIES: &[Entry] = &[
                 "weight of each queue, queue 0 first: whole numbers above 0 with a least common multiple of at most 2^40",
                 ["", "", "docs/assumptions.md#wfq"],
             ),
+            parameter(
+                "clock",
+                "what packets are stamped by: \"virtual\", or \"aequitas_compat\": real time, which is not fair",
+                ["", "virtual", "docs/assumptions.md#wfq-compat"],
+            ),
             BUFFER,
             ECN,
             PFC,

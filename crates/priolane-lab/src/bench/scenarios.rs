@@ -338,6 +338,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSp
         adaptation: None,
         admission: priolane_core::admit::Policy::None,
         machines: Vec::new(),
+        on_downgrade: Vec::new(),
         rates_every: None,
         seed: 1,
         stop: Stop::WhenDone {

@@ -14,7 +14,7 @@ use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
 use crate::workload::flow_list;
-use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach};
+use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +46,9 @@ pub enum AppText {
         /// Who has bursts of its own.
         #[serde(serialize_with = "bursts_text")]
         per: Bursts,
+        /// What follows a burst.
+        #[serde(serialize_with = "reading_text")]
+        reading: Reading,
     },
     /// Many to one, over and over.
     Incast {
@@ -358,7 +361,12 @@ fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, Input
         Some(field) if field.choice(&["pair", "host"])? == 0 => Bursts::PerPair,
         Some(_) => Bursts::PerHost,
     };
-    Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per })
+    let reading = match keys.take("reading") {
+        None => Reading::Bursts,
+        Some(field) if field.choice(&["bursts", "compat_yaps"])? == 0 => Reading::Bursts,
+        Some(_) => Reading::CompatYaps,
+    };
+    Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per, reading })
 }
 
 /// `sizes`, `load` and `reach`.
@@ -593,6 +601,13 @@ fn bursts_text<S: Serializer>(per: &Bursts, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_str(match per {
         Bursts::PerPair => "pair",
         Bursts::PerHost => "host",
+    })
+}
+
+fn reading_text<S: Serializer>(reading: &Reading, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(match reading {
+        Reading::Bursts => "bursts",
+        Reading::CompatYaps => "compat_yaps",
     })
 }
 

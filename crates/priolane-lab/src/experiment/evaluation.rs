@@ -3,13 +3,14 @@
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::price::Cos;
+use priolane_core::units::Span;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Group, service};
 use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, Reader, nearest};
 use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
@@ -20,9 +21,22 @@ pub struct Metrics {
     pub baseline: Option<String>,
     /// The denominator of slowdowns.
     pub slowdown: Slowdown,
+    /// The bottleneck whose effective throughput is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective: Option<Effective>,
     /// Size classes by name, in the order of the file; `all` always exists.
     #[serde(serialize_with = "by_name")]
     pub classes: Vec<(String, SizeClass)>,
+}
+
+/// A bottleneck, and how often what timely flows bring through it is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Effective {
+    /// The group the lines to whose hosts are the bottleneck.
+    pub to: String,
+    /// Length of a bin.
+    #[serde(serialize_with = "as_text::span")]
+    pub every: Span,
 }
 
 /// The denominator of slowdowns.
@@ -226,6 +240,7 @@ pub(super) fn metrics(
     if let Some(field) = keys.take("slowdown") {
         field.choice(&["bare"])?;
     }
+    let effective = keys.take("effective").map(|f| effective(&f, groups)).transpose()?;
     let mut classes = Vec::new();
     let classes_field = keys.take("classes");
     let all = classes_field.map_or(Ok(Vec::new()), |f| f.entries())?;
@@ -242,7 +257,15 @@ pub(super) fn metrics(
         })?;
     }
     keys.finish()?;
-    Ok(Metrics { baseline, slowdown: Slowdown::Bare, classes })
+    Ok(Metrics { baseline, slowdown: Slowdown::Bare, effective, classes })
+}
+
+fn effective(field: &Field<'_>, groups: &[Group]) -> Result<Effective, InputError> {
+    let mut keys = field.table()?;
+    let to = group(&keys.need("to", "to = \"sink\"")?, groups)?;
+    let every = keys.need("every", "every = \"100us\"")?.positive_span()?;
+    keys.finish()?;
+    Ok(Effective { to, every })
 }
 
 fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputError> {
@@ -451,7 +474,11 @@ impl Names<'_> {
 
     fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
         let Some(known) = Quantity::named(quantity) else {
-            return Err(field.no_such(quantity, &Quantity::names().collect::<Vec<_>>()));
+            let fix = match nearest(quantity, Quantity::names()) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => "one of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned(),
+            };
+            return Err(field.error(format!("there is no quantity {quantity:?}"), fix));
         };
         if let Quantity::Thresholds(_) = known {
             let what = format!("{class:?} is no number of a threshold");
@@ -469,7 +496,20 @@ impl Names<'_> {
         if relative && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
-        let of_flows = !matches!(known, Quantity::Rates(_) | Quantity::Coflows(_) | Quantity::FctRatio);
+        if let Quantity::Settling(_) = known {
+            return match class {
+                "all" => Ok(()),
+                _ => Err(field.error("all probabilities settle together", format!("{quantity}.all"))),
+            };
+        }
+        if matches!(known, Quantity::Effective(_)) && self.metrics.effective.is_none() {
+            let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
+            return Err(field.error("no bottleneck is declared", fix));
+        }
+        let of_flows = !matches!(
+            known,
+            Quantity::Rates(_) | Quantity::Coflows(_) | Quantity::FctRatio | Quantity::Effective(_)
+        );
         if known == Quantity::Rates(Rated::Utility) && class != "all" {
             return Err(field.error("the optimum is that of all flows together", "utility.all"));
         }

@@ -8,6 +8,7 @@ use serde::ser::Serializer;
 use super::Sources;
 use super::app::{self, AppText};
 use super::deadlines::{self, Deadline};
+use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
@@ -33,6 +34,9 @@ pub struct Group {
     /// How deadlines are made; its flows have those of their list, or none, without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadline>,
+    /// What its applications do when they are told that a flow would run at a lower class than it asked for.
+    #[serde(skip_serializing_if = "OnDowngrade::is_ignore")]
+    pub on_downgrade: OnDowngrade,
     /// The part of the run in which it starts flows; all of it without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
@@ -140,10 +144,11 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
         (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
     };
     let deadline = deadlines::read(&mut keys, &app)?;
+    let on_downgrade = keys.take("on_downgrade").map_or(Ok(OnDowngrade::Ignore), |f| notices::read(&f))?;
     let active = keys.take("active").map(|field| active(&field)).transpose()?;
     let service = service::read(&mut keys)?;
     keys.finish()?;
-    Ok(Group { name, hosts, to, app, class, service, deadline, active })
+    Ok(Group { name, hosts, to, app, class, service, deadline, on_downgrade, active })
 }
 
 fn active(field: &Field<'_>) -> Result<Active, InputError> {

@@ -5,6 +5,7 @@
 //! are. Unfinished flows enter no mean and no percentile; they are counted.
 
 pub mod coflows;
+pub mod effective;
 pub mod interval;
 pub mod ports;
 pub mod rates;

@@ -32,7 +32,7 @@ pub(super) fn interval(scheme: &Scheme, topology: &Topology, frame: &Frame) -> O
 }
 
 /// The round trip of a packet of one byte between the first and the last host, nothing in its way.
-pub(super) fn round_trip(topology: &Topology, frame: &Frame) -> Span {
+pub(crate) fn round_trip(topology: &Topology, frame: &Frame) -> Span {
     let (first, last) = (HostId(0), HostId((topology.hosts - 1) as u16));
     let one_way = |from, to| topology.bare_fct(frame, from, to, 0, 1);
     one_way(first, last) + one_way(last, first)

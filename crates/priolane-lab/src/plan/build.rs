@@ -96,6 +96,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         controls,
         adaptation: adaptation::adaptation(scheme),
         admission: admission::policy(scheme, &topology, experiment.frame),
+        on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.resolved()).collect(),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
         seed: run.seed,

@@ -21,6 +21,7 @@ use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
     Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, PortKind, Recovery,
     Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens, TransportKind,
+    WfqClock,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -143,7 +144,10 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
             Queues::Trimming { headers, overflow }
         }
         PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
-        PortKind::Wfq { weights, .. } => Queues::Wfq { weights, map: classes },
+        PortKind::Wfq { weights, clock, .. } => match clock {
+            WfqClock::Virtual => Queues::Wfq { weights, map: classes },
+            WfqClock::AequitasCompat => Queues::RealTimeWfq { weights, map: classes },
+        },
     };
     let limit_scope = match buffer.sharing {
         Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) | Sharing::ZeroLoss => port::Scope::Port,

@@ -210,9 +210,9 @@ fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<Ap
         AppText::Poisson { sizes, load, reach } => {
             App::Poisson(poisson(experiment, group, sizes, (*load, *reach)))
         }
-        &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per } => {
+        &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per, reading } => {
             let mean = poisson(experiment, group, sizes, (load, reach));
-            App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per })
+            App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per, reading })
         }
         AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
             epochs: match epochs {

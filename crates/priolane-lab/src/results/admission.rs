@@ -3,16 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::admit::{Key, Magnitudes};
+use priolane_core::admit::{Key, Magnitudes, Settled};
 use priolane_core::ids::Class;
-use priolane_sim::outcome::Outcome;
+use priolane_core::units::Span;
+use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::rows::Source;
 use crate::metrics::met;
+use crate::plan::round_trip;
 
 /// A term whose median is so many times those of the others together rules alone.
 const DWARFS: f64 = 100.0;
+
+/// A probability has settled where it stays this near to where it ends.
+const SETTLED_WITHIN: f64 = 0.2;
+
+/// Updates without which nothing is said of settling.
+const LEAST_TO_SETTLE: u64 = 10;
 
 /// Updates without which a probability says little.
 const ENOUGH: u64 = 200;
@@ -26,8 +34,14 @@ pub struct AdmissionRecord {
     pub moves: u64,
     /// The probabilities.
     pub keys: Keys,
+    /// How quickly they settled; null where none had ten updates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
     /// Completions and monitor intervals that taught nothing.
     pub skipped: u64,
+    /// What applications were told, by group in order; those of groups that were told nothing are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<GroupNotices>,
     /// Terms of the utility, in Gbit, seconds and Gbit/s.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
@@ -48,6 +62,23 @@ pub struct Transition {
     pub deadlines_missed: u64,
     /// Of both, those that could not have met it alone in the network.
     pub deadlines_infeasible: u64,
+}
+
+/// What the applications of a group were told of the classes of their flows, all flows of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupNotices {
+    /// The group.
+    pub group: String,
+    /// Notices of a lower class than asked for.
+    pub downgraded: u64,
+    /// Notices of a higher class.
+    pub upgraded: u64,
+    /// How often a flow was held back.
+    pub deferrals: u64,
+    /// How long flows were held back, altogether, in seconds.
+    pub held_s: f64,
+    /// Flows that asked for a lower class than they would have, after a notice.
+    pub reclassified: u64,
 }
 
 /// Probabilities: one for each source, destination and class that was updated.
@@ -71,6 +102,27 @@ pub struct Keys {
     pub largest_drift: f64,
 }
 
+/// How quickly the probabilities with at least ten updates came to stay near where they ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// How near that is.
+    pub band: f64,
+    /// The round trip of a packet of one byte between the first and the last host of the empty network, in seconds.
+    pub rtt_s: f64,
+    /// Probabilities with at least ten updates.
+    pub keys: u64,
+    /// Those that were inside the band in the whole last tenth of their updates; the others count below too.
+    pub settled: u64,
+    /// Updates until the last that left one outside the band: the median of the probabilities.
+    pub p50_updates: u64,
+    /// The same of nine in ten.
+    pub p90_updates: u64,
+    /// Time from the first update to that one, in round trips: the median.
+    pub p50_rtts: f64,
+    /// The same of nine in ten.
+    pub p90_rtts: f64,
+}
+
 /// The magnitude of a term, to a quarter of its power of two.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Term {
@@ -89,7 +141,9 @@ impl AdmissionRecord {
     pub fn of(source: &Source, outcome: &Outcome) -> Option<Self> {
         source.scenario.admission.levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);
-        let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().copied()).collect();
+        let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().cloned()).collect();
+        let topology = &source.scenario.topology;
+        let rtt = round_trip(topology, &source.scenario.frame);
         let mut terms: BTreeMap<&str, Magnitudes> = BTreeMap::new();
         for (name, magnitudes) in accounts().flat_map(|account| &account.terms) {
             terms.entry(name).or_default().merge(magnitudes);
@@ -98,6 +152,8 @@ impl AdmissionRecord {
             transitions: transitions(source, outcome),
             moves: outcome.flows.iter().map(|flow| u64::from(flow.moves)).sum(),
             keys: Keys::of(&keys),
+            settling: Settling::of(&keys, rtt),
+            notices: notices(source, outcome),
             skipped: accounts().map(|account| account.skipped).sum(),
             terms: terms.into_iter().filter_map(|(name, magnitudes)| Term::of(name, &magnitudes)).collect(),
         })
@@ -125,6 +181,27 @@ impl AdmissionRecord {
         }
         all
     }
+}
+
+fn notices(source: &Source, outcome: &Outcome) -> Vec<GroupNotices> {
+    let mut all: BTreeMap<u16, Notices> = BTreeMap::new();
+    for &(_, group, told) in &outcome.notices {
+        let sum = all.entry(group).or_default();
+        sum.downgraded += told.downgraded;
+        sum.upgraded += told.upgraded;
+        sum.deferrals += told.deferrals;
+        sum.held += told.held;
+        sum.reclassified += told.reclassified;
+    }
+    let named = |(group, told): (u16, Notices)| GroupNotices {
+        group: source.groups.get(usize::from(group)).cloned().unwrap_or_default(),
+        downgraded: told.downgraded,
+        upgraded: told.upgraded,
+        deferrals: told.deferrals,
+        held_s: told.held.as_secs_f64(),
+        reclassified: told.reclassified,
+    };
+    all.into_iter().map(named).collect()
 }
 
 fn transitions(source: &Source, outcome: &Outcome) -> Vec<Transition> {
@@ -166,6 +243,30 @@ impl Keys {
     }
 }
 
+impl Settling {
+    fn of(keys: &[Key], rtt: Span) -> Option<Self> {
+        let busy: Vec<&Key> = keys.iter().filter(|key| key.updates >= LEAST_TO_SETTLE).collect();
+        let settled: Vec<(u64, Settled)> =
+            busy.iter().filter_map(|key| Some((key.updates, key.trail.settled(SETTLED_WITHIN)?))).collect();
+        let mut updates: Vec<u64> = settled.iter().map(|(_, settled)| settled.updates).collect();
+        let mut rtts: Vec<f64> =
+            settled.iter().map(|(_, settled)| settled.after.as_secs_f64() / rtt.as_secs_f64()).collect();
+        updates.sort_unstable();
+        rtts.sort_unstable_by(f64::total_cmp);
+        let rank = |per_mille: usize| (settled.len() * per_mille).div_ceil(1000).saturating_sub(1);
+        Some(Self {
+            band: SETTLED_WITHIN,
+            rtt_s: rtt.as_secs_f64(),
+            keys: settled.len() as u64,
+            settled: settled.iter().filter(|(all, last)| last.updates * 10 <= all * 9).count() as u64,
+            p50_updates: *updates.get(rank(500))?,
+            p90_updates: *updates.get(rank(900))?,
+            p50_rtts: *rtts.get(rank(500))?,
+            p90_rtts: *rtts.get(rank(900))?,
+        })
+    }
+}
+
 impl Term {
     fn of(name: &str, magnitudes: &Magnitudes) -> Option<Self> {
         let at = |q| magnitudes.quantile(q);
@@ -175,6 +276,8 @@ impl Term {
 
 #[cfg(test)]
 mod tests {
+    use priolane_core::admit::Trail;
+
     use super::*;
 
     fn term(name: &str, p50: f64) -> Term {
@@ -196,8 +299,14 @@ mod tests {
 
     #[test]
     fn keys_by_hand() {
-        let key =
-            |p, p_half, updates| Key { dst: priolane_core::ids::HostId(0), class: 0, p, p_half, updates };
+        let key = |p, p_half, updates| Key {
+            dst: priolane_core::ids::HostId(0),
+            class: 0,
+            p,
+            p_half,
+            updates,
+            trail: Trail::default(),
+        };
         let keys = Keys::of(&[key(0.1, 0.5, 300), key(1.9, 1.8, 100), key(1.0, 1.0, 200)]);
         assert_eq!(
             (keys.count, keys.with_200_updates, keys.fewest_updates, keys.median_updates),

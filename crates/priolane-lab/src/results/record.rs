@@ -14,6 +14,7 @@ use super::admission::AdmissionRecord;
 use super::tokens::{ReceivedRecord, TokenRecord};
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
+use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
 
@@ -62,6 +63,9 @@ pub struct RunRecord {
     /// Rates of flows without end, where senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,
+    /// What timely flows bring through the declared bottleneck (`metrics.effective`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective: Option<EffectiveRecord>,
     /// What sets of ports add up to.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,

@@ -37,6 +37,7 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         ledger: record::ledger(&fixture.outcome.ledger),
         rates: None,
         coflows: Default::default(),
+        effective: None,
         ports: Default::default(),
         received: Default::default(),
         tokens: None,

@@ -202,7 +202,26 @@ pub enum PortKind {
         /// Their weights.
         #[serde(serialize_with = "weight_list")]
         weights: QueueWeights,
+        /// What packets are stamped by.
+        #[serde(skip_serializing_if = "WfqClock::is_virtual")]
+        clock: WfqClock,
     },
+}
+
+/// What the packets of weighted fair queues are stamped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WfqClock {
+    /// A virtual time, that of the packet in service.
+    Virtual,
+    /// Real time, as in the simulator of Aequitas.
+    AequitasCompat,
+}
+
+impl WfqClock {
+    fn is_virtual(&self) -> bool {
+        *self == Self::Virtual
+    }
 }
 
 fn weight_list<S: Serializer>(weights: &QueueWeights, s: S) -> Result<S::Ok, S::Error> {

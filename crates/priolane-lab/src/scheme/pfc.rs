@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Scheme;
 use super::check::{Fabric, Fault};
-use super::parts::{Host, Nic, NicQueue, PortKind, Sharing};
+use super::parts::{Host, Nic, NicQueue, PortKind, Sharing, WfqClock};
 use super::read::alpha;
 use super::transport::word;
 use crate::quantity::as_text;
@@ -103,8 +103,18 @@ impl Pfc {
 /// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.
 pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(pfc) = &scheme.port.pfc else { return Ok(()) };
-    if !matches!(scheme.port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. }) {
-        let what = format!("a port of kind {} cannot hold a class back", scheme.port.kind.name());
+    let holds = match scheme.port.kind {
+        PortKind::Fifo | PortKind::Strict { .. } => true,
+        PortKind::Wfq { clock, .. } => clock == WfqClock::Virtual,
+        _ => false,
+    };
+    if !holds {
+        let what = match scheme.port.kind {
+            PortKind::Wfq { .. } => {
+                "a port with clock = \"aequitas_compat\" cannot hold a class back".to_owned()
+            }
+            kind => format!("a port of kind {} cannot hold a class back", kind.name()),
+        };
         return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
     }
     if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Host::Srpt)) {

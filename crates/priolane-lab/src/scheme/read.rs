@@ -5,7 +5,7 @@ use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
 use super::parts::{
-    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing,
+    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
 use super::{Admit, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
@@ -168,6 +168,9 @@ fn queues(keys: &mut Reader<'_>) -> Result<u8, InputError> {
     Ok(keys.need("queues", "queues = 8")?.integer(1, CLASSES as u64)? as u8)
 }
 
+const CLOCKS: [(&str, WfqClock); 2] =
+    [("virtual", WfqClock::Virtual), ("aequitas_compat", WfqClock::AequitasCompat)];
+
 fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
     let queues = queues(keys)?;
     let field = keys.need("weights", "weights = [8, 4, 1]")?;
@@ -182,7 +185,8 @@ fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
             let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
             field.error(what, "smaller weights, such as [8, 4, 1]")
         })?;
-    Ok(PortKind::Wfq { queues, weights })
+    let clock = transport::word(keys.take("clock"), &CLOCKS, WfqClock::Virtual)?;
+    Ok(PortKind::Wfq { queues, weights, clock })
 }
 
 fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {

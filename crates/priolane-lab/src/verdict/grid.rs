@@ -124,6 +124,15 @@ impl<'a> Grid<'a> {
                 .of_coflows(of, (record, class), (point, seed))
                 .and_then(|value| value.ok_or_else(none));
         }
+        let missing = |what: &str| Gap::Value(format!("{path}: {what}, seed {seed}"));
+        if let Quantity::Effective(of) = *quantity {
+            let effective = record.effective.as_ref().ok_or_else(|| missing("no bottleneck is declared"))?;
+            return of.of(effective, class).ok_or_else(|| missing("it has none, or has not settled"));
+        }
+        if let Quantity::Settling(of) = *quantity {
+            let settling = record.admission.as_ref().and_then(|admission| admission.settling.as_ref());
+            return settling.map(|settling| of.of(settling)).ok_or_else(|| missing("no probability"));
+        }
         if let Quantity::Ports(of) = *quantity {
             let set = PortSet::named(class).and_then(|set| record.ports.get(&set));
             return set
@@ -230,12 +239,19 @@ impl<'a> Grid<'a> {
         let mut every = 0.0;
         for &seed in &self.seeds {
             let Ok(record) = self.record(point, &path.scheme, seed) else { continue };
-            let rates = rates(record).map_err(|what| Gap::Value(format!("{path}: {what}")))?;
-            let values = match quantity {
-                Quantity::Rates(of) => of.over_time(rates, class),
+            let wrong = |what: String| Gap::Value(format!("{path}: {what}"));
+            let values = match (quantity, &record.effective) {
+                (Quantity::Effective(of), Some(effective)) => {
+                    every = effective.every_s;
+                    of.over_time(effective, class)
+                }
+                (Quantity::Rates(of), _) => {
+                    let rates = rates(record).map_err(wrong)?;
+                    every = rates.every_s;
+                    of.over_time(rates, class)
+                }
                 _ => None,
             };
-            every = rates.every_s;
             seeds.push(values.ok_or_else(|| Gap::Value(format!("{path} is not known over time")))?);
         }
         Ok(OverTime { every, seeds })

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use crate::metrics::coflows::CoflowSummary;
+use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
+use crate::results::admission::Settling;
 use crate::results::record::RunRecord;
 use crate::results::tokens::TokenRecord;
 
@@ -42,6 +44,10 @@ pub enum Quantity {
     Rates(Rated),
     /// Of coflows.
     Coflows(OfCoflows),
+    /// Of timely flows at the declared bottleneck (see `metrics::effective`).
+    Effective(Timely),
+    /// Of admission's probabilities.
+    Settling(Settles),
     /// Of a set of ports, whose name stands where other quantities have a class.
     Ports(Ported),
     /// Of tokens, of all flows.
@@ -114,6 +120,57 @@ impl OfCoflows {
             Self::P99 => own.p99_cct_s,
             Self::Gain => Some(baseline?.mean_cct_s? / own.mean_cct_s.filter(|&cct| cct > 0.0)?),
             Self::SpeedUp => None,
+        }
+    }
+}
+
+/// What is asked of effective throughput.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timely {
+    /// Its mean over the second half of the measured window, in Gbit/s.
+    Rate,
+    /// The same over what the bottleneck carries.
+    Share,
+    /// Round trips of the empty network from the start of the window until it has settled.
+    Settling,
+}
+
+impl Timely {
+    /// Its value for `class`.
+    pub fn of(self, record: &EffectiveRecord, class: &str) -> Option<f64> {
+        let own = record.classes.get(class)?;
+        match self {
+            Self::Rate => gbps(own.end),
+            Self::Share => Some(own.end? / record.capacity_bps),
+            Self::Settling => Some(own.settled? as f64 * record.every_s / record.rtt_s),
+        }
+    }
+
+    /// Its values by bin, where it has any.
+    pub fn over_time(self, record: &EffectiveRecord, class: &str) -> Option<Vec<Option<f64>>> {
+        let bins = &record.classes.get(class)?.bins;
+        (self == Self::Rate).then(|| bins.iter().map(|&bps| gbps(Some(bps))).collect())
+    }
+}
+
+/// What is asked of how quickly probabilities settle: the median of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settles {
+    /// Round trips of the empty network from the first update to the last outside the band.
+    Rtts,
+    /// Updates until then.
+    Updates,
+    /// The part that has settled.
+    Part,
+}
+
+impl Settles {
+    /// Its value.
+    pub fn of(self, settling: &Settling) -> f64 {
+        match self {
+            Self::Rtts => settling.p50_rtts,
+            Self::Updates => settling.p50_updates as f64,
+            Self::Part => settling.settled as f64 / settling.keys as f64,
         }
     }
 }
@@ -229,7 +286,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 50] = [
+const QUANTITIES: [(&str, Quantity); 56] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -265,6 +322,12 @@ const QUANTITIES: [(&str, Quantity); 50] = [
     ("cct_p99", Quantity::Coflows(OfCoflows::P99)),
     ("cct_gain", Quantity::Coflows(OfCoflows::Gain)),
     ("coflow_speedup", Quantity::Coflows(OfCoflows::SpeedUp)),
+    ("effective_rate", Quantity::Effective(Timely::Rate)),
+    ("effective_share", Quantity::Effective(Timely::Share)),
+    ("effective_settling", Quantity::Effective(Timely::Settling)),
+    ("p_settling", Quantity::Settling(Settles::Rtts)),
+    ("p_settling_updates", Quantity::Settling(Settles::Updates)),
+    ("p_settled", Quantity::Settling(Settles::Part)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),
@@ -341,6 +404,8 @@ impl Quantity {
             | Self::Rates(_)
             | Self::Coflows(_)
             | Self::Ports(_)
+            | Self::Effective(_)
+            | Self::Settling(_)
             | Self::Tokens(_)
             | Self::DataWait
             | Self::Throughput

@@ -38,7 +38,7 @@ pub use incast::{Epochs, Incast, Receiver};
 pub(crate) use load::mean_bytes;
 pub use load::{Counts, Load, LoadOf};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule};
-pub use on_off::{Bursts, MAX_BURST, OnOff};
+pub use on_off::{Bursts, MAX_BURST, OnOff, Reading};
 pub use permutation::Permutation;
 pub use poisson::{LoadChange, Poisson, Reach};
 pub use query::{Floor, Pause, Query};

@@ -10,6 +10,9 @@
 //! flows arrive as Poisson's. A source is a host that draws a destination for each flow, or a pair of hosts; each
 //! has random streams of its own and begins in the steady state: amid a burst with probability
 //! `load / burst_load`, else amid an idle time (docs/assumptions.md#bursts).
+//!
+//! Read as the simulator counts ([`Reading::CompatYaps`]), a source has one burst, from the start on: its count of flows
+//! is never reset, so that every later gap is as long as the mean load asks, and flows arrive as Poisson's.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,6 +44,16 @@ pub enum Bursts {
     PerPair,
 }
 
+/// What follows a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// An idle time, and another burst.
+    #[default]
+    Bursts,
+    /// Gaps that are longer by burst load over load, and no burst any more, as in the simulator of Aequitas.
+    CompatYaps,
+}
+
 /// Bursts of flows with idle times between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
@@ -52,6 +65,8 @@ pub struct OnOff {
     pub burst_flows: u32,
     /// Who has bursts of its own.
     pub bursts: Bursts,
+    /// What follows a burst.
+    pub reading: Reading,
 }
 
 /// Where a source sends.
@@ -78,6 +93,7 @@ struct Law {
     /// Idle time by busy time.
     idle_by_busy: f64,
     flows: u32,
+    reading: Reading,
 }
 
 /// Where in its bursts a source is.
@@ -93,10 +109,14 @@ struct Phase {
 }
 
 impl Phase {
-    /// In the steady state at time 0. A burst is met in proportion to its length, which makes it one gap longer than
+    /// In the steady state at time 0, if there is one. A burst is met in proportion to its length, which makes it one gap longer than
     /// others: the gap that is met is made of what has passed of it and what is left, exponential both.
     fn new(law: Law, gaps: Stream) -> Self {
         let mut phase = Self { law, gaps, next: 0, busy: 0, left: law.flows };
+        if law.reading == Reading::CompatYaps {
+            phase.start_next();
+            return phase;
+        }
         let passed = phase.gaps.below(u64::from(law.flows)) as u32;
         if phase.gaps.chance(1.0 / (1.0 + law.idle_by_busy)) {
             phase.busy = phase.some_gaps(passed + 1);
@@ -129,10 +149,18 @@ impl Phase {
 
     /// Goes on to the flow after `next`.
     fn advance(&mut self) {
-        if self.left == 0 {
-            self.next = self.next.saturating_add(self.idle(self.busy, 1.0));
-            self.busy = 0;
-            self.left = self.law.flows;
+        match self.law.reading {
+            _ if self.left > 0 => {}
+            Reading::Bursts => {
+                self.next = self.next.saturating_add(self.idle(self.busy, 1.0));
+                self.busy = 0;
+                self.left = self.law.flows;
+            }
+            Reading::CompatYaps => {
+                self.law.mean_gap *= 1.0 + self.law.idle_by_busy;
+                self.law.idle_by_busy = 0.0;
+                self.left = u32::MAX;
+            }
         }
         self.start_next();
     }
@@ -217,7 +245,7 @@ impl OnOff {
     fn phase(&self, rate: f64, gaps: Stream) -> Phase {
         let stretch = self.burst_load / self.mean.load.value;
         let (mean_gap, idle_by_busy) = (1.0 / (rate * stretch), stretch - 1.0);
-        Phase::new(Law { mean_gap, idle_by_busy, flows: self.burst_flows }, gaps)
+        Phase::new(Law { mean_gap, idle_by_busy, flows: self.burst_flows, reading: self.reading }, gaps)
     }
 
     fn host(&self, site: &Site, host: HostId, choice: Choice, rate: f64) -> Source {

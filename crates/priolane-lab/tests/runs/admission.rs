@@ -139,6 +139,63 @@ fn a_run_says_who_was_moved_and_how_deadlines_fared() {
 }
 
 #[test]
+fn applications_answer_notices_as_their_group_says() {
+    let notices = |line: &str| {
+        let text = FILE.replace("name = \"all\"\n", &format!("name = \"all\"\n{line}\n"));
+        let text = text.replace("Three classes", "Notices");
+        let all = run(&text).admission.unwrap().notices;
+        assert!(all.len() == 1 && all[0].group == "all" && all[0].downgraded > 20, "{all:?}");
+        all[0].clone()
+    };
+    let ignored = notices("");
+    assert_eq!((ignored.deferrals, ignored.held_s, ignored.reclassified), (0, 0.0, 0));
+    assert_eq!(notices("on_downgrade = \"ignore\""), ignored);
+    let deferred = notices("on_downgrade = { kind = \"defer\", by = \"20us\", times = 2 }");
+    assert!(deferred.deferrals > 10 && deferred.reclassified == 0);
+    assert!((deferred.held_s - 20e-6 * deferred.deferrals as f64).abs() < 1e-9);
+    let reclassified = notices("on_downgrade = \"reclassify\"");
+    assert!(reclassified.reclassified > 10 && reclassified.deferrals == 0, "{reclassified:?}");
+}
+
+#[test]
+fn probabilities_settle_and_the_run_says_when() {
+    let settling = run(&FILE.replace("Three classes", "Settling")).admission.unwrap().settling.unwrap();
+    assert!(settling.keys > 20 && settling.settled <= settling.keys, "{settling:?}");
+    assert!(settling.p50_updates <= settling.p90_updates && settling.p50_rtts <= settling.p90_rtts);
+    // A packet of one byte: 84 B on the wire take 67.2 ns, twice, and 1 us a link: 2.1344 us a way.
+    assert!((settling.rtt_s - 4.2688e-6).abs() < 1e-12, "{}", settling.rtt_s);
+}
+
+#[test]
+fn timely_flows_bring_what_they_have_through_the_declared_bottleneck() {
+    let metrics = "[metrics]\n";
+    let declared = format!("{metrics}effective = {{ to = \"all\", every = \"100us\" }}\n");
+    let effective = run(&FILE.replacen(metrics, &declared, 1)).effective.unwrap();
+    // Five lines of 10 Gbps, of which 0.4 is asked for and three quarters have a deadline; large flows miss it often.
+    assert!((effective.capacity_bps - 5e10).abs() < 1.0 && effective.classes["all"].bins.len() == 40);
+    let share = effective.classes["all"].end.unwrap() / effective.capacity_bps;
+    assert!(share > 0.02 && share < 0.4, "{share}");
+    let high = effective.classes["high"].end.unwrap();
+    assert!(high > 0.0 && high < effective.classes["all"].end.unwrap());
+    let unknown = format!("{metrics}effective = {{ to = \"sink\", every = \"100us\" }}\n");
+    refused(metrics, &unknown, "metrics.effective.to");
+    let never = format!("{metrics}effective = {{ to = \"all\", every = \"0s\" }}\n");
+    refused(metrics, &never, "metrics.effective.every");
+}
+
+#[test]
+fn reactions_and_clocks_that_do_not_exist_are_refused() {
+    let group =
+        |line: &str, key: &str| refused("app = \"poisson\"", &format!("app = \"poisson\"\n{line}"), key);
+    group("on_downgrade = \"complain\"", "group.all.on_downgrade");
+    group("on_downgrade = { kind = \"defer\", times = 0 }", "group.all.on_downgrade.times");
+    group("on_downgrade = { kind = \"defer\", by = \"0s\" }", "group.all.on_downgrade.by");
+    group("on_downgrade = { kind = \"ignore\", by = \"1us\" }", "group.all.on_downgrade.by");
+    let assign = "[scheme.firapam]\n";
+    refused(assign, &format!("{assign}port.clock = \"sundial\"\n"), "scheme.firapam.port.clock");
+}
+
+#[test]
 fn intervals_reach_the_transport_and_move_flows_under_way() {
     let per_mi =
         format!("{FILE}admit = {{ mi = \"20us\", remap = \"per_mi\", a = 1 }}\n").replace("10kB", "60kB");

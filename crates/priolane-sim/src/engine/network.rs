@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited, SortBy, Strict,
-    TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
+    Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited, RealTimeWfq,
+    SortBy, Strict, TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -281,6 +281,9 @@ fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
         Queues::Strict { .. } => Box::new(make_strict(seat)),
         Queues::PushOut { .. } => Box::new(make_push_out(seat)),
         Queues::Wfq { .. } => Box::new(make_wfq(seat)),
+        Queues::RealTimeWfq { weights, map } => {
+            Box::new(RealTimeWfq::new(&weights, map, (SortBy::Class, seat.rate), seat.spec.buffer))
+        }
         Queues::Trimming { .. } => Box::new(make_trimming(seat)),
         Queues::Ranked => Box::new(make_ranked(seat)),
         Queues::PFabric => Box::new(make_pfabric(seat)),

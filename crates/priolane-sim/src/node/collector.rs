@@ -113,7 +113,9 @@ impl<'a> Collector<'a> {
             record.class =
                 ClassSpan { given: given.at_start, first: given.at_start, last: given.now, ..record.class };
             record.moves = given.moves;
+            record.held = given.held;
         }
+        self.outcome.notices.extend(gate.notices());
         self.outcome.admission.extend(gate.account());
     }
 
@@ -122,10 +124,10 @@ impl<'a> Collector<'a> {
         self.outcome.reports.push(report);
     }
 
-    /// The sender of a flow reported its end.
+    /// The sender of a flow reported its end, after what admission gave it.
     pub(crate) fn ended(&mut self, ended: &Ended) {
         let record = &mut self.outcome.flows[ended.flow.index()];
-        record.fct_acked = Some(ended.elapsed);
+        record.fct_acked = Some(record.held + ended.elapsed);
         (record.class.first, record.class.last) = ended.classes;
         record.retransmits = ended.retransmits;
         record.timeouts = ended.timeouts;
@@ -148,6 +150,7 @@ impl<'a> Collector<'a> {
         self.outcome.samples.sort_by_key(|s| (s.at, s.link));
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);
+        self.outcome.notices.sort_by_key(|&(host, group, _)| (host, group));
         self.outcome
     }
 

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::admit::{Account, Admission};
+use priolane_core::admit::{Account, Admission, Notice};
 use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 
+use super::applications::{Answer, Applications};
+use crate::outcome::Notices;
 use crate::scenario::Scenario;
 
 /// The gate between the applications of a host and its transport.
@@ -16,6 +18,8 @@ pub(crate) struct Gate {
     host: HostId,
     policy: Box<dyn Admission>,
     dice: Stream,
+    lowest: Class,
+    applications: Applications,
     given: BTreeMap<FlowId, Given>,
 }
 
@@ -25,6 +29,8 @@ pub(crate) struct Given {
     pub(crate) at_start: Class,
     pub(crate) now: Class,
     pub(crate) moves: u32,
+    /// How long its application held it back.
+    pub(crate) held: Span,
 }
 
 impl Gate {
@@ -32,14 +38,34 @@ impl Gate {
     pub(crate) fn new(scenario: &Scenario, host: HostId) -> Option<Box<Self>> {
         let policy = scenario.admission.at_host()?;
         let dice = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));
-        Some(Box::new(Self { host, policy, dice, given: BTreeMap::new() }))
+        let lowest = scenario.admission.levels().map_or(0, |levels| levels.saturating_sub(1));
+        let applications = Applications::new(&scenario.on_downgrade);
+        Some(Box::new(Self { host, policy, dice, lowest, applications, given: BTreeMap::new() }))
     }
 
-    /// A flow opens: the class it gets.
-    pub(crate) fn open(&mut self, flow: &FlowSpec, now: Time) -> Class {
-        let class = self.policy.open(flow, now, &mut self.dice);
-        self.given.insert(flow.id, Given { at_start: class, now: class, moves: 0 });
-        class
+    /// A flow is to start at `now`, its `start`: the class it gets; `None` if its application holds it back.
+    pub(crate) fn open(&mut self, flow: &FlowSpec, now: Time) -> Option<Class> {
+        let asked = self.applications.asks(flow).min(self.lowest);
+        let class = self.policy.open(&FlowSpec { class: asked, ..*flow }, now, &mut self.dice);
+        if let Some(notice) = Notice::about(asked, class)
+            && self.applications.told(flow, notice, class) == Answer::Later
+        {
+            self.policy.aborted(flow.id);
+            return None;
+        }
+        let held = self.applications.issued(flow);
+        self.given.insert(flow.id, Given { at_start: class, now: class, moves: 0, held });
+        Some(class)
+    }
+
+    /// The next flow that was held back and asks again, and when.
+    pub(crate) fn next(&self) -> Option<(Time, FlowId)> {
+        self.applications.next()
+    }
+
+    /// That flow asks again now.
+    pub(crate) fn ask_again(&mut self) {
+        self.applications.ask_again();
     }
 
     /// A monitor interval of a flow ended: what its sender is to be told, if anything.
@@ -60,11 +86,17 @@ impl Gate {
     /// A flow was aborted.
     pub(crate) fn aborted(&mut self, flow: FlowId) {
         self.policy.aborted(flow);
+        self.applications.abort(flow);
     }
 
     /// What flows were given, in order of flows.
     pub(crate) fn given(&self) -> impl Iterator<Item = (FlowId, Given)> {
         self.given.iter().map(|(&flow, &given)| (flow, given))
+    }
+
+    /// What the applications were told and did, by group.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = (HostId, u16, Notices)> {
+        self.applications.notices().map(|(group, notices)| (self.host, group, notices))
     }
 
     /// What the policy has come to; `None` if no flow was opened here.

@@ -175,13 +175,7 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
-                if let Some(mut flow) = self.agenda.open_next(&scenario.flows) {
-                    if let Some(machines) = &mut self.agenda.machines {
-                        flow.weights = machines.arrive(&flow, now);
-                    }
-                    if let Some(gate) = &mut self.agenda.gate {
-                        flow.class = gate.open(&flow, now);
-                    }
+                if let Some(flow) = self.agenda.issue_next(&scenario.flows, now) {
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
                     self.endpoint.open_on(cx, flow, &path);
                 }

@@ -1,5 +1,6 @@
 //! The nodes: hosts with a transport and a line, switches with ports. The same code under both engines.
 
+pub(crate) mod applications;
 pub(crate) mod collector;
 pub(crate) mod counts;
 pub(crate) mod egress;

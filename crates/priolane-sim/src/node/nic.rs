@@ -4,7 +4,7 @@ use priolane_core::endpoint::SendId;
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
 use priolane_core::port::{
-    Admission, Discipline, Fifo, Pausable, PushOut, Ranked, SortBy, Strict, TokenGroup, Wfq,
+    Admission, Discipline, Fifo, Pausable, PushOut, Ranked, RealTimeWfq, SortBy, Strict, TokenGroup, Wfq,
 };
 use priolane_core::units::{Rate, Time};
 
@@ -37,6 +37,7 @@ pub(crate) enum TransmitQueue<B: Body> {
     PushOut(PushOut<Outgoing<B>>),
     Ranked(Ranked<Outgoing<B>>),
     Wfq(Box<Wfq<Outgoing<B>>>),
+    RealTimeWfq(Box<RealTimeWfq<Outgoing<B>>>),
     Tokens(Box<TokenGroup<Outgoing<B>>>),
 }
 
@@ -54,6 +55,9 @@ impl<B: Body> TransmitQueue<B> {
             Queues::Wfq { weights, map } => {
                 Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, spec.buffer)))
             }
+            Queues::RealTimeWfq { weights, map } => {
+                Self::RealTimeWfq(Box::new(RealTimeWfq::new(&weights, map, (sort_by, rate), spec.buffer)))
+            }
             Queues::Ranked | Queues::PFabric => Self::Ranked(Ranked::new(spec.buffer)),
         }
     }
@@ -66,6 +70,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.enqueue(now, outgoing),
             Self::Ranked(q) => q.enqueue(now, outgoing),
             Self::Wfq(q) => q.enqueue(now, outgoing),
+            Self::RealTimeWfq(q) => q.enqueue(now, outgoing),
             Self::Tokens(q) => q.enqueue(now, outgoing),
         }
     }
@@ -79,6 +84,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.pass(now, header),
             Self::Ranked(q) => q.pass(now, header),
             Self::Wfq(q) => q.pass(now, header),
+            Self::RealTimeWfq(q) => q.pass(now, header),
             Self::Tokens(q) => q.pass(now, header),
         }
     }
@@ -87,7 +93,7 @@ impl<B: Body> TransmitQueue<B> {
     #[inline]
     pub(crate) fn pop_evicted(&mut self) -> Option<Outgoing<B>> {
         match self {
-            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) => None,
+            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) | Self::RealTimeWfq(_) => None,
             Self::PushOut(q) => q.pop_evicted(),
             Self::Tokens(q) => q.pop_evicted(),
         }
@@ -128,6 +134,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => q.start(t),
             Self::Ranked(q) => q.start(t),
             Self::Wfq(q) => q.start(t),
+            Self::RealTimeWfq(q) => q.start(t),
             Self::Tokens(q) => {
                 if q.next_start()? <= t {
                     q.start(t)
@@ -144,6 +151,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Fifo(q) => q.start_unpaused(t, paused),
             Self::Strict(q) => q.start_unpaused(t, paused),
             Self::Wfq(q) => q.start_unpaused(t, paused),
+            Self::RealTimeWfq(q) => q.start_unpaused(t, paused),
             Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => None,
         }
     }
@@ -154,6 +162,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Fifo(q) => q.is_ready(paused),
             Self::Strict(q) => q.is_ready(paused),
             Self::Wfq(q) => q.is_ready(paused),
+            Self::RealTimeWfq(q) => q.is_ready(paused),
             Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => paused == ClassSet::NONE,
         }
     }
@@ -167,6 +176,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::PushOut(q) => (q.packets(), q.bytes()),
             Self::Ranked(q) => (q.packets(), q.bytes()),
             Self::Wfq(q) => (q.packets(), q.bytes()),
+            Self::RealTimeWfq(q) => (q.packets(), q.bytes()),
             Self::Tokens(q) => (q.packets(), q.bytes()),
         }
     }

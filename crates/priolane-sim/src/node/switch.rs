@@ -394,7 +394,9 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
         Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
             map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
         }
-        Queues::Wfq { weights, map } => map[usize::from(class) % map.len()].min(weights.queues() - 1),
+        Queues::Wfq { weights, map } | Queues::RealTimeWfq { weights, map } => {
+            map[usize::from(class) % map.len()].min(weights.queues() - 1)
+        }
         Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
         Queues::Fifo
         | Queues::Ranked

@@ -12,6 +12,7 @@ mod homa;
 mod hpcc;
 mod lossless;
 mod ndp;
+mod notices;
 mod ns3_unit;
 mod paccp;
 mod pfabric;

@@ -11,7 +11,7 @@ fn mean(value: f64) -> Poisson {
 }
 
 fn on_off(bursts: Bursts, burst_load: f64, burst_flows: u32) -> App {
-    App::OnOff(OnOff { mean: mean(0.5), burst_load, burst_flows, bursts })
+    App::OnOff(OnOff { mean: mean(0.5), burst_load, burst_flows, bursts, reading: Reading::Bursts })
 }
 
 /// Starts in seconds.
@@ -98,6 +98,28 @@ fn idle_times_are_what_the_burst_before_them_asks() {
     means.sort_by(f64::total_cmp);
     assert!(means[..7].iter().all(|m| (m - 1.0).abs() < 0.06), "{means:?}");
     assert!((means[7] / 25.0 - 1.0).abs() < 0.03, "{means:?}");
+}
+
+#[test]
+fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
+    let network = Network::new();
+    let ends = [HostId(0), HostId(5)];
+    let site = Site { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
+    let (mean, burst_flows) = (mean(0.5), 10_000);
+    let reading = Reading::CompatYaps;
+    let app = App::OnOff(OnOff { mean, burst_load: 2.0, burst_flows, bursts: Bursts::PerPair, reading });
+    let flows = generate(&app, &site).unwrap();
+    let starts = starts(&flows);
+    let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let (burst, rest) = gaps.split_at(9_999);
+    let mean_of = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
+    let first = |gaps: &[f64]| mean_of(&mut gaps.iter().copied(), gaps.len());
+    let second = |gaps: &[f64]| mean_of(&mut gaps.iter().map(|gap| gap * gap), gaps.len());
+    // Four times as fast in the burst; afterwards exponential: the second moment is twice the square of the mean.
+    let ratio = first(rest) / first(burst);
+    assert!((ratio / 4.0 - 1.0).abs() < 0.05, "{ratio}");
+    let shape = second(rest) / (first(rest) * first(rest));
+    assert!((shape / 2.0 - 1.0).abs() < 0.05, "{shape}");
 }
 
 #[test]

@@ -44,9 +44,10 @@ impl Agenda {
     /// The next flow to start, by its index in the flow list, and when.
     pub(super) fn next_open(&self) -> Option<(Time, u32)> {
         let planned = self.opens.get(self.next_open).copied();
-        let Some(reactions) = &self.reactions else { return planned };
-        let released = reactions.next().map(|(start, flow)| (start, flow.0));
-        [planned, released].into_iter().flatten().min()
+        let released = self.reactions.as_ref().and_then(|reactions| reactions.next());
+        let held = self.gate.as_ref().and_then(|gate| gate.next());
+        let named = |(start, flow): (Time, FlowId)| (start, flow.0);
+        [planned, released.map(named), held.map(named)].into_iter().flatten().min()
     }
 
     /// A flow that has not started shall not.
@@ -58,12 +59,26 @@ impl Agenda {
     }
 
     /// The next flow starts.
-    pub(super) fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
+    fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
         let (start, flow) = self.next_open()?;
-        match &mut self.reactions {
-            Some(reactions) if reactions.next() == Some((start, FlowId(flow))) => reactions.start_next(),
+        let next = Some((start, FlowId(flow)));
+        match (&mut self.reactions, &mut self.gate) {
+            (Some(reactions), _) if reactions.next() == next => reactions.start_next(),
+            (_, Some(gate)) if gate.next() == next => gate.ask_again(),
             _ => self.next_open += 1,
         }
         Some(FlowSpec { start, ..flows[flow as usize] })
+    }
+
+    /// The next flow starts, unless its application holds it back: with the class and weights that it gets.
+    pub(super) fn issue_next(&mut self, flows: &[FlowSpec], now: Time) -> Option<FlowSpec> {
+        let mut flow = self.open_next(flows)?;
+        if let Some(gate) = &mut self.gate {
+            flow.class = gate.open(&flow, now)?;
+        }
+        if let Some(machines) = &mut self.machines {
+            flow.weights = machines.arrive(&flow, now);
+        }
+        Some(flow)
     }
 }

@@ -42,6 +42,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         waits: Vec::new(),
         outages: Outages::default(),
         admission: priolane_core::admit::Policy::None,
+        on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,
         controls: Vec::new(),

@@ -5,7 +5,7 @@ use priolane_core::admit::firapam::{self, Constants, Interval, Mode};
 use priolane_core::admit::{Policy, Remap, pase};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::{OnDowngrade, Scenario};
 
 use super::Draw;
 
@@ -38,7 +38,7 @@ pub fn aequitas(target: Span) -> aequitas::Config {
     }
 }
 
-/// Every policy, learning fast; half of the flows have deadlines.
+/// Every policy, learning fast, and every reaction of applications; half of the flows have deadlines.
 pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
     let remap = draw.pick(&[Remap::AtIssue, Remap::PerInterval]);
     scenario.admission = match draw.0.below(4) {
@@ -65,4 +65,13 @@ pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
         let allowed = Span::from_us(draw.pick(&[0, 0, 60, 400, 9_000]));
         flow.deadline = (allowed > Span::ZERO).then(|| flow.start + allowed);
     }
+    scenario.on_downgrade = (0..3)
+        .map(|_| {
+            draw.pick(&[
+                OnDowngrade::Ignore,
+                OnDowngrade::Defer { by: Span::from_us(30), times: 4 },
+                OnDowngrade::Reclassify { lasts: Span::from_us(200) },
+            ])
+        })
+        .collect();
 }

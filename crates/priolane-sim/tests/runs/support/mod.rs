@@ -207,6 +207,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         controls: Vec::new(),
         adaptation: None,
         admission: priolane_core::admit::Policy::None,
+        on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,
         seed: 1,

@@ -1,0 +1,141 @@
+//! Weighted fair queueing with stamps in real time, as the simulator of Aequitas has it: kept to compare with, since it
+//! is not fair.
+//!
+//! ```text
+//! start  = max(instant of arrival, finish of the queue's packet before)
+//! finish = start + time on the line * sum of weights / w     the queue whose first packet finishes first is served;
+//!                                                            ties: the smaller queue
+//! ```
+//!
+//! A queue that has the line alone is served sum / w times as fast as its stamps grow: they run ahead of real time, and
+//! when others come it waits until real time has caught up. [`Wfq`](super::Wfq) has a virtual clock instead
+//! (docs/assumptions.md#wfq-compat).
+
+use std::collections::VecDeque;
+
+use super::multi_queue::{MultiQueue, Order, Sorting};
+use super::{Admission, Buffer, Discipline, Pausable, QueueWeights, SortBy};
+use crate::ids::{CLASSES, ClassSet};
+use crate::packet::{Header, Parcel};
+use crate::units::{Rate, Time};
+
+/// N queues whose packets are stamped in real time.
+#[derive(Debug)]
+pub struct RealTimeWfq<P> {
+    queues: MultiQueue<P, Stamps>,
+}
+
+/// What a port stamps packets with.
+#[derive(Debug)]
+struct Stamps {
+    rate: Rate,
+    /// By queue: the sum of the weights and its own.
+    share: [(u64, u64); CLASSES],
+    /// By queue: the finish of the packet that came last, in picoseconds.
+    last: [u64; CLASSES],
+    /// By queue: the finish of each packet in it.
+    finish: [VecDeque<u64>; CLASSES],
+}
+
+impl Stamps {
+    fn new(weights: &QueueWeights, rate: Rate) -> Self {
+        let sum: u64 = weights.as_slice().iter().map(|&w| u64::from(w)).sum();
+        let mut share = [(1, 1); CLASSES];
+        for (share, &weight) in share.iter_mut().zip(weights.as_slice()) {
+            *share = (sum, u64::from(weight));
+        }
+        Self { rate, share, last: [0; CLASSES], finish: Default::default() }
+    }
+
+    /// The finish of a packet of `wire` bytes that comes to queue `q` at `now`.
+    fn stamp(&mut self, q: usize, now: Time, wire: u16) -> u64 {
+        let (sum, weight) = self.share[q];
+        let line = u128::from(self.rate.serialize(u64::from(wire)).0);
+        let own = u64::try_from(line * u128::from(sum) / u128::from(weight)).unwrap_or(u64::MAX);
+        self.last[q] = self.last[q].max(now.0).saturating_add(own);
+        self.last[q]
+    }
+}
+
+impl Order for Stamps {
+    /// The stamp was made when the packet came.
+    fn begin(&mut self, _q: usize, _wire: u16) {}
+
+    fn pick(&mut self, occupied: u32) -> usize {
+        let occupied = (0..CLASSES).filter(|q| occupied & 1 << q != 0);
+        let first = |&q: &usize| self.finish[q].front().copied().unwrap_or(u64::MAX);
+        occupied.min_by_key(|q| (first(q), *q)).unwrap_or(0)
+    }
+
+    fn served(&mut self, q: usize, _next: Option<u16>) {
+        self.finish[q].pop_front();
+    }
+}
+
+impl<P: Parcel> RealTimeWfq<P> {
+    /// One empty queue per weight, in front of a line of `rate`. `map` gives the queue of each class; entries beyond
+    /// the last queue mean the last.
+    pub fn new(
+        weights: &QueueWeights,
+        map: [u8; CLASSES],
+        (sort_by, rate): (SortBy, Rate),
+        buffer: Buffer,
+    ) -> Self {
+        let sorting = Sorting { queues: weights.queues(), map, by: sort_by };
+        Self { queues: MultiQueue::in_order(sorting, buffer, Stamps::new(weights, rate)) }
+    }
+}
+
+impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+        let header = parcel.header();
+        let (q, wire) = (self.queues.queue_of(header), header.wire);
+        let admission = self.queues.enqueue(now, parcel);
+        if admission != Admission::Dropped {
+            let finish = self.queues.order.stamp(q, now, wire);
+            self.queues.order.finish[q].push_back(finish);
+        }
+        admission
+    }
+
+    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        let admission = self.queues.pass(now, header);
+        if admission.is_some_and(|admission| admission != Admission::Dropped) {
+            self.queues.order.stamp(self.queues.queue_of(header), now, header.wire);
+        }
+        admission
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        self.queues.next_start()
+    }
+
+    fn start(&mut self, t: Time) -> Option<&P> {
+        self.queues.start(t)
+    }
+
+    fn packets(&self) -> u32 {
+        self.queues.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn bytes_before(&self, header: &Header) -> u64 {
+        self.queues.bytes_before(header)
+    }
+}
+
+impl<P: Parcel> Pausable<P> for RealTimeWfq<P> {
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        self.queues.is_ready(paused)
+    }
+
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
+        self.queues.start_unpaused(t, paused)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! `on_downgrade`: what the applications of a group do when they are told that a flow would run at a lower class than it
+//! asked for (docs/assumptions.md#on-downgrade).
+
+use priolane_core::units::Span;
+use priolane_sim::scenario;
+use serde::Serialize;
+
+use crate::quantity::as_text;
+use crate::source::{Field, InputError};
+
+/// What the applications of a group do about a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum OnDowngrade {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// They hold the flow back and ask again.
+    Defer {
+        /// For how long.
+        #[serde(serialize_with = "as_text::span")]
+        by: Span,
+        /// How often at most.
+        times: u32,
+    },
+    /// Less urgent flows to the same destination ask for no higher class.
+    Reclassify {
+        /// For how long.
+        #[serde(serialize_with = "as_text::span")]
+        lasts: Span,
+    },
+}
+
+const KINDS: [&str; 3] = ["ignore", "defer", "reclassify"];
+
+/// How long a flow is held back where the file does not say it.
+const BY: Span = Span::from_us(100);
+
+/// How long flows ask for no higher class where the file does not say it.
+const LASTS: Span = Span::from_ms(1);
+
+impl OnDowngrade {
+    /// Whether nothing is done.
+    pub fn is_ignore(&self) -> bool {
+        *self == Self::Ignore
+    }
+
+    /// The same for the simulator.
+    pub fn resolved(self) -> scenario::OnDowngrade {
+        match self {
+            Self::Ignore => scenario::OnDowngrade::Ignore,
+            Self::Defer { by, times } => scenario::OnDowngrade::Defer { by, times },
+            Self::Reclassify { lasts } => scenario::OnDowngrade::Reclassify { lasts },
+        }
+    }
+}
+
+/// Reads `on_downgrade = "defer"` or `{ kind = "defer", by = "100us", times = 1 }`.
+pub(super) fn read(field: &Field<'_>) -> Result<OnDowngrade, InputError> {
+    if field.text().is_ok() {
+        return Ok(match field.choice(&KINDS)? {
+            0 => OnDowngrade::Ignore,
+            1 => OnDowngrade::Defer { by: BY, times: 1 },
+            _ => OnDowngrade::Reclassify { lasts: LASTS },
+        });
+    }
+    let mut keys = field.table()?;
+    let read = match keys.need("kind", "kind = \"defer\"")?.choice(&KINDS)? {
+        0 => OnDowngrade::Ignore,
+        1 => OnDowngrade::Defer {
+            by: keys.take("by").map_or(Ok(BY), |f| f.positive_span())?,
+            times: keys.take("times").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
+        },
+        _ => OnDowngrade::Reclassify { lasts: keys.take("lasts").map_or(Ok(LASTS), |f| f.positive_span())? },
+    };
+    keys.finish()?;
+    Ok(read)
+}

@@ -1,0 +1,166 @@
+//! Effective throughput over time: what flows that meet their deadlines bring through a declared bottleneck, the lines
+//! to the hosts of a group (Firapam §V-D).
+//!
+//! ```text
+//! a flow that meets its deadline counts with its payload, spread evenly from its start to the arrival of its last byte
+//! settled    the first bin from which on the mean of it and the bins before it, a twentieth of the window together,
+//!            stays within a tenth of the mean of the window's second half
+//! ```
+//!
+//! Bins are counted from the start of the measured window (docs/assumptions.md#effective).
+
+use std::collections::BTreeMap;
+
+use priolane_core::ids::HostId;
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::Outcome;
+use serde::{Deserialize, Serialize};
+
+use super::{Payer, SizeClass, met};
+use crate::results::rows::Source;
+
+/// The bottleneck that an experiment declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bottleneck {
+    /// The hosts whose lines it is.
+    pub hosts: Vec<HostId>,
+    /// Length of a bin, above zero.
+    pub every: Span,
+}
+
+/// Effective throughput of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectiveRecord {
+    /// Length of a bin, in seconds.
+    pub every_s: f64,
+    /// What the bottleneck carries, in bits per second.
+    pub capacity_bps: f64,
+    /// The round trip of a packet of one byte between the first and the last host of the empty network, in seconds.
+    pub rtt_s: f64,
+    /// By class: `all` and the classes of `[metrics]`.
+    pub classes: BTreeMap<String, ClassThroughput>,
+}
+
+/// Effective throughput of a class of flows, in bits per second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassThroughput {
+    /// By bin.
+    pub bins: Vec<f64>,
+    /// The mean of the second half of the bins.
+    pub end: Option<f64>,
+    /// The bin from which on it is settled; null if it is not by the end, or nothing met a deadline.
+    pub settled: Option<usize>,
+}
+
+/// The part of the mean of the second half that settled bins may be off.
+const BAND: f64 = 0.1;
+
+/// So many moving means make a window.
+const MEANS: usize = 20;
+
+/// The effective throughput of a run inside `window`; `rtt` is the empty network's.
+pub fn effective(
+    (source, outcome): (&Source, &Outcome),
+    bottleneck: &Bottleneck,
+    classes: &[SizeClass],
+    (window, rtt): ((Time, Time), Span),
+) -> EffectiveRecord {
+    let end = window.1.min(outcome.stopped_at);
+    let bins = (end.since(window.0).0 / bottleneck.every.0) as usize;
+    let of_class = |class: &SizeClass| {
+        let mut bits = vec![0.0; bins];
+        for (spec, record) in source.scenario.flows.iter().zip(&outcome.flows) {
+            let asked = class.asked.is_none_or(|asked| asked == record.class.asked);
+            let given = class.given.is_none_or(|given| given == record.class.given);
+            let own = asked && given && class.contains(spec.size, Payer::of(spec));
+            let timely = met(spec, record, outcome.stopped_at) == Some(true);
+            if let (true, Some(bytes), Some(fct)) =
+                (own && timely && bottleneck.hosts.contains(&spec.dst), spec.size, record.fct)
+            {
+                let lasts = (spec.start.0 as f64 - window.0.0 as f64, fct.0 as f64);
+                spread(&mut bits, lasts, (bytes as f64 * 8.0, bottleneck.every.0 as f64));
+            }
+        }
+        let every = bottleneck.every.as_secs_f64();
+        bits.iter_mut().for_each(|bits| *bits /= every);
+        (class.name.clone(), ClassThroughput::of(bits))
+    };
+    let topology = &source.scenario.topology;
+    let all = SizeClass::all();
+    EffectiveRecord {
+        every_s: bottleneck.every.as_secs_f64(),
+        capacity_bps: bottleneck.hosts.iter().map(|&host| topology.host_capacity(host).bps() as f64).sum(),
+        rtt_s: rtt.as_secs_f64(),
+        classes: std::iter::once(&all).chain(classes).map(of_class).collect(),
+    }
+}
+
+/// Adds `amount`, spread evenly over `lasts` from `start` on, to bins of length `every` that begin at 0.
+fn spread(bins: &mut [f64], (start, lasts): (f64, f64), (amount, every): (f64, f64)) {
+    let (from, to) = (start.max(0.0), (start + lasts).min(every * bins.len() as f64));
+    if to <= from || lasts <= 0.0 {
+        return;
+    }
+    let first = (from / every) as usize;
+    for (k, bin) in bins.iter_mut().enumerate().skip(first).take_while(|(k, _)| *k as f64 * every < to) {
+        let inside = to.min((k + 1) as f64 * every) - from.max(k as f64 * every);
+        *bin += amount * inside.max(0.0) / lasts;
+    }
+}
+
+impl ClassThroughput {
+    fn of(bins: Vec<f64>) -> Self {
+        let half = bins.get(bins.len() / 2..).unwrap_or(&[]);
+        let end = (!half.is_empty()).then(|| half.iter().sum::<f64>() / half.len() as f64);
+        let settled = end.filter(|&end| end > 0.0).and_then(|end| settled(&bins, end));
+        Self { bins, end, settled }
+    }
+}
+
+/// The first bin from which on moving means stay within the band around `end`.
+fn settled(bins: &[f64], end: f64) -> Option<usize> {
+    let width = (bins.len() / MEANS).max(1);
+    let mean = |k: usize| {
+        let of = &bins[(k + 1).saturating_sub(width)..=k];
+        of.iter().sum::<f64>() / of.len() as f64
+    };
+    let outside = (0..bins.len()).rfind(|&k| (mean(k) - end).abs() > BAND * end);
+    let first = outside.map_or(0, |k| k + 1);
+    (first < bins.len()).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_counts_in_each_bin_for_as_long_as_it_lasts_there() {
+        let mut bins = [0.0; 4];
+        // 100 from 5 to 25: a quarter, a half and a quarter in bins of 10.
+        spread(&mut bins, (5.0, 20.0), (100.0, 10.0));
+        assert_eq!(bins, [25.0, 50.0, 25.0, 0.0]);
+        // From -10 to 10 and from 35 to 55: half of each is outside.
+        spread(&mut bins, (-10.0, 20.0), (8.0, 10.0));
+        spread(&mut bins, (35.0, 20.0), (8.0, 10.0));
+        assert_eq!(bins, [29.0, 50.0, 25.0, 2.0]);
+        spread(&mut bins, (40.0, 10.0), (8.0, 10.0));
+        spread(&mut bins, (-20.0, 20.0), (8.0, 10.0));
+        assert_eq!(bins, [29.0, 50.0, 25.0, 2.0]);
+    }
+
+    #[test]
+    fn throughput_settles_where_moving_means_leave_the_band_for_the_last_time() {
+        // 40 bins, means of 2, the second half is 10: 9 to 11 is settled.
+        let mut bins = vec![10.0; 40];
+        bins[..5].fill(2.0);
+        // Means: bins 4 and 5 have 2 and 6; bin 6 has 10.
+        let of = |bins: &[f64]| ClassThroughput::of(bins.to_vec());
+        assert_eq!((of(&bins).settled, of(&bins).end), (Some(6), Some(10.0)));
+        bins[12] = 13.0; // means of 11.5 in bins 12 and 13
+        assert_eq!(of(&bins).settled, Some(14));
+        assert_eq!(of(&[10.0; 40]).settled, Some(0));
+        assert_eq!((of(&[0.0; 40]).settled, of(&[]).end), (None, None));
+        let never: Vec<f64> = (0..40).map(|k| if k % 8 < 4 { 5.0 } else { 15.0 }).collect();
+        assert_eq!(of(&never).settled, None);
+    }
+}
