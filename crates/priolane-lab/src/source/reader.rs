@@ -6,6 +6,9 @@ use priolane_core::units::{Rate, Span};
 use super::{InputError, Node, Origin, Table, Value};
 use crate::quantity::{self, QuantityError};
 
+/// Names that a message lists; more would hide what it says.
+const MOST_LISTED: usize = 30;
+
 /// Reads one table key by key.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -262,6 +265,10 @@ impl<'a> Field<'a> {
     pub fn no_such(&self, text: &str, choices: &[&str]) -> InputError {
         let fix = match nearest(text, choices.iter().copied()) {
             Some(near) => format!("did you mean {near:?}?"),
+            None if choices.len() > MOST_LISTED => {
+                let others = choices.len() - MOST_LISTED;
+                format!("one of {} and {others} others", quoted(&choices[..MOST_LISTED]))
+            }
             None => format!("one of {}", quoted(choices)),
         };
         self.error(format!("there is no {:?} here", shown(text)), fix)
