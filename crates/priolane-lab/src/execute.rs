@@ -240,6 +240,7 @@ impl Job<'_> {
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, &spec.classes),
             coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
+            order: metrics::order::order(&built.scenario, outcome, built.judged, window),
             ports: metrics::ports::summarize(&built.scenario.topology, outcome),
             rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),

@@ -33,6 +33,7 @@ impl Bench {
             load: Load::default(),
             warnings: Vec::new(),
             pricing: None,
+            judged: None,
             deadlines: Vec::new(),
         };
         let store = Store::open(self.dir.path()).unwrap();

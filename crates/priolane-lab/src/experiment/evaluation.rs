@@ -20,6 +20,9 @@ pub struct Metrics {
     pub baseline: Option<String>,
     /// The denominator of slowdowns.
     pub slowdown: Slowdown,
+    /// The port at which costs of priorities are reckoned; the one that sends most if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
     /// Size classes by name, in the order of the file; `all` always exists.
     #[serde(serialize_with = "by_name")]
     pub classes: Vec<(String, SizeClass)>,
@@ -226,6 +229,7 @@ pub(super) fn metrics(
     if let Some(field) = keys.take("slowdown") {
         field.choice(&["bare"])?;
     }
+    let port = keys.take("port").map(text).transpose()?;
     let mut classes = Vec::new();
     let classes_field = keys.take("classes");
     let all = classes_field.map_or(Ok(Vec::new()), |f| f.entries())?;
@@ -242,7 +246,7 @@ pub(super) fn metrics(
         })?;
     }
     keys.finish()?;
-    Ok(Metrics { baseline, slowdown: Slowdown::Bare, classes })
+    Ok(Metrics { baseline, slowdown: Slowdown::Bare, port, classes })
 }
 
 fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputError> {
@@ -461,6 +465,14 @@ impl Names<'_> {
         if let Quantity::Ports(_) = known {
             let sets = PortSet::ALL.map(PortSet::name);
             return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
+        }
+        if let Quantity::Order(_) = known {
+            let fix = format!("{quantity}.all");
+            return if class == "all" {
+                Ok(())
+            } else {
+                Err(field.error("a port is shared by all classes", fix))
+            };
         }
         let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
         if relative && self.metrics.baseline.is_none() {

@@ -6,6 +6,7 @@
 
 pub mod coflows;
 pub mod interval;
+pub mod order;
 pub mod ports;
 pub mod rates;
 mod summary;

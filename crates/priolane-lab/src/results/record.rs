@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::admission::AdmissionRecord;
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
+use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
 
@@ -61,6 +62,9 @@ pub struct RunRecord {
     /// Rates of flows without end, where senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,
+    /// What priorities cost at a port, where ports are read (`sample_every`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderRecord>,
     /// What sets of ports add up to.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,

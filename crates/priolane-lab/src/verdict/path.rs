@@ -40,6 +40,8 @@ pub enum Quantity {
     Rates(Rated),
     /// Of coflows.
     Coflows(OfCoflows),
+    /// What priorities cost at a port (see `metrics::order`).
+    Order(Cost),
     /// Of a set of ports, whose name stands where other quantities have a class.
     Ports(Ported),
 }
@@ -78,6 +80,15 @@ impl OfCoflows {
             Self::SpeedUp => None,
         }
     }
+}
+
+/// A cost of priorities at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// The part of the line that lower classes take while a higher one is backlogged.
+    Taken,
+    /// The part of the line that is idle while a class is backlogged.
+    Idle,
 }
 
 /// What is asked of a set of ports (see `metrics::ports`).
@@ -182,7 +193,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 39] = [
+const QUANTITIES: [(&str, Quantity); 41] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -218,6 +229,8 @@ const QUANTITIES: [(&str, Quantity); 39] = [
     ("cct_p99", Quantity::Coflows(OfCoflows::P99)),
     ("cct_gain", Quantity::Coflows(OfCoflows::Gain)),
     ("coflow_speedup", Quantity::Coflows(OfCoflows::SpeedUp)),
+    ("o1", Quantity::Order(Cost::Taken)),
+    ("o2", Quantity::Order(Cost::Idle)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),
@@ -268,7 +281,7 @@ impl Quantity {
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
-            Self::Thresholds(_) | Self::Rates(_) | Self::Coflows(_) | Self::Ports(_) => None,
+            Self::Thresholds(_) | Self::Rates(_) | Self::Coflows(_) | Self::Order(_) | Self::Ports(_) => None,
         }
     }
 }

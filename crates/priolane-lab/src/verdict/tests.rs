@@ -44,6 +44,7 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
             load,
             warnings: vec!["of the run".into()],
             pricing: None,
+            judged: None,
             deadlines: Vec::new(),
         };
         let id = RunId::new(&run.id).unwrap();
@@ -212,6 +213,7 @@ fn runs_without_a_measured_flow_are_told() {
         load,
         warnings: Vec::new(),
         pricing: None,
+        judged: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };

@@ -135,7 +135,7 @@ impl Coflow {
             for (pair, bytes) in self.members(shape, ends.draw(shape, &mut pairs), &mut sizes) {
                 flows.push(FlowSpec { coflow, ..maker.flow(pair, Some(bytes), at) });
             }
-            at = at + gap(&mut arrivals, mean_gap);
+            at += gap(&mut arrivals, mean_gap);
         }
         Ok(flows)
     }

@@ -57,6 +57,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         load: Load::default(),
         warnings: Vec::new(),
         pricing: None,
+        judged: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &id };
