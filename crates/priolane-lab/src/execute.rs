@@ -244,6 +244,7 @@ impl Job<'_> {
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, &spec.classes),
             coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
+            order: metrics::order::order(&built.scenario, outcome, built.judged, window),
             ports: metrics::ports::summarize(built, outcome),
             received: ReceivedRecord::of(&built.scenario, outcome),
             tokens: TokenRecord::of(outcome),

@@ -127,6 +127,8 @@ pub struct Sample {
     /// Bytes on the wire of the packets put on the line since the instant of the last sample, that one left out and
     /// this one included.
     pub sent_bytes: u64,
+    /// The same of each class.
+    pub sent_by_class: [u64; CLASSES],
 }
 
 /// What of a flow was acknowledged by an instant.

@@ -34,6 +34,7 @@ impl Bench {
             warnings: Vec::new(),
             pricing: None,
             zero_loss: None,
+            judged: None,
             deadlines: Vec::new(),
         };
         let store = Store::open(self.dir.path()).unwrap();

@@ -33,7 +33,7 @@ pub struct CoflowText {
     pub flow_bytes: BytesText,
     /// How bytes go to flows.
     #[serde(serialize_with = "parts_text")]
-    pub parts: Parts,
+    pub flow_sizes: Parts,
     /// Offered load.
     pub load: LoadText,
 }
@@ -101,7 +101,7 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
         None => BytesText { from: 1, to: MAX_BYTES as u64 },
         Some(field) => range(&field)?,
     };
-    let parts = match keys.take("parts").map(|f| f.choice(&["even", "drawn"])).transpose()? {
+    let flow_sizes = match keys.take("flow_sizes").map(|f| f.choice(&["even", "drawn"])).transpose()? {
         Some(1) => Parts::Drawn,
         _ => Parts::Even,
     };
@@ -111,7 +111,7 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
         let what = "a load of coflows is payload as a part of the hosts' links";
         return Err(field.error(what, "of = \"host\", counts = \"payload\""));
     }
-    Ok(CoflowText { sizes, mappers, reducers, flow_bytes, parts, load })
+    Ok(CoflowText { sizes, mappers, reducers, flow_bytes, flow_sizes, load })
 }
 
 fn range(field: &Field<'_>) -> Result<BytesText, InputError> {

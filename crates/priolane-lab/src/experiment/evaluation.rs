@@ -24,6 +24,9 @@ pub struct Metrics {
     /// The bottleneck whose effective throughput is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective: Option<Effective>,
+    /// The port at which costs of priorities are reckoned; the one that sends most if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
     /// Size classes by name, in the order of the file; `all` always exists.
     #[serde(serialize_with = "by_name")]
     pub classes: Vec<(String, SizeClass)>,
@@ -241,6 +244,7 @@ pub(super) fn metrics(
         field.choice(&["bare"])?;
     }
     let effective = keys.take("effective").map(|f| effective(&f, groups)).transpose()?;
+    let port = keys.take("port").map(text).transpose()?;
     let mut classes = Vec::new();
     let classes_field = keys.take("classes");
     let all = classes_field.map_or(Ok(Vec::new()), |f| f.entries())?;
@@ -257,7 +261,7 @@ pub(super) fn metrics(
         })?;
     }
     keys.finish()?;
-    Ok(Metrics { baseline, slowdown: Slowdown::Bare, effective, classes })
+    Ok(Metrics { baseline, slowdown: Slowdown::Bare, effective, port, classes })
 }
 
 fn effective(field: &Field<'_>, groups: &[Group]) -> Result<Effective, InputError> {
@@ -491,6 +495,14 @@ impl Names<'_> {
         }
         if let Quantity::Tokens(_) | Quantity::DataWait | Quantity::Throughput | Quantity::Loss = known {
             return if class == "all" { Ok(()) } else { Err(field.no_such(class, &["all"])) };
+        }
+        if let Quantity::Order(_) = known {
+            let fix = format!("{quantity}.all");
+            return if class == "all" {
+                Ok(())
+            } else {
+                Err(field.error("a port is shared by all classes", fix))
+            };
         }
         let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
         if relative && self.metrics.baseline.is_none() {

@@ -7,6 +7,7 @@
 pub mod coflows;
 pub mod effective;
 pub mod interval;
+pub mod order;
 pub mod ports;
 pub mod rates;
 mod summary;

@@ -1,7 +1,7 @@
 //! From a run to the scenario it stands for: network, ports, transport, flows, controls, stop.
 
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
-use priolane_core::ids::{FlowId, HostId};
+use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
@@ -10,8 +10,9 @@ use priolane_sim::topology::Topology;
 use super::{Run, adaptation, admission, failures, ports, traffic};
 use crate::experiment::{AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
 use crate::results::bills::{PayingGroup, Pricing};
+use crate::results::rows::port_names;
 use crate::scheme::{Assign, Scheme};
-use crate::source::{InputError, Table};
+use crate::source::{InputError, Table, nearest};
 use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
@@ -38,6 +39,8 @@ pub struct Built {
     pub pricing: Option<Pricing>,
     /// By link: the buffer in front of it, where it is as large as is derived for no loss of data.
     pub zero_loss: Option<Vec<u64>>,
+    /// The port at which costs of priorities are reckoned; `None` for the one that sends most.
+    pub judged: Option<LinkId>,
     /// By group: the rule of its deadlines.
     pub deadlines: Vec<Option<AtRate>>,
 }
@@ -71,6 +74,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
+    let judged = judged(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
     let bare =
@@ -121,8 +125,24 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         load,
         pricing,
         zero_loss,
+        judged,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
+}
+
+/// The port that `[metrics]` names.
+pub(super) fn judged(experiment: &Experiment, topology: &Topology) -> Result<Option<LinkId>, InputError> {
+    let Some(name) = &experiment.metrics.port else { return Ok(None) };
+    let ports = port_names(topology);
+    if let Some(place) = ports.iter().position(|port| port == name) {
+        return Ok(Some(LinkId(place as u32)));
+    }
+    let what = format!("there is no port {name:?}");
+    let fix = match nearest(name, ports.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("the names of two nodes that a link joins, such as {:?}", ports[0]),
+    };
+    Err(InputError::new(experiment.sources.experiment(), None, "metrics.port", what, fix))
 }
 
 fn at_rate(group: &Group) -> Option<AtRate> {

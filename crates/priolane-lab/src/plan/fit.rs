@@ -4,7 +4,7 @@ use priolane_core::ids::HostId;
 use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 
-use super::{failures, traffic};
+use super::{build, failures, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
 use crate::quantity::show_rate;
 use crate::source::{InputError, Node, Origin, Table, Value, nearest};
@@ -24,6 +24,7 @@ pub(super) fn traffic(
         _ => error,
     };
     traffic::probe(experiment, topology).map_err(located)?;
+    build::judged(experiment, topology).map_err(located)?;
     let mut core = 0.0;
     let mut warnings = Vec::new();
     for group in &experiment.groups {

@@ -316,7 +316,7 @@ fn coflow(text: &CoflowText) -> App {
         mappers: text.mappers.law.clone(),
         reducers: text.reducers.law.clone(),
         flow_bytes: text.flow_bytes.from..=text.flow_bytes.to,
-        parts: text.parts,
+        parts: text.flow_sizes,
         load: text.load.value,
     })
 }

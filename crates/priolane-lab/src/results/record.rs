@@ -15,6 +15,7 @@ use super::tokens::{ReceivedRecord, TokenRecord};
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::effective::EffectiveRecord;
+use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
 
@@ -66,6 +67,9 @@ pub struct RunRecord {
     /// What timely flows bring through the declared bottleneck (`metrics.effective`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective: Option<EffectiveRecord>,
+    /// What priorities cost at a port, where ports are read (`sample_every`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderRecord>,
     /// What sets of ports add up to.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,

@@ -36,6 +36,7 @@ fn record_of(fixture: &Fixture) -> RunRecord {
         priorities: record::priorities(&fixture.outcome),
         ledger: record::ledger(&fixture.outcome.ledger),
         rates: None,
+        order: None,
         coflows: Default::default(),
         effective: None,
         ports: Default::default(),

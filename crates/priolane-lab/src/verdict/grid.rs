@@ -8,7 +8,7 @@ use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
-use super::path::{Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
+use super::path::{Cost, Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
@@ -132,6 +132,11 @@ impl<'a> Grid<'a> {
         if let Quantity::Settling(of) = *quantity {
             let settling = record.admission.as_ref().and_then(|admission| admission.settling.as_ref());
             return settling.map(|settling| of.of(settling)).ok_or_else(|| missing("no probability"));
+        }
+        if let Quantity::Order(cost) = *quantity {
+            let order = record.order.as_ref();
+            let value = order.and_then(|order| if cost == Cost::Taken { order.o1 } else { order.o2 });
+            return value.ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
         }
         if let Quantity::Ports(of) = *quantity {
             let set = PortSet::named(class).and_then(|set| record.ports.get(&set));

@@ -48,6 +48,8 @@ pub enum Quantity {
     Effective(Timely),
     /// Of admission's probabilities.
     Settling(Settles),
+    /// What priorities cost at a port (see `metrics::order`).
+    Order(Cost),
     /// Of a set of ports, whose name stands where other quantities have a class.
     Ports(Ported),
     /// Of tokens, of all flows.
@@ -175,6 +177,15 @@ impl Settles {
     }
 }
 
+/// A cost of priorities at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// The part of the line that lower classes take while a higher one is backlogged.
+    Taken,
+    /// The part of the line that is idle while a class is backlogged.
+    Idle,
+}
+
 /// What is asked of a set of ports (see `metrics::ports`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ported {
@@ -286,7 +297,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 56] = [
+const QUANTITIES: [(&str, Quantity); 58] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -328,6 +339,8 @@ const QUANTITIES: [(&str, Quantity); 56] = [
     ("p_settling", Quantity::Settling(Settles::Rtts)),
     ("p_settling_updates", Quantity::Settling(Settles::Updates)),
     ("p_settled", Quantity::Settling(Settles::Part)),
+    ("o1", Quantity::Order(Cost::Taken)),
+    ("o2", Quantity::Order(Cost::Idle)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),
@@ -403,6 +416,7 @@ impl Quantity {
             Self::Thresholds(_)
             | Self::Rates(_)
             | Self::Coflows(_)
+            | Self::Order(_)
             | Self::Ports(_)
             | Self::Effective(_)
             | Self::Settling(_)

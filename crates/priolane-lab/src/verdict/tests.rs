@@ -45,6 +45,7 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
             warnings: vec!["of the run".into()],
             pricing: None,
             zero_loss: None,
+            judged: None,
             deadlines: Vec::new(),
         };
         let id = RunId::new(&run.id).unwrap();
@@ -214,6 +215,7 @@ fn runs_without_a_measured_flow_are_told() {
         warnings: Vec::new(),
         pricing: None,
         zero_loss: None,
+        judged: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };

@@ -69,8 +69,8 @@ impl Ring {
             }
             let first = traffic.flows.len();
             for step in 0..2 * (n - 1) {
-                for worker in 0..n {
-                    let pair = Pair { src: workers[worker], dst: workers[(worker + 1) % n] };
+                for (worker, &src) in workers.iter().enumerate() {
+                    let pair = Pair { src, dst: workers[(worker + 1) % n] };
                     let part = (worker + 2 * n - step) % n;
                     let bytes = self.bytes / n as u64 + u64::from((part as u64) < self.bytes % n as u64);
                     let id = FlowId(traffic.flows.len() as u32);

@@ -58,6 +58,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         warnings: Vec::new(),
         pricing: None,
         zero_loss: None,
+        judged: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &id };

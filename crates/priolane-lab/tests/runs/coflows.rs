@@ -146,7 +146,7 @@ fn what_is_no_coflow_is_refused_with_its_key() {
         ("reducers = 1\n", "", "group.all.reducers", "missing"),
         ("of = \"host\"", "of = \"core\"", "group.all.load", "hosts' links"),
         ("value = 0.5", "value = 0", "group.all.load.value", "out of range"),
-        ("reducers = 1", "reducers = 1\nparts = \"evn\"", "group.all.parts", "evn"),
+        ("reducers = 1", "reducers = 1\nflow_sizes = \"evn\"", "group.all.flow_sizes", "evn"),
         (
             "reducers = 1",
             "reducers = 1\nflow_bytes = { from = \"2kB\", to = \"1kB\" }",
@@ -214,4 +214,19 @@ fn iterations_of_a_ring_take_their_steps_and_come_after_computing_on_both_engine
     let alone = format!("{HEAD}{app}").replace("hosts = \"*\"", "hosts = \"1\"");
     let alone = plan::from_text("x.toml", &alone, folder.0.path(), &Options::default()).unwrap_err();
     assert!(alone.key == "group.all.hosts" && alone.what.contains("a ring of 1 workers"), "{alone}");
+}
+
+#[test]
+fn the_port_of_costs_of_priorities_is_one_of_the_network() {
+    let folder = Folder::new();
+    let named = |port: &str| {
+        let text = format!("{HEAD}{APP}").replace("[metrics]\n", &format!("[metrics]\nport = \"{port}\"\n"));
+        plan::from_text("x.toml", &text, folder.0.path(), &Options::default())
+    };
+    let error = named("s0->h9").unwrap_err();
+    assert!(error.key == "metrics.port" && error.what.contains("no port") && error.line.is_some(), "{error}");
+    named("s0->h3").unwrap();
+    let text = format!("{HEAD}{APP}").replace("coflow_speedup.small.sorted", "o1.small.sorted");
+    let class = plan::from_text("x.toml", &text, folder.0.path(), &Options::default()).unwrap_err();
+    assert!(class.what.contains("shared by all classes"), "{class}");
 }

@@ -57,8 +57,8 @@ struct Rest {
     others: [ClassCount; CLASSES - 1],
     /// None before the first loss.
     losses: Option<Box<[ClassLoss; CLASSES]>>,
-    /// Bytes served up to the last sample instant at which the port was read.
-    sampled_bytes: u64,
+    /// Bytes of each class served up to the last sample instant at which the port was read.
+    sampled: [u64; CLASSES],
 }
 
 /// The bit of a class.
@@ -233,14 +233,16 @@ impl Counts {
 
     /// Bytes put on the line since the last sample instant.
     pub(crate) fn unsampled_bytes(&self) -> u64 {
-        self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled_bytes)
+        self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled.iter().sum())
     }
 
-    /// The same, which this sample takes in.
-    pub(crate) fn sample_bytes(&mut self) -> u64 {
-        let bytes = self.unsampled_bytes();
-        if bytes > 0 {
-            self.rest.get_or_insert_default().sampled_bytes += bytes;
+    /// The same by class, which this sample takes in.
+    pub(crate) fn sample_bytes(&mut self) -> [u64; CLASSES] {
+        let mut bytes = [0; CLASSES];
+        if self.unsampled_bytes() > 0 {
+            self.all().for_each(|(class, count)| bytes[class] = count.served.bytes);
+            let before = std::mem::replace(&mut self.rest.get_or_insert_default().sampled, bytes);
+            bytes.iter_mut().zip(before).for_each(|(bytes, before)| *bytes -= before);
         }
         bytes
     }

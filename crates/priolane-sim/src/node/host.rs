@@ -354,9 +354,17 @@ impl<E: Endpoint> Host<E> {
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
         let (queued_packets, queued_bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
-        let sent_bytes = self.counts.sample_bytes();
+        let sent_by_class = self.counts.sample_bytes();
+        let sent_bytes: u64 = sent_by_class.iter().sum();
         if queued_packets > 0 || sent_bytes > 0 {
-            samples.push(Sample { at, link: self.line.link, queued_bytes, queued_packets, sent_bytes });
+            samples.push(Sample {
+                at,
+                link: self.line.link,
+                queued_bytes,
+                queued_packets,
+                sent_bytes,
+                sent_by_class,
+            });
         }
     }
 

@@ -293,9 +293,17 @@ impl<B: Body> LosslessSwitch<B> {
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
         for port in &mut self.ports {
             let (queued_packets, queued_bytes) = (port.queue.packets(), port.queue.bytes());
-            let sent_bytes = port.counts.sample_bytes();
+            let sent_by_class = port.counts.sample_bytes();
+            let sent_bytes: u64 = sent_by_class.iter().sum();
             if queued_packets > 0 || sent_bytes > 0 {
-                samples.push(Sample { at, link: port.line.link, queued_bytes, queued_packets, sent_bytes });
+                samples.push(Sample {
+                    at,
+                    link: port.line.link,
+                    queued_bytes,
+                    queued_packets,
+                    sent_bytes,
+                    sent_by_class,
+                });
             }
         }
     }

@@ -1,0 +1,253 @@
+//! What priorities cost at one port: O1, what a lower class takes while a higher one waits for the line, and O2, what is
+//! idle while anyone does (PrioPlus §2).
+//!
+//! ```text
+//! bin        from one reading of the port to the next, inside the measured window
+//! class c    is backlogged in a bin if a flow of c whose path has the port is open all through it:
+//!            start <= begin of the bin,  end of the bin <= start + FCT (or its abort)
+//! O1         sum over bins with two backlogged classes of the bytes of flows' classes below the best backlogged one
+//!            / what the line carries in these bins
+//! O2         sum over bins with a backlogged class of (what the line carries - bytes of all classes)
+//!            / what the line carries in these bins
+//! ```
+//!
+//! Bytes are those on the wire, a packet's where it begins. A flow's class is that of its first packet; where packets of a
+//! flow take several paths or classes change as flows send there is no one port or class, and no value
+//! (docs/assumptions.md#o1-o2).
+
+use std::collections::BTreeMap;
+
+use priolane_core::endpoint::Control;
+use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
+use priolane_core::units::{Span, Time};
+use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::scenario::Scenario;
+use priolane_sim::topology::PathChoice;
+use serde::{Deserialize, Serialize};
+
+use crate::results::rows::port_names;
+
+/// What priorities cost at a port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OrderRecord {
+    /// The port.
+    pub port: String,
+    /// Bins in which two classes were backlogged.
+    pub contended: u64,
+    /// Part of the line that classes below the best backlogged one took in these; null without such a bin.
+    pub o1: Option<f64>,
+    /// Bins in which a class was backlogged.
+    pub wanted: u64,
+    /// Part of the line that was idle in these; null without such a bin.
+    pub o2: Option<f64>,
+}
+
+/// When a flow of a class has something to send.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    class: Class,
+    from: Time,
+    until: Time,
+}
+
+/// The costs at `port`, or at the switch port that sent most; `None` without readings or where packets are spread over
+/// paths.
+pub fn order(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    port: Option<LinkId>,
+    window: (Time, Time),
+) -> Option<OrderRecord> {
+    let every = scenario.sample_every?;
+    let topology = &scenario.topology;
+    if topology.path_choice == PathChoice::Sprayed || scenario.flows.is_empty() {
+        return None;
+    }
+    let link = port.or_else(|| busiest(scenario, outcome))?;
+    let begin = Time(window.0.0.div_ceil(every.0) * every.0);
+    let end = window.1.min(outcome.stopped_at);
+    let bins = Bins { begin, every, count: (end.since(begin).0 / every.0) as usize };
+    let backlogged = bins.backlogged(&opens(scenario, outcome, link));
+    let classes = backlogged.iter().fold(0, |all, classes| all | classes.0);
+    let mut sent = vec![[0; CLASSES]; bins.count];
+    for sample in outcome.samples.iter().filter(|sample| sample.link == link) {
+        if let Some(bin) = bins.before(sample.at).and_then(|bin| sent.get_mut(bin)) {
+            *bin = sample.sent_by_class;
+        }
+    }
+    let line = topology.links[link.index()].rate.bps() as f64 / 8.0 * every.as_secs_f64();
+    let (mut contended, mut wanted, mut taken, mut idle) = (0_u64, 0_u64, 0.0, 0.0);
+    for (own, bytes) in backlogged.iter().zip(&sent) {
+        let Some(best) = own.iter().next() else { continue };
+        wanted += 1;
+        idle += line - bytes.iter().sum::<u64>() as f64;
+        if own.iter().count() > 1 {
+            contended += 1;
+            let lower = ClassSet(classes).iter().filter(|&class| class > best);
+            taken += lower.map(|class| bytes[usize::from(class)]).sum::<u64>() as f64;
+        }
+    }
+    let part = |bytes: f64, bins: u64| (bins > 0).then(|| bytes / (line * bins as f64));
+    Some(OrderRecord {
+        port: port_names(topology)[link.index()].clone(),
+        contended,
+        o1: part(taken, contended),
+        wanted,
+        o2: part(idle, wanted),
+    })
+}
+
+/// The bins of a window.
+#[derive(Clone, Copy, Debug)]
+struct Bins {
+    begin: Time,
+    every: Span,
+    count: usize,
+}
+
+impl Bins {
+    /// The bin that ends with a reading at `at`.
+    fn before(&self, at: Time) -> Option<usize> {
+        let since = at.0.checked_sub(self.begin.0)?;
+        (since / self.every.0).checked_sub(1).map(|bin| bin as usize)
+    }
+
+    /// The classes of which a flow is open all through each bin.
+    fn backlogged(&self, opens: &[Open]) -> Vec<ClassSet> {
+        let mut changes = vec![[0_i64; CLASSES]; self.count + 1];
+        for open in opens {
+            let first = (open.from.since(self.begin).0.div_ceil(self.every.0) as usize).min(self.count);
+            let end = ((open.until.since(self.begin).0 / self.every.0) as usize).min(self.count);
+            if first < end {
+                changes[first][usize::from(open.class)] += 1;
+                changes[end][usize::from(open.class)] -= 1;
+            }
+        }
+        let mut open = [0_i64; CLASSES];
+        let mut classes = |change: &[i64; CLASSES]| {
+            open.iter_mut().zip(change).for_each(|(open, change)| *open += change);
+            let is_open = |&class: &Class| open[usize::from(class)] > 0;
+            (0..CLASSES as Class).filter(is_open).fold(ClassSet::NONE, ClassSet::with)
+        };
+        changes[..self.count].iter().map(&mut classes).collect()
+    }
+}
+
+/// The port of a switch that sent most for its rate.
+fn busiest(scenario: &Scenario, outcome: &Outcome) -> Option<LinkId> {
+    let topology = &scenario.topology;
+    let mut bytes = vec![0_u64; topology.links.len()];
+    outcome.ports.iter().for_each(|port| bytes[port.link.index()] += port.bytes);
+    let of_switch = |&link: &usize| topology.links[link].from.0 >= topology.hosts && bytes[link] > 0;
+    let used = |link: usize| bytes[link] as f64 / topology.links[link].rate.bps() as f64;
+    let all = (0..topology.links.len()).filter(of_switch);
+    // The first of equals.
+    all.reduce(|best, link| if used(link) > used(best) { link } else { best }).map(|link| LinkId(link as u32))
+}
+
+/// The flows whose path has the port, and when they have something to send.
+fn opens(scenario: &Scenario, outcome: &Outcome, port: LinkId) -> Vec<Open> {
+    let mut aborts: BTreeMap<FlowId, Time> = BTreeMap::new();
+    for message in scenario.controls.iter().filter(|message| message.control == Control::Abort) {
+        let at = aborts.entry(message.flow).or_insert(message.at);
+        *at = message.at.min(*at);
+    }
+    let open = |(spec, record): (&priolane_core::endpoint::FlowSpec, &priolane_sim::outcome::FlowRecord)| {
+        let crosses = || scenario.topology.path(spec.src, spec.dst, spec.entropy).contains(&port);
+        if matches!(record.began, Began::Never | Began::NotIssued) || !crosses() {
+            return None;
+        }
+        let done = record.fct.map_or(Time::NEVER, |fct| spec.start + fct);
+        let until = aborts.get(&spec.id).map_or(done, |&at| at.min(done));
+        Some(Open { class: record.class.first, from: spec.start, until })
+    };
+    scenario.flows.iter().zip(&outcome.flows).filter_map(open).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::ids::HostId;
+    use priolane_sim::outcome::Sample;
+    use priolane_sim::scenario::ScheduledControl;
+
+    use super::*;
+    use crate::results::fixture::Fixture;
+
+    const US: u64 = 1_000_000;
+
+    /// 10 Gbps, a bin of 1 us: 1250 bytes. Class 0 is open for the first 4 us, class 1 until it is aborted at 9 us; a flow
+    /// the other way gets its ACKs (class 15) over the port.
+    fn run() -> (Fixture, LinkId) {
+        let mut fixture = Fixture::with_flows(3);
+        let (high, low, back) = (0, 1, 2);
+        let open = [(high, 0, Some(4)), (low, 1, None), (back, 15, None)];
+        for (flow, class, fct) in open {
+            fixture.scenario.flows[flow].start = Time::ZERO;
+            fixture.outcome.flows[flow].class.first = class;
+            fixture.outcome.flows[flow].fct = fct.map(|us| Span(us * US));
+        }
+        let spec = &mut fixture.scenario.flows[back];
+        (spec.src, spec.dst) = (HostId(1), HostId(0));
+        let abort = ScheduledControl { at: Time(9 * US), flow: FlowId(low as u32), control: Control::Abort };
+        fixture.scenario.controls = vec![abort];
+        fixture.scenario.sample_every = Some(Span(US));
+        fixture.outcome.stopped_at = Time(10 * US);
+        let port = *fixture.scenario.topology.path(HostId(0), HostId(1), 0).last().unwrap();
+        // By bin: bytes of classes 0, 1 and 15; in the seventh nothing is read.
+        let bins = [
+            (1, [1250, 0, 0]),
+            (2, [1000, 250, 0]),
+            (3, [1000, 0, 0]),
+            (4, [1250, 0, 0]),
+            (5, [0, 500, 0]),
+            (6, [0, 1250, 0]),
+            (8, [0, 1150, 100]),
+            (9, [0, 1250, 0]),
+            (10, [0, 0, 60]),
+        ];
+        let sample = |(at, [high, low, ack]): (u64, [u64; 3])| {
+            let mut sent_by_class = [0; CLASSES];
+            (sent_by_class[0], sent_by_class[1], sent_by_class[15]) = (high, low, ack);
+            let sent_bytes = high + low + ack;
+            Sample {
+                at: Time(at * US),
+                link: port,
+                queued_bytes: 0,
+                queued_packets: 0,
+                sent_bytes,
+                sent_by_class,
+            }
+        };
+        fixture.outcome.samples = bins.into_iter().map(sample).collect();
+        (fixture, port)
+    }
+
+    #[test]
+    fn lower_classes_take_and_lines_idle_by_hand() {
+        let (fixture, port) = run();
+        let of = |from: u64, until: u64| {
+            let window = (Time(from * US), Time(until * US));
+            order(&fixture.scenario, &fixture.outcome, Some(port), window).unwrap()
+        };
+        // 250 of four bins; 250 of the third, 750 of the fifth, all of the seventh of nine: 2250 of 11250.
+        let whole = of(0, 10);
+        assert_eq!((whole.contended, whole.o1, whole.wanted, whole.o2), (4, Some(0.05), 9, Some(0.2)));
+        // Bins 3 and 4 only; then the fifth alone, in which nobody higher waits.
+        let two = of(2, 4);
+        assert_eq!((two.contended, two.o1, two.o2), (2, Some(0.0), Some(0.1)));
+        let alone = of(4, 5);
+        assert_eq!((alone.contended, alone.o1, alone.o2), (0, None, Some(0.6)));
+        assert_eq!((of(9, 10).wanted, of(9, 10).o2), (0, None));
+    }
+
+    #[test]
+    fn without_readings_or_with_packets_on_several_paths_there_is_no_value() {
+        let (mut fixture, port) = run();
+        fixture.scenario.sample_every = None;
+        let whole = (Time::ZERO, Time(10 * US));
+        assert_eq!(order(&fixture.scenario, &fixture.outcome, Some(port), whole), None);
+        fixture.scenario.sample_every = Some(Span(US));
+        fixture.scenario.topology.path_choice = PathChoice::Sprayed;
+        assert_eq!(order(&fixture.scenario, &fixture.outcome, Some(port), whole), None);
+    }
+}
