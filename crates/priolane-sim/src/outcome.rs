@@ -127,8 +127,42 @@ pub struct Sample {
     /// Bytes on the wire of the packets put on the line since the instant of the last sample, that one left out and
     /// this one included.
     pub sent_bytes: u64,
-    /// The same of each class.
-    pub sent_by_class: [u64; CLASSES],
+}
+
+/// What of the bytes of a [`Sample`] is of one class above 0; what is of none is class 0's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassSample {
+    /// When.
+    pub at: Time,
+    /// The port, named by its link.
+    pub link: LinkId,
+    /// The class.
+    pub class: Class,
+    /// Its bytes, above 0.
+    pub sent_bytes: u64,
+}
+
+/// Readings of ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readings {
+    /// Port by port.
+    pub ports: Vec<Sample>,
+    /// Class by class.
+    pub classes: Vec<ClassSample>,
+}
+
+impl Readings {
+    /// Takes all that is in `other`.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.ports.append(&mut other.ports);
+        self.classes.append(&mut other.classes);
+    }
+
+    /// In canonical order.
+    pub(crate) fn sort(&mut self) {
+        self.ports.sort_by_key(|s| (s.at, s.link));
+        self.classes.sort_by_key(|s| (s.at, s.link, s.class));
+    }
 }
 
 /// What of a flow was acknowledged by an instant.
@@ -207,7 +241,7 @@ pub struct Outcome {
     /// What became of tokens at hosts, where the transport has tokens.
     pub tokens: Option<TokenAccount>,
     /// Samples, sorted by instant, then link.
-    pub samples: Vec<Sample>,
+    pub samples: Readings,
     /// Reports of flows, sorted by instant, then flow; where the scenario asks for them.
     pub reports: Vec<FlowSample>,
     /// What the threshold controller told the hosts, in order of time.

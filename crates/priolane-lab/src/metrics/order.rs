@@ -70,9 +70,15 @@ pub fn order(
     let backlogged = bins.backlogged(&opens(scenario, outcome, link));
     let classes = backlogged.iter().fold(0, |all, classes| all | classes.0);
     let mut sent = vec![[0; CLASSES]; bins.count];
-    for sample in outcome.samples.iter().filter(|sample| sample.link == link) {
+    for sample in outcome.samples.ports.iter().filter(|sample| sample.link == link) {
         if let Some(bin) = bins.before(sample.at).and_then(|bin| sent.get_mut(bin)) {
-            *bin = sample.sent_by_class;
+            bin[0] = sample.sent_bytes;
+        }
+    }
+    for sample in outcome.samples.classes.iter().filter(|sample| sample.link == link) {
+        if let Some(bin) = bins.before(sample.at).and_then(|bin| sent.get_mut(bin)) {
+            bin[usize::from(sample.class)] = sample.sent_bytes;
+            bin[0] -= sample.sent_bytes;
         }
     }
     let line = topology.links[link.index()].rate.bps() as f64 / 8.0 * every.as_secs_f64();
@@ -167,7 +173,7 @@ fn opens(scenario: &Scenario, outcome: &Outcome, port: LinkId) -> Vec<Open> {
 #[cfg(test)]
 mod tests {
     use priolane_core::ids::HostId;
-    use priolane_sim::outcome::Sample;
+    use priolane_sim::outcome::{ClassSample, Readings, Sample};
     use priolane_sim::scenario::ScheduledControl;
 
     use super::*;
@@ -205,20 +211,14 @@ mod tests {
             (9, [0, 1250, 0]),
             (10, [0, 0, 60]),
         ];
-        let sample = |(at, [high, low, ack]): (u64, [u64; 3])| {
-            let mut sent_by_class = [0; CLASSES];
-            (sent_by_class[0], sent_by_class[1], sent_by_class[15]) = (high, low, ack);
-            let sent_bytes = high + low + ack;
-            Sample {
-                at: Time(at * US),
-                link: port,
-                queued_bytes: 0,
-                queued_packets: 0,
-                sent_bytes,
-                sent_by_class,
-            }
-        };
-        fixture.outcome.samples = bins.into_iter().map(sample).collect();
+        let samples = &mut fixture.outcome.samples;
+        *samples = Readings::default();
+        for (at, [high, low, ack]) in bins {
+            let (at, sent_bytes) = (Time(at * US), high + low + ack);
+            samples.ports.push(Sample { at, link: port, queued_bytes: 0, queued_packets: 0, sent_bytes });
+            let of_class = |(class, sent_bytes)| ClassSample { at, link: port, class, sent_bytes };
+            samples.classes.extend([(1, low), (15, ack)].into_iter().filter(|c| c.1 > 0).map(of_class));
+        }
         (fixture, port)
     }
 

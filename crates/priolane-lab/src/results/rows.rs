@@ -144,7 +144,9 @@ impl<'a> Rows<'a> {
             Table::Coflows => self.coflows.len(),
             Table::Bills => self.bills.as_ref().map_or(0, Vec::len),
             Table::Series => {
-                self.outcome.samples.len() * SAMPLED.len() + self.told.len() + self.outcome.reports.len()
+                self.outcome.samples.ports.len() * SAMPLED.len()
+                    + self.told.len()
+                    + self.outcome.reports.len()
             }
         }
     }
@@ -293,11 +295,11 @@ impl<'a> Rows<'a> {
     /// Instant, entity, metric and value: first the samples of ports, then what the controller told, then flows.
     fn series_row(&self, row: usize) -> (Time, &str, &str, f64) {
         let per = SAMPLED.len();
-        if let Some(sample) = self.outcome.samples.get(row / per) {
+        if let Some(sample) = self.outcome.samples.ports.get(row / per) {
             let (metric, value) = SAMPLED[row % per];
             return (sample.at, &self.ports[sample.link.index()], metric, value(sample));
         }
-        let row = row - self.outcome.samples.len() * per;
+        let row = row - self.outcome.samples.ports.len() * per;
         if let Some(told) = self.told.get(row) {
             return (told.at, "controller", &told.metric, told.bytes as f64);
         }
@@ -336,7 +338,7 @@ const SAMPLED: [Sampled; 3] = [
 /// Puts an outcome's records in the canonical order of rows.
 pub fn canonical(outcome: &mut Outcome) {
     outcome.ports.sort_by_key(|p| (p.link, p.class, p.queue));
-    outcome.samples.sort_by_key(|s| (s.at, s.link));
+    outcome.samples.ports.sort_by_key(|s| (s.at, s.link));
 }
 
 /// The name of every egress port, by link: `leaf0->spine1`; a second link between the same nodes is

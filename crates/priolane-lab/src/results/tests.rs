@@ -69,7 +69,7 @@ fn what_the_controller_tells_follows_the_samples() {
     let mut fixture = Fixture::with_flows(1);
     fixture.outcome.thresholds = told();
     let rows = Rows::new(fixture.source(), &fixture.outcome);
-    let sampled = 3 * fixture.outcome.samples.len();
+    let sampled = 3 * fixture.outcome.samples.ports.len();
     assert_eq!(rows.len(Table::Series), sampled + 2);
     let batch = rows.batch(Table::Series, sampled + 1..sampled + 2);
     let cell = |column: usize| View::of(batch.column(column)).unwrap().cell(0).to_string();
@@ -105,9 +105,9 @@ fn digest_changes_with_any_row() {
         |f| f.measured[2] = false,
         |f| f.bare_fct[1] = Span(999),
         |f| f.outcome.ports[0].waited += 1,
-        |f| f.outcome.samples[0].queued_packets += 1,
-        |f| f.outcome.samples[0].sent_bytes += 1,
-        |f| f.outcome.samples.clear(),
+        |f| f.outcome.samples.ports[0].queued_packets += 1,
+        |f| f.outcome.samples.ports[0].sent_bytes += 1,
+        |f| f.outcome.samples.ports.clear(),
     ];
     for (i, change) in changes.into_iter().enumerate() {
         let mut fixture = Fixture::with_flows(4);

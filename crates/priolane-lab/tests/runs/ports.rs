@@ -98,7 +98,7 @@ fn a_shared_buffer_leaves_room_where_alpha_says() {
         let outcome = outcome(&scenario);
         let port = scenario.topology.downlink(HostId(3));
         let deepest =
-            outcome.samples.iter().filter(|s| s.link == port).map(|s| s.queued_bytes).max().unwrap();
+            outcome.samples.ports.iter().filter(|s| s.link == port).map(|s| s.queued_bytes).max().unwrap();
         assert!((most - 3_076..=most + 1_538).contains(&deepest), "{alpha}: {deepest}");
         assert!(outcome.ledger.dropped.iter().map(|t| t.packets).sum::<u64>() > 0);
     }

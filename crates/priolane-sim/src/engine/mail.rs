@@ -14,7 +14,7 @@ use super::drive::Ending;
 use super::sheaf::{Inboxes, Sheaf};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
-use crate::outcome::{RunError, Sample};
+use crate::outcome::{Readings, RunError};
 use crate::waits::News;
 use crate::wire::{Ingress, Service, Wire};
 
@@ -66,7 +66,7 @@ pub(crate) struct LazyWire<B> {
     pub(super) news: Vec<News>,
     pub(super) ending: Ending,
     pub(super) error: Option<RunError>,
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) samples: Readings,
     pub(crate) handled: u64,
 }
 
@@ -136,7 +136,7 @@ impl<B: Body> LazyWire<B> {
             news: Vec::new(),
             ending: Ending::new(fabric.scenario),
             error: None,
-            samples: Vec::new(),
+            samples: Readings::default(),
             handled: 0,
         }
     }

@@ -16,7 +16,7 @@ use super::network::Network;
 use super::timing_wheel::{Timed, TimingWheel};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
-use crate::outcome::{Outcome, RunError, Sample};
+use crate::outcome::{Outcome, Readings, RunError};
 use crate::trace::{Passage, Seen, Tracer};
 use crate::waits::News;
 use crate::wire::{Arrival, Ingress, Kind, Service, Wire};
@@ -220,7 +220,8 @@ pub(crate) fn run<B: Body>(
         let first = group.first(i);
         wire.wake_at(first.at(), Wake::local(first.kind()));
     }
-    let mut sampler = Sampler { every: scenario.sample_every, next: Time::ZERO, samples: Vec::new() };
+    let mut sampler =
+        Sampler { every: scenario.sample_every, next: Time::ZERO, samples: Readings::default() };
     let mut handled = 0u64;
     let mut unhandled = None;
     while let Some(event) = wire.wheel.pop() {
@@ -310,7 +311,7 @@ fn handle<B: Body>(event: Event<B>, network: &mut Network<B>, fabric: &Fabric, w
 struct Sampler {
     every: Option<Span>,
     next: Time,
-    samples: Vec<Sample>,
+    samples: Readings,
 }
 
 impl Sampler {

@@ -147,7 +147,7 @@ impl<'a> Collector<'a> {
         self.outcome.deadlock = self.standstill.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.queues.sort_by_key(|q| q.link);
-        self.outcome.samples.sort_by_key(|s| (s.at, s.link));
+        self.outcome.samples.sort();
         self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);
         self.outcome.notices.sort_by_key(|&(host, group, _)| (host, group));

@@ -4,7 +4,7 @@ use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
 
-use crate::outcome::{PortClassRecord, PortQueue, Tally};
+use crate::outcome::{ClassSample, PortClassRecord, PortQueue, Readings, Sample, Tally};
 
 /// What one class saw at a line and the queues in front of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -236,15 +236,33 @@ impl Counts {
         self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled.iter().sum())
     }
 
-    /// The same by class, which this sample takes in.
-    pub(crate) fn sample_bytes(&mut self) -> [u64; CLASSES] {
-        let mut bytes = [0; CLASSES];
-        if self.unsampled_bytes() > 0 {
-            self.all().for_each(|(class, count)| bytes[class] = count.served.bytes);
-            let before = std::mem::replace(&mut self.rest.get_or_insert_default().sampled, bytes);
-            bytes.iter_mut().zip(before).for_each(|(bytes, before)| *bytes -= before);
+    /// Reads the port of `link` if it holds something or sent something since the last sample.
+    pub(crate) fn sample(
+        &mut self,
+        (at, link): (Time, LinkId),
+        (queued_packets, queued_bytes): (u32, u64),
+        into: &mut Readings,
+    ) {
+        let sent_bytes = self.unsampled_bytes();
+        if queued_packets == 0 && sent_bytes == 0 {
+            return;
         }
-        bytes
+        into.ports.push(Sample { at, link, queued_bytes, queued_packets, sent_bytes });
+        if sent_bytes == 0 {
+            return;
+        }
+        let mut served = [0; CLASSES];
+        self.all().for_each(|(class, count)| served[class] = count.served.bytes);
+        let before = std::mem::replace(&mut self.rest.get_or_insert_default().sampled, served);
+        let above_0 = std::iter::zip(served, before).enumerate().skip(1);
+        into.classes.extend(above_0.filter(|(_, (now, before))| now > before).map(
+            |(class, (now, before))| ClassSample {
+                at,
+                link,
+                class: class as Class,
+                sent_bytes: now - before,
+            },
+        ));
     }
 
     /// Bytes put on the line.

@@ -16,7 +16,7 @@ use crate::engine::mail::LazyWire;
 use crate::engine::sheaf::Arrivals;
 use crate::engine::wheel::{EagerWire, Wake};
 use crate::engine::window::Span as WindowSpan;
-use crate::outcome::Sample;
+use crate::outcome::Readings;
 use crate::waits::News;
 use crate::wire::{Arrival, Due, Kind};
 
@@ -42,7 +42,7 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     fn first(&self, i: usize) -> Due;
 
     /// Wheel engine: reads the ports of node `i`.
-    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>);
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Readings);
 
     /// Both: host `i` will be told new thresholds. Switches sort by what hosts stamp and are told nothing.
     fn tell(&mut self, i: usize, told: &Told) {
@@ -112,7 +112,7 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
         Due::NEVER
     }
 
-    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Readings) {
         self[i].sample(at, samples);
     }
 
@@ -168,7 +168,7 @@ impl<B: Body> NodeGroup<B> for Vec<LosslessSwitch<B>> {
         Due::NEVER
     }
 
-    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Readings) {
         self[i].sample(at, samples);
     }
 
@@ -245,7 +245,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         self[i].next_local()
     }
 
-    fn sample(&mut self, i: usize, at: Time, samples: &mut Vec<Sample>) {
+    fn sample(&mut self, i: usize, at: Time, samples: &mut Readings) {
         self[i].sample(at, samples);
     }
 

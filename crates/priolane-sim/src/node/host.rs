@@ -29,7 +29,7 @@ use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
-use crate::outcome::{FlowSample, Received, Sample, Tally};
+use crate::outcome::{FlowSample, Readings, Received, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::Seen;
 use crate::waits::News;
@@ -352,20 +352,9 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
-    pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
+    pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         let (queued_packets, queued_bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
-        let sent_by_class = self.counts.sample_bytes();
-        let sent_bytes: u64 = sent_by_class.iter().sum();
-        if queued_packets > 0 || sent_bytes > 0 {
-            samples.push(Sample {
-                at,
-                link: self.line.link,
-                queued_bytes,
-                queued_packets,
-                sent_bytes,
-                sent_by_class,
-            });
-        }
+        self.counts.sample((at, self.line.link), (queued_packets, queued_bytes), samples);
     }
 
     /// Hands over what the run leaves.

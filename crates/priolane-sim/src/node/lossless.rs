@@ -26,7 +26,7 @@ use super::fabric::{Chooser, Fabric};
 use super::held::{Held, HeldQueue};
 use super::line::Line;
 use super::switch::queue_of;
-use crate::outcome::{RunError, Sample, Tally};
+use crate::outcome::{Readings, RunError, Tally};
 use crate::scenario::{headroom, pause_wire};
 use crate::trace::{Backlog, Seen};
 use crate::wire::{Arrival, Wire};
@@ -290,21 +290,10 @@ impl<B: Body> LosslessSwitch<B> {
     }
 
     /// Reads all ports that hold something or sent something since the last sample.
-    pub(crate) fn sample(&mut self, at: Time, samples: &mut Vec<Sample>) {
+    pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         for port in &mut self.ports {
             let (queued_packets, queued_bytes) = (port.queue.packets(), port.queue.bytes());
-            let sent_by_class = port.counts.sample_bytes();
-            let sent_bytes: u64 = sent_by_class.iter().sum();
-            if queued_packets > 0 || sent_bytes > 0 {
-                samples.push(Sample {
-                    at,
-                    link: port.line.link,
-                    queued_bytes,
-                    queued_packets,
-                    sent_bytes,
-                    sent_by_class,
-                });
-            }
+            port.counts.sample((at, port.line.link), (queued_packets, queued_bytes), samples);
         }
     }
 

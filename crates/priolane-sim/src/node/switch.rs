@@ -9,7 +9,7 @@ use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::{Chooser, Fabric};
 use crate::engine::window::Span as WindowSpan;
-use crate::outcome::{RunError, Sample, Tally};
+use crate::outcome::{Readings, RunError, Tally};
 use crate::scenario::{PortSpec, Queues, Scenario};
 use crate::wire::Wire;
 
@@ -359,24 +359,13 @@ impl<D> Switch<D> {
     }
 
     /// Reads all ports that hold something or sent something since the last sample.
-    pub(crate) fn sample<B: Body>(&mut self, at: Time, samples: &mut Vec<Sample>)
+    pub(crate) fn sample<B: Body>(&mut self, at: Time, samples: &mut Readings)
     where
         D: Discipline<Packet<B>>,
     {
         for port in &mut self.ports {
             let (queued_packets, queued_bytes) = port.queued();
-            let sent_by_class = port.counts.sample_bytes();
-            let sent_bytes: u64 = sent_by_class.iter().sum();
-            if queued_packets > 0 || sent_bytes > 0 {
-                samples.push(Sample {
-                    at,
-                    link: port.line.link,
-                    queued_bytes,
-                    queued_packets,
-                    sent_bytes,
-                    sent_by_class,
-                });
-            }
+            port.counts.sample((at, port.line.link), (queued_packets, queued_bytes), samples);
         }
     }
 

@@ -46,7 +46,7 @@ fn pacing_keeps_queues_to_a_few_packets_that_a_window_would_fill() {
     let mut scenario = incast();
     scenario.sample_every = Some(Span::from_us(5));
     let outcome = run(&scenario, Engine::Window);
-    let peak = outcome.samples.iter().map(|s| s.queued_packets).max().unwrap_or(0);
+    let peak = outcome.samples.ports.iter().map(|s| s.queued_packets).max().unwrap_or(0);
     assert!(peak <= 11, "{peak}");
     assert_eq!(physics(outcome), physics(run(&scenario, Engine::Wheel)));
 }

@@ -349,7 +349,7 @@ fn samples_come_after_departures_of_their_instant_on_both_engines() {
     scenario.transport = crate::support::window(new_reno(), window);
     scenario.sample_every = Some(Span(1_230_400));
     let window = outcome(&scenario, drive(Engine::Window));
-    assert!(window.samples.len() > 400, "{}", window.samples.len());
+    assert!(window.samples.ports.len() > 400, "{}", window.samples.ports.len());
     assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)));
 }
 
@@ -369,10 +369,12 @@ fn bytes_sent_between_samples_add_up_to_what_each_port_served() {
         let outcome = outcome(&scenario, drive(engine));
         assert_eq!(outcome.ports.iter().filter(|p| p.bytes > 0).count(), 4, "both ways, host and switch");
         for port in &outcome.ports {
-            let bins = || outcome.samples.iter().filter(|s| s.link == port.link).map(|s| s.sent_bytes);
+            let bins = || outcome.samples.ports.iter().filter(|s| s.link == port.link).map(|s| s.sent_bytes);
             assert_eq!(bins().sum::<u64>(), port.bytes, "{:?} on {engine:?}", port.link);
             assert!(bins().all(|bytes| (1..=9 * 1538).contains(&bytes)), "an idle bin has no row");
         }
-        assert!(outcome.samples.iter().all(|s| s.queued_packets == 0 && s.at.0.is_multiple_of(10_000_000)));
+        assert!(
+            outcome.samples.ports.iter().all(|s| s.queued_packets == 0 && s.at.0.is_multiple_of(10_000_000))
+        );
     }
 }

@@ -200,8 +200,8 @@ fn queue_of(n: u16, k: u32) -> Vec<f64> {
     let steady = |s: &&priolane_sim::outcome::Sample| {
         slow(s.link.index()) && s.at.0 > end.0 * 2 / 5 && s.at.0 < end.0 * 19 / 20
     };
-    let forward = outcome.samples.iter().filter(steady).max_by_key(|s| s.queued_bytes).unwrap().link;
-    let of_forward = outcome.samples.iter().filter(steady).filter(|s| s.link == forward);
+    let forward = outcome.samples.ports.iter().filter(steady).max_by_key(|s| s.queued_bytes).unwrap().link;
+    let of_forward = outcome.samples.ports.iter().filter(steady).filter(|s| s.link == forward);
     let queue: Vec<f64> = of_forward.map(|s| f64::from(s.queued_packets)).collect();
     let instants = (end.0 * 11 / 20) / Span::from_us(5).0;
     // An empty port leaves no sample.
@@ -261,7 +261,7 @@ fn a_limit_per_flow_keeps_the_transmit_queue_short_and_the_line_busy() {
         scenario.sample_every = Some(Span::from_us(3));
         let outcome = outcome(&scenario);
         let uplink = scenario.topology.uplink(priolane_core::ids::HostId(0));
-        let at_nic = outcome.samples.iter().filter(|s| s.link == uplink);
+        let at_nic = outcome.samples.ports.iter().filter(|s| s.link == uplink);
         let deepest = at_nic.map(|s| s.queued_packets).max().unwrap();
         (deepest, outcome.flows.iter().map(|f| f.fct.unwrap()).max().unwrap(), outcome)
     };

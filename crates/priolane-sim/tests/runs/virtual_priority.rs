@@ -121,7 +121,7 @@ fn an_incast_stays_below_its_limit_once_flows_have_counted_each_other() {
     assert!(outcome.stopped_at < Time(17_400_000_000), "{:?}", outcome.stopped_at);
     let down = scenario.topology.downlink(HostId(30));
     // A byte takes 80 ps.
-    let of_port = outcome.samples.iter().filter(|s| s.link == down);
+    let of_port = outcome.samples.ports.iter().filter(|s| s.link == down);
     let queue: Vec<(Time, u64)> = of_port.map(|s| (s.at, s.queued_bytes * 80)).collect();
     let peak = queue.iter().map(|q| q.1).max().unwrap();
     // Every one finds an empty path first: 300 shares of a quarter of 152 kB would be 0.9 ms. It peaks at 621 us; from
