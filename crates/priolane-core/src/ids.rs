@@ -100,6 +100,11 @@ impl ClassSet {
 
     /// Its classes, smallest first.
     pub fn iter(self) -> impl Iterator<Item = Class> {
-        (0..CLASSES as u8).filter(move |&class| self.has(class))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let class = left.trailing_zeros() as Class;
+            left &= left.checked_sub(1)?;
+            Some(class)
+        })
     }
 }

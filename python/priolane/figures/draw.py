@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import offset_copy
@@ -19,9 +20,8 @@ from priolane.report.model import Panel
 SINGLE_IN = 3.3
 DOUBLE_IN = 7.0
 _ROW_IN = 2.45
-# From the x axis to a legend, past its ticks and past its label.
-_BELOW_TICKS_IN = 0.25
-_BELOW_LABEL_IN = 0.42
+# From the ticks and the label of an x axis to a legend.
+_BEFORE_LEGEND_IN = 0.06
 # Width of a legend's row, in characters, at the width of a column; each entry's symbol takes as much as 8.
 _LEGEND_CHARACTERS = 52
 _SYMBOL_CHARACTERS = 8
@@ -30,8 +30,9 @@ _TITLE_CHARACTERS = 46
 _TITLE_LINES = 2
 _LABEL_CHARACTERS = 40
 _Y_LABEL_CHARACTERS = 24
-# A logarithmic axis over less than so many times its lowest value has hardly one power of ten on it.
+# A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
+_HALF_A_DECADE = 5
 _PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
@@ -59,7 +60,7 @@ def draw_all(panels: Sequence[Panel]) -> Drawing:
             _paint(panel, PanelAxes(axes, drawing, f"p{index}"))
             handles, labels = _legend_of(axes, panel)
             if len(labels) > 1:
-                drop = _BELOW_LABEL_IN if panel.x_label else _BELOW_TICKS_IN
+                drop = _depth_of(axes) + _BEFORE_LEGEND_IN
                 axes.legend(
                     handles,
                     labels,
@@ -81,13 +82,14 @@ def power_text(value: float, _position: int | None = None) -> str:
 
 
 def _name_powers(axis: Axis) -> None:
-    """Names powers of ten on a logarithmic axis and, where it shows hardly one of them, twos and fives between."""
+    """Names powers of ten on a logarithmic axis and, where it shows hardly one, twos and fives between, or all."""
 
     def between(value: float, _position: int | None = None) -> str:
         low, high = axis.get_view_interval()
         exponent = math.floor(math.log10(value)) if value > 0 else 0
         digit = value / 10.0**exponent
-        if not (0 < low < high <= low * _FEW_DECADES) or not any(math.isclose(digit, d) for d in (2, 5)):
+        named = (2, 5) if high > low * _HALF_A_DECADE else range(2, 10)
+        if not (0 < low < high <= low * _FEW_DECADES) or not any(math.isclose(digit, d) for d in named):
             return ""
         power = power_text(10.0**exponent)
         return f"{value:g}" if power[-1] in "01" else f"{digit:.0f}\N{MULTIPLICATION SIGN}{power}"
@@ -111,6 +113,16 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
         _name_powers(axes.yaxis)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
+
+
+def _depth_of(axes: Axes) -> float:
+    """How far ticks and label of the x axis reach below it, in inches."""
+    figure = axes.get_figure(root=True)
+    if figure is None:
+        return 0.0
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    extent = axes.xaxis.get_tightbbox(renderer)
+    return 0.0 if extent is None else max(0.0, float(axes.bbox.y0 - extent.y0)) / figure.dpi
 
 
 def _legend_of(axes: Axes, panel: Panel) -> tuple[list[Artist], list[str]]:

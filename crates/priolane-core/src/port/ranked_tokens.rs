@@ -49,6 +49,10 @@ impl<P: Parcel> RankedTokens<P> {
         self.waiting.is_empty()
     }
 
+    pub(super) fn len(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
     /// A token that may start up to `last`.
     pub(super) fn offer(&mut self, parcel: &P, last: Time) -> Offer<P> {
         let place = (parcel.header().rank, self.arrivals);

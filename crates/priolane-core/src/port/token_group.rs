@@ -26,7 +26,7 @@ use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::ranked_tokens::{Offer, RankedTokens};
 use super::{Admission, Buffer, Discipline};
-use crate::ids::{CLASSES, Class};
+use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Kind, Parcel};
 use crate::ring::Ring;
 use crate::units::{Rate, Span, Time};
@@ -141,7 +141,9 @@ struct Mortal<P> {
 pub struct TokenGroup<P> {
     signals: Ring<P>,
     tokens: Vec<Ring<Mortal<P>>>,
-    /// In place of `tokens`, of which there is one that stays empty.
+    /// The classes of which a token waits.
+    waiting: ClassSet,
+    /// In place of `tokens`, of which there is one that stays empty; then all are of class 0.
     ranked: Option<Box<RankedTokens<P>>>,
     evicted: Option<P>,
     data: Ring<P>,
@@ -186,6 +188,7 @@ impl<P: Parcel> TokenGroup<P> {
         Self {
             signals: Ring::default(),
             tokens: (0..classes).map(|_| Ring::default()).collect(),
+            waiting: ClassSet::NONE,
             ranked: (spec.among == Among::Rank).then(|| Box::new(RankedTokens::new(room))),
             evicted: None,
             data: Ring::default(),
@@ -223,15 +226,30 @@ impl<P: Parcel> TokenGroup<P> {
 
     /// The token class that may start at `t`.
     fn token_ready(&self, t: Time) -> Option<usize> {
-        let ready = |&c: &usize| !self.is_empty(c) && self.token_buckets[self.bucket_of(c)].eligible() <= t;
-        (0..self.tokens.len()).find(ready)
+        let ready = |c: &usize| self.token_buckets[self.bucket_of(*c)].eligible() <= t;
+        self.waiting.iter().map(usize::from).find(ready)
     }
 
-    /// Whether no token of a class waits.
-    fn is_empty(&self, class: usize) -> bool {
+    /// When the first token may start, if one waits.
+    fn tokens_eligible(&self) -> Option<Time> {
+        match &self.token_buckets[..] {
+            [only] => (self.waiting != ClassSet::NONE).then(|| only.eligible()),
+            all => self.waiting.iter().map(|c| all[usize::from(c)].eligible()).min(),
+        }
+    }
+
+    /// How many tokens of a class wait.
+    fn tokens_of(&self, class: usize) -> u32 {
         match &self.ranked {
-            None => self.tokens[class].is_empty(),
-            Some(ranked) => ranked.is_empty(),
+            None => self.tokens[class].len(),
+            Some(ranked) => ranked.len(),
+        }
+    }
+
+    /// A token of `class` will be taken out.
+    fn take_out(&mut self, class: usize) {
+        if self.tokens_of(class) == 1 {
+            self.waiting = self.waiting.without(class as Class);
         }
     }
 
@@ -241,7 +259,7 @@ impl<P: Parcel> TokenGroup<P> {
         if let Some(ranked) = &mut self.ranked {
             match ranked.offer(parcel, last) {
                 Offer::Refused => return Admission::Dropped,
-                Offer::Kept => {}
+                Offer::Kept => self.waiting = self.waiting.with(0),
                 Offer::Evicted(worst) => {
                     self.total.remove(worst.header().wire);
                     self.evicted = Some(worst);
@@ -253,6 +271,7 @@ impl<P: Parcel> TokenGroup<P> {
             return Admission::Dropped;
         }
         self.tokens[class].push(&Mortal { last, parcel: *parcel });
+        self.waiting = self.waiting.with(class as Class);
         Admission::Queued
     }
 
@@ -344,12 +363,17 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         self.longest_wait?;
         if let Some(ranked) = &mut self.ranked {
             let parcel = ranked.pop_expired(now)?;
+            if ranked.is_empty() {
+                self.waiting = ClassSet::NONE;
+            }
             self.total.remove(parcel.header().wire);
             return Some(parcel);
         }
         // Each class is in order of time.
-        let is_late = |class: &&mut Ring<Mortal<P>>| class.first().is_some_and(|token| token.last < now);
-        let Mortal { parcel, .. } = self.tokens.iter_mut().find(is_late)?.pop()?;
+        let is_late = |&class: &usize| self.tokens[class].first().is_some_and(|token| token.last < now);
+        let class = self.waiting.iter().map(usize::from).find(is_late)?;
+        self.take_out(class);
+        let Mortal { parcel, .. } = self.tokens[class].pop()?;
         self.total.remove(parcel.header().wire);
         Some(*parcel)
     }
@@ -358,10 +382,11 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         if !self.signals.is_empty() || !self.unscheduled.is_empty() {
             return Some(Time::ZERO);
         }
-        let waiting = (0..self.tokens.len()).filter(|&c| !self.is_empty(c));
-        let tokens = waiting.map(|c| self.token_buckets[self.bucket_of(c)].eligible()).min();
         let data = (!self.data.is_empty()).then(|| self.data_eligible());
-        [tokens, data].into_iter().flatten().min()
+        match (self.tokens_eligible(), data) {
+            (Some(token), Some(data)) => Some(token.min(data)),
+            (token, data) => token.or(data),
+        }
     }
 
     fn start(&mut self, t: Time) -> Option<&P> {
@@ -377,6 +402,9 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         }?;
         self.charge(lane, t, wire);
         self.total.remove(wire);
+        if let Lane::Tokens(class) = lane {
+            self.take_out(class);
+        }
         match lane {
             Lane::Signals => self.signals.pop(),
             Lane::Tokens(class) => match &mut self.ranked {
