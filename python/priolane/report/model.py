@@ -222,15 +222,19 @@ def _panel(value: Mapping[str, Any]) -> Panel:
 
 def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], prefix: str) -> Series:
     same = [other for other in siblings if other["scheme"] == value["scheme"]]
+    alone = len(same) == len(siblings)
     several = len({other["class"] for other in same}) > 1
+    measured = len({other["quantity"] for other in same}) > 1
     # Where there is one scheme, classes tell the series apart, in looks too.
-    classed = several and len(same) == len(siblings)
+    classed = several and alone
     pointed = len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1
     # So do points where there is one class too.
-    graded = pointed and not several and len(same) == len(siblings)
+    graded = (pointed or measured) and not several and alone
     parts = [value["class"]] if classed else [value["scheme"], *([value["class"]] if several else [])]
+    if measured:
+        parts = [*([] if alone and not several else parts), value["quantity"].replace("_", " ")]
     if pointed:
-        parts = [*([] if graded else parts), point_text(value["at"])]
+        parts = [*([] if graded and not measured else parts), point_text(value["at"])]
     nth = next(nth for nth, other in enumerate(same) if other is value)
     look = value["class"] if classed else f"rank{nth}" if graded else None
     marks = (Mark(x=_x(point["x"], prefix), estimate=Estimate.read(point)) for point in value["points"])

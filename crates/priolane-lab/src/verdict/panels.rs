@@ -39,6 +39,8 @@ pub struct PanelReport {
 pub struct Series {
     /// The scheme.
     pub scheme: String,
+    /// What is measured; for bars by metric, `*`.
+    pub quantity: String,
     /// The class of flows; for bars by metric, `*`.
     pub class: String,
     /// Sweep keys that stay fixed along the series.
@@ -126,6 +128,7 @@ fn over_time(
             };
             report.series.push(Series {
                 scheme: scheme.clone(),
+                quantity: measure.quantity.name().into(),
                 class: measure.class.clone(),
                 at: as_map(&grid.points[point]),
                 points: (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect(),
@@ -155,6 +158,7 @@ fn along(
             let mark = |&(_, point): &(f64, usize)| Mark { x: x_of(point), y: mean(grid, &path, point) };
             report.series.push(Series {
                 scheme: scheme.clone(),
+                quantity: measure.quantity.name().into(),
                 class: measure.class.clone(),
                 at: as_map(&line.fixed),
                 points: line.points.iter().map(mark).collect(),
@@ -175,6 +179,7 @@ fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: 
             };
             report.series.push(Series {
                 scheme: scheme.clone(),
+                quantity: "*".to_owned(),
                 class: "*".to_owned(),
                 at: as_map(&grid.points[point]),
                 points: measures.iter().map(mark).collect(),
@@ -214,6 +219,7 @@ fn distributions(
                 })?;
                 report.series.push(Series {
                     scheme: scheme.clone(),
+                    quantity: measure.quantity.name().into(),
                     class: measure.class.clone(),
                     at: as_map(&grid.points[point]),
                     points: distribution(&seeds),
