@@ -49,7 +49,7 @@ def test_a_group_limiter_needs_nothing_else(capsys: pytest.CaptureFixture[str]) 
         (["--limiter", "group", "--classes", "7"], "classes"),
         (["--token", "0B"], "token"),
         (["--frame", "84B"], "lanes"),
-        (["--assistant-price", "nan"], "assistant_price"),
+        (["--assistant-price", "-1"], "assistant_price"),
         (["--cable", "5"], "cable"),
         (["--expiry", "10", "2"], "path.delay"),
         (["--expiry", "10us", "two"], "'two'"),
@@ -63,3 +63,12 @@ def test_a_wrong_value_is_one_message(arguments: list[str], says: str, capsys: p
     assert shown == ""
     assert errors.count("\n") == 1
     assert says in errors
+
+
+@pytest.mark.parametrize("option", ["--assistant-price", "--switch-price", "--share"])
+@pytest.mark.parametrize("number", ["nan", "inf", "much"])
+def test_what_is_no_number_is_refused(option: str, number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["plan", "top", option, number])
+    assert stopped.value.code == 2
+    assert f"argument {option}: {number!r} is not a number" in capsys.readouterr().err

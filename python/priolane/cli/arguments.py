@@ -1,6 +1,7 @@
 """Arguments that several commands share, and what they mean."""
 
 import argparse
+import math
 import os
 import re
 from collections.abc import Callable
@@ -91,6 +92,17 @@ def positive(most: float) -> Callable[[str], float]:
         return number
 
     return read
+
+
+def finite(text: str) -> float:
+    """Reads a number that is neither infinite nor none."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return number
 
 
 _count = whole(1, 1_000_000)

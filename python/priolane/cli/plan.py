@@ -33,8 +33,12 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     top.add_argument("--frame", default="1538B", metavar="BYTES", help="a data packet on the wire (default: 1538B)")
     _count(top, "--entries", 262_144, 1 << 40, "entries of the forwarding table")
     _count(top, "--assistant-ports", 48, 65_536, "ports of an assistant switch")
-    top.add_argument("--assistant-price", type=float, default=20.0, metavar="X", help="of a port of it (default: 20)")
-    top.add_argument("--switch-price", type=float, default=0.0, metavar="X", help="of the switch (default: 0)")
+    top.add_argument(
+        "--assistant-price", type=arguments.finite, default=20.0, metavar="X", help="of a port of it (default: 20)"
+    )
+    top.add_argument(
+        "--switch-price", type=arguments.finite, default=0.0, metavar="X", help="of the switch (default: 0)"
+    )
     top.add_argument("--cable", default="5ns", metavar="TIME", help="delay of a breakout cable (default: 5ns)")
     top.add_argument(
         "--expiry",
@@ -45,7 +49,11 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     _count(top, "--depth", 8, 1_000_000, "tokens that wait in a queue")
     top.add_argument("--clock", default="100ns", metavar="TIME", help="how far clocks are apart (default: 100ns)")
     top.add_argument(
-        "--share", type=float, default=0.0, metavar="X", help="tokens' part of the line (default: s / (s + F))"
+        "--share",
+        type=arguments.finite,
+        default=0.0,
+        metavar="X",
+        help="tokens' part of the line (default: s / (s + F))",
     )
     top.add_argument("--json", action="store_true", help="as JSON")
     top.set_defaults(carry_out=carry_out)
