@@ -26,7 +26,7 @@ const OPEN: f64 = 1_100.0;
 /// Bytes of a packet on a link or in a queue.
 const PACKET: f64 = 120.0;
 /// Bytes of a reading of a queue, in the outcome and in the table that is written.
-const SAMPLE: f64 = 210.0;
+const SAMPLE: f64 = 80.0;
 /// Bytes before there is anything.
 const BASE: f64 = 20e6;
 /// How much longer a flow is taken to be open than it would be alone.

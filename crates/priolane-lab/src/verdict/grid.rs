@@ -188,7 +188,9 @@ impl<'a> Grid<'a> {
 
     /// The coflows of a stored run.
     fn coflows(&self, record: &RunRecord) -> std::io::Result<Vec<CoflowRecord>> {
-        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+        if record.coflows.is_empty() {
+            return Ok(Vec::new());
+        }
         // In the order of the table.
         let names = [
             "group",
@@ -202,34 +204,41 @@ impl<'a> Grid<'a> {
             "cos",
             "measured",
         ];
-        let mut coflows = Vec::new();
-        if record.coflows.is_empty() {
-            return Ok(coflows);
-        }
-        for batch in tables::read(&self.store.path(&id), Table::Coflows, &names)? {
+        self.rows(record, Table::Coflows, names, |row| {
+            let small = |column| row.whole(column).unwrap_or(0);
+            Some(CoflowRecord {
+                coflow: CoflowId::new(row.whole(1)? as u32)?,
+                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(8)) },
+                flows: small(2) as u32,
+                bytes: row.whole(3),
+                class: (small(4) as Class, small(5) as Class),
+                start: Time(small(6)),
+                cct: row.whole(7).map(Span),
+                measured: row.cell(9) == Cell::Bool(true),
+            })
+        })
+    }
+
+    /// What `read` makes of each row of a table of a stored run, of these columns; an error if it makes nothing of one.
+    fn rows<T, const N: usize>(
+        &self,
+        record: &RunRecord,
+        table: Table,
+        names: [&str; N],
+        mut read: impl FnMut(Row<'_>) -> Option<T>,
+    ) -> std::io::Result<Vec<T>> {
+        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+        let mut all = Vec::new();
+        for batch in tables::read(&self.store.path(&id), table, &names)? {
             let batch = batch?;
-            let columns = View::all(&batch).filter(|c| c.len() == names.len());
+            let columns = View::all(&batch).filter(|c| c.len() == N);
             let columns = columns.ok_or(std::io::ErrorKind::InvalidData)?;
-            let whole = |column: usize, row: usize| match columns[column].cell(row) {
-                Cell::Int(n) => Some(n),
-                _ => None,
-            };
             for row in 0..batch.num_rows() {
-                let number = whole(1, row).and_then(|number| CoflowId::new(number as u32));
-                let small = |column| whole(column, row).unwrap_or(0);
-                coflows.push(CoflowRecord {
-                    coflow: number.ok_or(std::io::ErrorKind::InvalidData)?,
-                    payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[8].cell(row)) },
-                    flows: small(2) as u32,
-                    bytes: whole(3, row),
-                    class: (small(4) as Class, small(5) as Class),
-                    start: Time(small(6)),
-                    cct: whole(7, row).map(Span),
-                    measured: columns[9].cell(row) == Cell::Bool(true),
-                });
+                let read = read(Row { columns: &columns, row });
+                all.push(read.ok_or(std::io::ErrorKind::InvalidData)?);
             }
         }
-        Ok(coflows)
+        Ok(all)
     }
 
     /// The class that ratios of `class` are relative to.
@@ -309,30 +318,20 @@ impl<'a> Grid<'a> {
 
     /// The flows of a stored run, by id.
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
-        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
         // In the order of the table.
         let names =
             ["group", "bytes", "fct_ps", "bare_fct_ps", "class_asked", "class_given", "cos", "measured"];
-        let mut flows = Vec::new();
-        for batch in tables::read(&self.store.path(&id), Table::Flows, &names)? {
-            let batch = batch?;
-            let columns = View::all(&batch).filter(|c| c.len() == names.len());
-            let columns = columns.ok_or(std::io::ErrorKind::InvalidData)?;
-            let whole = |column: usize, row: usize| match columns[column].cell(row) {
-                Cell::Int(n) => Some(n),
-                _ => None,
-            };
-            flows.extend((0..batch.num_rows()).map(|row| StoredFlow {
-                bytes: whole(1, row),
-                fct: whole(2, row).map(Span),
-                bare: whole(3, row).map(Span),
-                measured: columns[7].cell(row) == Cell::Bool(true),
-                payer: Payer { group: self.group(columns[0].cell(row)), cos: cos(columns[6].cell(row)) },
-                asked: whole(4, row).map_or(0, |class| class as Class),
-                given: whole(5, row).map_or(0, |class| class as Class),
-            }));
-        }
-        Ok(flows)
+        self.rows(record, Table::Flows, names, |row| {
+            Some(StoredFlow {
+                bytes: row.whole(1),
+                fct: row.whole(2).map(Span),
+                bare: row.whole(3).map(Span),
+                measured: row.cell(7) == Cell::Bool(true),
+                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(6)) },
+                asked: row.whole(4).map_or(0, |class| class as Class),
+                given: row.whole(5).map_or(0, |class| class as Class),
+            })
+        })
     }
 
     fn group(&self, cell: Cell<'_>) -> u16 {
@@ -344,6 +343,27 @@ impl<'a> Grid<'a> {
     /// Whether both engines agreed on a stored run.
     pub(super) fn is_verified(&self, record: &RunRecord) -> bool {
         RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id, &record.digest))
+    }
+}
+
+/// A row of a stored table.
+#[derive(Clone, Copy, Debug)]
+struct Row<'a> {
+    columns: &'a [View<'a>],
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    fn cell(self, column: usize) -> Cell<'a> {
+        self.columns[column].cell(self.row)
+    }
+
+    /// A whole number, if the cell has one.
+    fn whole(self, column: usize) -> Option<u64> {
+        match self.cell(column) {
+            Cell::Int(n) => Some(n),
+            _ => None,
+        }
     }
 }
 
