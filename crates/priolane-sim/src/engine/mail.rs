@@ -42,6 +42,8 @@ pub(crate) struct LazyWire<B> {
     part: usize,
     /// By part that the packets go to, then by slot of the ring; that of the current window is with its `Inboxes`.
     sheaves: Vec<Sheaf<B>>,
+    /// Empty ones whose window is over, with their places: few windows have packets, and only those take memory.
+    spare: Vec<Sheaf<B>>,
     /// By slot: one bit per node that lives in that window whether or not something arrives.
     alive: Vec<u64>,
     words: usize,
@@ -77,14 +79,16 @@ impl<B: Body> Wire<B> for LazyWire<B> {
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
         let offset = at.0 - self.end.0;
-        let ahead = ((u128::from(offset) * u128::from(self.inverse)) >> 64) as u64;
-        if ahead + 1 >= self.slots {
-            let mut packet = *packet;
-            stamp(&mut packet);
-            return self.emit_far(Far { at, to, packet });
-        }
+        let ahead = self.windows_in(offset);
         let place = self.place(to.part(), self.window + 1 + ahead);
-        self.sheaves[place].push(offset - ahead * self.length, to, packet, stamp);
+        // Both exceptions at the end of their own: nothing must then be kept over a call here, at the end of every hop.
+        if ahead + 1 < self.slots
+            && let Some(free) = self.sheaves.get_mut(place).and_then(Sheaf::next)
+        {
+            free.write(offset - ahead * self.length, to, packet, stamp);
+        } else {
+            self.emit_slowly(to, at, packet, stamp);
+        }
     }
 
     fn post(&mut self, posted: Posted) {
@@ -118,6 +122,7 @@ impl<B: Body> LazyWire<B> {
         Self {
             part,
             sheaves: (0..parts as u64 * slots).map(|_| Sheaf::default()).collect(),
+            spare: Vec::new(),
             far_abroad: (0..parts).map(|_| Vec::new()).collect(),
             posted: Vec::new(),
             alive: vec![0; words * slots as usize],
@@ -158,10 +163,28 @@ impl<B: Body> LazyWire<B> {
         part * self.slots as usize + self.slot(window)
     }
 
+    /// Whole windows in a span, without a division.
+    #[inline]
+    fn windows_in(&self, offset: u64) -> u64 {
+        ((u128::from(offset) * u128::from(self.inverse)) >> 64) as u64
+    }
+
+    /// `emit` where the sheaf is full or the packet arrives beyond the ring.
     #[cold]
-    fn emit_far(&mut self, far: Far<B>) {
-        let part = far.to.part();
-        if part == self.part { self.keep_far(far) } else { self.far_abroad[part].push(far) }
+    #[inline(never)]
+    fn emit_slowly(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
+        let mut packet = *packet;
+        stamp(&mut packet);
+        let (part, offset) = (to.part(), at.0 - self.end.0);
+        let ahead = self.windows_in(offset);
+        if ahead + 1 < self.slots {
+            let since_start = offset - ahead * self.length;
+            self.sheaf(part, self.window + 1 + ahead).push(since_start, to, &packet);
+        } else if part == self.part {
+            self.keep_far(Far { at, to, packet });
+        } else {
+            self.far_abroad[part].push(Far { at, to, packet });
+        }
     }
 
     /// A packet for this part arrives beyond the ring, or did as it was sent.
@@ -208,17 +231,24 @@ impl<B: Body> LazyWire<B> {
         let mut sheaf = inboxes.take_sheaf();
         if end < self.end {
             sheaf.keep_from(end.0 - (self.end.0 - self.length));
+            let place = self.place(self.part, self.window);
+            self.sheaves[place] = sheaf;
         } else {
             sheaf.clear();
+            self.spare.push(sheaf);
         }
-        let place = self.place(self.part, self.window);
-        self.sheaves[place] = sheaf;
     }
 
-    /// The packets for `part` in `window`, which lies in the ring.
+    /// The packets for `part` in `window`, which lies in the ring, for some to be added.
     pub(super) fn sheaf(&mut self, part: usize, window: u64) -> &mut Sheaf<B> {
         let place = self.place(part, window);
-        &mut self.sheaves[place]
+        let sheaf = &mut self.sheaves[place];
+        if sheaf.is_bare()
+            && let Some(spare) = self.spare.pop()
+        {
+            *sheaf = spare;
+        }
+        sheaf
     }
 
     /// What goes to `part` and lies beyond the ring.
@@ -284,8 +314,8 @@ impl<B: Body> LazyWire<B> {
             self.far.pop();
             self.far_free.push(place);
             if let Some(Far { to, packet, .. }) = self.far_packets[place as usize].take() {
-                let place = self.place(to.part(), due);
-                self.sheaves[place].push(at.0 - due * self.length, to, &packet, |_| {});
+                let since_start = at.0 - due * self.length;
+                self.sheaf(to.part(), due).push(since_start, to, &packet);
             }
         }
         while let Some(&Reverse((due, node))) = self.far_wakes.peek() {

@@ -5,6 +5,7 @@ pub(crate) mod control_plane;
 pub(crate) mod drive;
 pub(crate) mod mail;
 pub(crate) mod network;
+mod order;
 pub(crate) mod partition;
 pub(crate) mod sheaf;
 pub(crate) mod threads;

@@ -142,6 +142,17 @@ impl Counts {
         }
     }
 
+    /// What was served of a class that was seen here before.
+    #[inline]
+    pub(crate) fn served_of(&mut self, class: Class) -> Option<&mut Tally> {
+        let class = usize::from(class) % CLASSES;
+        match class.checked_sub(1) {
+            None => Some(&mut self.first.served),
+            Some(_) if self.seen & bit(class as Class) == 0 => None,
+            Some(other) => self.rest.as_mut().map(|rest| &mut rest.others[other].served),
+        }
+    }
+
     /// A packet is put on the line.
     #[inline]
     pub(crate) fn sent(&mut self, class: Class, wire: u16) {

@@ -150,24 +150,41 @@ impl<D> Egress<D> {
         wire: &mut W,
     ) -> Started {
         wire.observe(|| Seen::Admitted(admission));
+        if admission != Admission::Queued {
+            return self.pass_changed(now, packet, admission, wire);
+        }
+        if B::STAMPED {
+            self.send_stamped(now, packet, 0, wire);
+        } else {
+            self.line.transmit(now, packet, &mut self.counts, wire);
+        }
+        Started::Yes
+    }
+
+    /// A packet that is not simply let pass.
+    #[cold]
+    fn pass_changed<B: Body, W: Wire<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        admission: Admission,
+        wire: &mut W,
+    ) -> Started {
         match admission {
-            Admission::Queued if B::STAMPED => self.send_stamped(now, packet, 0, wire),
-            Admission::Queued => self.line.transmit(now, packet, &mut self.counts, wire),
-            Admission::Marked => {
-                let mut marked = *packet;
-                admission.mark(&mut marked);
-                self.counts.marked(packet.header.class);
-                if B::STAMPED {
-                    self.send_stamped(now, &marked, 0, wire);
-                    return Started::Yes;
-                }
-                self.line.transmit(now, &marked, &mut self.counts, wire);
-            }
             Admission::Dropped => {
                 self.counts.dropped(packet.header.class, packet.header.wire);
                 return Started::No;
             }
             Admission::Returned => return Started::No,
+            Admission::Marked => self.counts.marked(packet.header.class),
+            Admission::Queued => {}
+        }
+        let mut kept = *packet;
+        admission.mark(&mut kept);
+        if B::STAMPED {
+            self.send_stamped(now, &kept, 0, wire);
+        } else {
+            self.line.transmit(now, &kept, &mut self.counts, wire);
         }
         Started::Yes
     }

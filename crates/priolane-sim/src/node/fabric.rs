@@ -72,8 +72,11 @@ impl<'a> Fabric<'a> {
         !self.scenario.outages.is_empty()
     }
 
-    /// The place, among the egress ports of `switch`, of the one a packet leaves by; `None` if there is no
+    /// The place, among the egress ports of `switch`, of the one a packet leaves by; [`NO_WAY`] if there is no
     /// way to its destination. A switch that sprays asks once for each packet, in order of arrival.
+    ///
+    /// Whether the packet's host hangs on this switch, or the switch has a choice, no processor can foresee: the way is
+    /// looked up without a branch on either.
     // Inlined by measurement: a switch asks for all arrivals of a window in one loop.
     #[inline(always)]
     pub(crate) fn next_port(
@@ -82,26 +85,19 @@ impl<'a> Fabric<'a> {
         switch: NodeId,
         header: &Header,
         chooser: &mut Chooser,
-    ) -> Option<usize> {
+    ) -> u32 {
         let topology = &self.scenario.topology;
-        let Forwarding { to_host, next, choices } = forwarding;
+        let Forwarding { ways, choices, to_hosts } = forwarding;
         let here = switch.0 - topology.hosts;
         let rack = topology.rack[header.dst.index()];
-        if rack == here {
-            return Some(to_host[header.dst.index()] as usize);
-        }
-        let NextHops { first, count } = next[(here * topology.racks + rack) as usize];
-        match count {
-            0 => None,
-            1 => Some(first as usize),
-            n => {
-                let pick = match chooser {
-                    Chooser::ByEntropy => topology.pick(header.entropy, switch, n),
-                    Chooser::Spray(dice) => throw(dice, n),
-                };
-                Some(choices[(first + pick) as usize] as usize)
-            }
-        }
+        let (down, across) = (to_hosts + u32::from(header.dst.0), here * topology.racks + rack);
+        let NextHops { first, count } = ways[if rack == here { down } else { across } as usize];
+        let pick = match chooser {
+            Chooser::ByEntropy => topology.pick(header.entropy, switch, count),
+            Chooser::Spray(dice) if count > 1 => throw(dice, count),
+            Chooser::Spray(_) => 0,
+        };
+        choices[(first + pick) as usize]
     }
 
     /// How `switch` chooses.
@@ -143,29 +139,37 @@ pub(crate) enum Chooser {
     Spray(Box<Stream>),
 }
 
+/// No port.
+pub(crate) const NO_WAY: u32 = u32::MAX;
+
 /// The topology's next hops, as places among the egress ports of each switch.
 #[derive(Debug)]
 pub(crate) struct Forwarding {
-    /// By host, at the switch it hangs on.
-    to_host: Vec<u32>,
-    /// By switch and rack: the only port, or the first of several in `choices`.
-    next: Vec<NextHops>,
+    /// Where the ports of a way stand in `choices`, one at least: by switch and rack, then by host for the switch it
+    /// hangs on.
+    ways: Vec<NextHops>,
+    /// Where those of the hosts begin.
+    to_hosts: u32,
+    /// [`NO_WAY`], each port for ways without a choice, and those with one.
     choices: Vec<u32>,
 }
 
 impl Forwarding {
     /// `egress_of` gives the place of each link among those of the node it leaves.
     fn new(topology: &Topology, routes: (&[NextHops], &[LinkId]), egress_of: &[u32]) -> Self {
-        let (next_hops, choices) = routes;
+        let (next_hops, with_choice) = routes;
         let port = |link: LinkId| egress_of[link.index()];
-        let resolve = |&hops: &NextHops| match hops.count {
-            1 => NextHops { first: port(LinkId(hops.first)), ..hops },
-            _ => hops,
+        let ports = egress_of.iter().max().map_or(0, |&last| last + 1);
+        let mut choices: Vec<u32> = std::iter::once(NO_WAY).chain(0..ports).collect();
+        let only = |link: LinkId| NextHops { first: 1 + port(link), count: 1 };
+        let resolve = |&NextHops { first, count }: &NextHops| match count {
+            0 => NextHops { first: 0, count: 1 },
+            1 => only(LinkId(first)),
+            _ => NextHops { first: 1 + ports + first, count },
         };
-        Self {
-            to_host: (0..topology.hosts).map(|h| port(topology.downlink(HostId(h as u16)))).collect(),
-            next: next_hops.iter().map(resolve).collect(),
-            choices: choices.iter().map(|&link| port(link)).collect(),
-        }
+        let to_host = |host: u32| only(topology.downlink(HostId(host as u16)));
+        let ways = next_hops.iter().map(resolve).chain((0..topology.hosts).map(to_host)).collect();
+        choices.extend(with_choice.iter().map(|&link| port(link)));
+        Self { ways, to_hosts: next_hops.len() as u32, choices }
     }
 }

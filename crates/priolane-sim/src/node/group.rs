@@ -196,24 +196,27 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         let host = &mut self[i];
         let scenario = fabric.scenario;
         let mut tick = span.samples();
-        let mut arrivals = arrivals.iter().peekable();
+        let last = Time(span.end.0 - 1);
+        let mut arrivals = arrivals.iter();
+        let mut arrival = arrivals.next();
         loop {
-            let local = host.next_local();
-            let arrival = arrivals.peek().map_or(Due::NEVER, |&(at, _)| Due::new(at, Kind::Arrival));
-            let now = local.min(arrival).at();
-            while let Some(instant) = tick.next_before(now.min(span.end)) {
-                host.catch_up(instant, wire);
-                host.sample(instant, &mut wire.samples);
+            let (next, limit) = match arrival {
+                Some((at, _)) => (at, Due::new(at, Kind::Arrival)),
+                None => (span.end, Due::new(span.end, Kind::Departure)),
+            };
+            let local = Some(host.next_local()).filter(|&local| local < limit);
+            let now = local.map_or(next, Due::at);
+            while let Some(instant) = tick.next_before(now) {
+                host.sample_at(instant, wire);
             }
-            if now >= span.end {
-                host.catch_up(Time(span.end.0 - 1), wire);
-                return span.keep_alive(host.next_life(), || host.has_reading());
-            }
-            host.catch_up(now, wire);
-            if local < arrival {
-                host.run_local(scenario, now, local.kind(), wire);
-            } else if let Some((_, packet)) = arrivals.next() {
-                host.arrive(scenario, now, packet, wire);
+            host.catch_up(now.min(last), wire);
+            match (local, arrival) {
+                (Some(local), _) => host.run_local(scenario, now, local.kind(), wire),
+                (None, Some((_, packet))) => {
+                    host.arrive(scenario, now, packet, wire);
+                    arrival = arrivals.next();
+                }
+                (None, None) => return span.keep_alive(host.next_life(), || host.has_reading()),
             }
             wire.handled += 1;
         }

@@ -29,6 +29,7 @@ use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
 use super::switch::queue_of;
 use crate::engine::control_plane::Told;
+use crate::engine::mail::LazyWire;
 use crate::outcome::{FlowSample, Readings, Received, Tally};
 use crate::scenario::{Nic, Scenario, ScheduledControl};
 use crate::trace::Seen;
@@ -298,7 +299,7 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// After a call to the transport: its events, then its packets.
-    #[inline]
+    #[inline(always)]
     fn settle<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
         wire.observe(|| Seen::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
@@ -349,6 +350,13 @@ impl<E: Endpoint> Host<E> {
     /// Whether the next sample will find something here.
     pub(crate) fn has_reading(&self) -> bool {
         self.waiting.packets > 0 || self.counts.unsampled_bytes() > 0
+    }
+
+    /// Reads the host as it is at `instant`.
+    #[cold]
+    pub(crate) fn sample_at(&mut self, instant: Time, wire: &mut LazyWire<E::Body>) {
+        self.catch_up(instant, wire);
+        self.sample(instant, &mut wire.samples);
     }
 
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.

@@ -112,8 +112,36 @@ impl Line {
     }
 
     /// The same, with what `stamp` writes into it.
-    #[inline]
+    ///
+    /// Every hop ends here. Nothing is kept over a call, so that no registers are saved: what calls is at the end of its
+    /// own way, and that is why the whole of it is said twice.
+    #[inline(never)]
     pub(crate) fn transmit_stamped<B: Body, W: Wire<B>>(
+        &mut self,
+        t: Time,
+        packet: &Packet<B>,
+        counts: &mut Counts,
+        wire: &mut W,
+        stamp: impl FnOnce(&mut Packet<B>),
+    ) {
+        let header = &packet.header;
+        if self.ps_per_byte != 0
+            && self.impairment.is_none()
+            && let Some(served) = counts.served_of(header.class)
+        {
+            served.add(header.wire);
+            self.free_at = t + Span(u64::from(header.wire) * u64::from(self.ps_per_byte));
+            wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header: *header });
+            wire.emit(self.to, self.free_at + self.delay, packet, stamp);
+        } else {
+            self.transmit_slowly(t, packet, counts, wire, stamp);
+        }
+    }
+
+    /// The same over a line that is impaired or takes no whole number of picoseconds for a byte, or of a class that is
+    /// new here.
+    #[inline(never)]
+    fn transmit_slowly<B: Body, W: Wire<B>>(
         &mut self,
         t: Time,
         packet: &Packet<B>,

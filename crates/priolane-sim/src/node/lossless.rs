@@ -22,7 +22,7 @@ use priolane_core::units::Time;
 
 use super::collector::Collector;
 use super::counts::Counts;
-use super::fabric::{Chooser, Fabric};
+use super::fabric::{Chooser, Fabric, NO_WAY};
 use super::held::{Held, HeldQueue};
 use super::line::Line;
 use super::switch::queue_of;
@@ -176,8 +176,8 @@ impl<B: Body> LosslessSwitch<B> {
         }
         let (forwarding, _) = fabric.forwarding(now);
         match fabric.next_port(forwarding, self.node, header, &mut self.chooser) {
-            Some(p) => self.offer(p, arrival, wire),
-            None => self.unroutable(fabric, now, header, wire),
+            NO_WAY => self.unroutable(fabric, now, header, wire),
+            p => self.offer(p as usize, arrival, wire),
         }
     }
 

@@ -7,7 +7,7 @@ use priolane_core::units::{Rate, Time};
 
 use super::collector::Collector;
 use super::egress::{Egress, Started};
-use super::fabric::{Chooser, Fabric};
+use super::fabric::{Chooser, Fabric, NO_WAY};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::{Readings, RunError, Tally};
 use crate::scenario::{PortSpec, Queues, Scenario};
@@ -44,9 +44,6 @@ impl Memory {
         self.buffer.admits(fill, header.wire)
     }
 }
-
-/// No port.
-const NO_WAY: u32 = u32::MAX;
 
 /// A port with a backlog, not to be looked at before something can be due there.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +119,7 @@ impl<D> Switch<D> {
         }
         self.routes.resize(arrivals.len(), NO_WAY);
         for (route, (_, packet)) in self.routes.iter_mut().zip(arrivals) {
-            let port = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser);
-            *route = port.map_or(NO_WAY, |p| p as u32);
+            *route = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser);
         }
     }
 
@@ -138,7 +134,7 @@ impl<D> Switch<D> {
         let (node, chooser) = (self.node, &mut self.chooser);
         let port = |(at, packet): (Time, &Packet<B>)| {
             let (forwarding, _) = fabric.forwarding(at);
-            fabric.next_port(forwarding, node, &packet.header, chooser).map_or(NO_WAY, |p| p as u32)
+            fabric.next_port(forwarding, node, &packet.header, chooser)
         };
         self.routes.extend(arrivals.map(port));
     }
@@ -188,10 +184,11 @@ impl<D> Switch<D> {
     {
         let (forwarding, _) = fabric.forwarding(now);
         let by_entropy = &mut Chooser::ByEntropy;
-        let Some(p) = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) else {
+        let p = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) as usize;
+        if p >= self.ports.len() {
             self.unroutable(fabric, now, packet, wire);
             return None;
-        };
+        }
         self.at_port(p, |port| port.serve_until(now, wire));
         Some((p, self.offer(p, now, packet, wire)))
     }
@@ -338,10 +335,11 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         let (forwarding, _) = fabric.forwarding(now);
-        let Some(p) = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) else {
+        let p = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize;
+        if p >= self.ports.len() {
             self.unroutable(fabric, now, packet, wire);
             return None;
-        };
+        }
         Some((p, self.offer(p, now, packet, wire)))
     }
 
