@@ -9,7 +9,7 @@ from priolane.figures.draw import draw_panel, power_text
 from priolane.figures.style import style_of
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.write import write_figures
-from priolane.report.model import Panel, Report, short
+from priolane.report.model import Estimate, Panel, Report, _metric_names, short
 
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 
@@ -51,7 +51,7 @@ def test_svg_keeps_its_colours_as_attributes() -> None:
 def test_bars_of_one_scheme_have_the_looks_of_classes_of_service() -> None:
     bars = REPORT.panels[2]
     one = next(series for series in bars.series if series.scheme == "es8")
-    marks = tuple(replace(mark, x=name) for mark, name in zip(one.marks, ("BE", "DS-1", "MRG"), strict=True))
+    marks = tuple(replace(mark, x=name) for mark, name in zip(one.marks, ("BE", "DS", "MRG"), strict=True))
     drawn = {element.get("fill") for element in svg_of(replace(bars, series=(replace(one, marks=marks),))).iter()}
     # Best effort is black, which SVG leaves out.
     assert {style_of(name).colour.lower() for name in ("ds", "mrg")} <= {str(fill).lower() for fill in drawn}
@@ -88,6 +88,43 @@ def test_ranks_go_from_dark_to_light_and_differ() -> None:
     assert luma == sorted(luma)
     assert len({look.colour for look in looks}) == 8
     assert len({look.marker for look in looks}) == 8
+
+
+def test_a_variant_has_a_shade_of_its_own_and_not_the_line_of_its_base() -> None:
+    base = style_of("firapam")
+    for name in ("firapam_per_mi", "firapam_literal", "firapam-drawn"):
+        look = style_of(name)
+        assert look.colour != base.colour
+        assert look.dash != base.dash
+        assert look.hatch != base.hatch
+    assert style_of("dctcp_x").colour in ("#000000", "#595959", "#8c8c8c")
+
+
+@pytest.mark.parametrize(
+    ("top", "label", "tick"),
+    [(2.5, "Wait (s)", "2.5"), (2.5e-3, "Wait (ms)", "2.5"), (5e-7, "Wait (ns)", "500")],
+)
+def test_spans_are_told_in_a_unit_that_fits(top: float, label: str, tick: str) -> None:
+    panel = REPORT.panels[0]
+    marks = tuple(
+        replace(panel.series[0].marks[0], x=x, estimate=Estimate(mean=y, low=None, high=None, seeds=1))
+        for x, y in ((1.0, 0.0), (2.0, top))
+    )
+    series = (replace(panel.series[0], marks=marks),)
+    wait = replace(panel, series=series, y_label="Wait (s)", log_y=False, reference=None)
+    texts = [element.text for element in svg_of(wait).iter(f"{{{SVG}}}text")]
+    assert label in texts
+    assert tick in texts
+
+
+def test_metrics_of_one_class_are_named_by_their_quantities() -> None:
+    assert _metric_names(["token_used.all", "token_wasted.all"]) == {
+        "token_used.all": "token used",
+        "token_wasted.all": "token wasted",
+    }
+    assert _metric_names(["gain.mice", "gain.medium"]) == {"gain.mice": "mice", "gain.medium": "medium"}
+    assert _metric_names(["fct.mice", "gain.medium"]) == {}
+    assert _metric_names(["gain.all"]) == {}
 
 
 def test_an_unknown_scheme_looks_the_same_everywhere() -> None:

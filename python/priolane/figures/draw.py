@@ -33,6 +33,8 @@ _Y_LABEL_CHARACTERS = 24
 # A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
 _HALF_A_DECADE = 5
+# What a span in seconds is told in, and how many of it are a second.
+_UNITS_OF_TIME = (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
 _PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
@@ -81,20 +83,41 @@ def power_text(value: float, _position: int | None = None) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _name_powers(axis: Axis) -> None:
+def _unit_of_time(axis: Axis, label: str) -> tuple[str, float]:
+    """A label, in which spans in seconds become spans in a unit that fits what the axis shows, and how many of it are a
+    second."""
+    about, in_seconds, rest = label.partition("(s)")
+    _, top = axis.get_view_interval()
+    if not in_seconds or top <= 0:
+        return label, 1.0
+    unit, scale = next(((u, s) for u, s in _UNITS_OF_TIME if top * s >= 1.0), _UNITS_OF_TIME[-1])
+    return f"{about}({unit}){rest}", scale
+
+
+def _name_ticks(axis: Axis, scale: float) -> None:
+    """Names ticks of a linear axis in another unit."""
+    if scale != 1.0:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * scale:.6g}"))
+
+
+def _name_powers(axis: Axis, scale: float) -> None:
     """Names powers of ten on a logarithmic axis and, where it shows hardly one, twos and fives between, or all."""
 
+    def power(value: float, _position: int | None = None) -> str:
+        return power_text(value * scale)
+
     def between(value: float, _position: int | None = None) -> str:
-        low, high = axis.get_view_interval()
+        low, high = (end * scale for end in axis.get_view_interval())
+        value *= scale
         exponent = math.floor(math.log10(value)) if value > 0 else 0
         digit = value / 10.0**exponent
         named = (2, 5) if high > low * _HALF_A_DECADE else range(2, 10)
         if not (0 < low < high <= low * _FEW_DECADES) or not any(math.isclose(digit, d) for d in named):
             return ""
-        power = power_text(10.0**exponent)
-        return f"{value:g}" if power[-1] in "01" else f"{digit:.0f}\N{MULTIPLICATION SIGN}{power}"
+        whole = power_text(10.0**exponent)
+        return f"{value:g}" if whole[-1] in "01" else f"{digit:.0f}\N{MULTIPLICATION SIGN}{whole}"
 
-    axis.set_major_formatter(FuncFormatter(power_text))
+    axis.set_major_formatter(FuncFormatter(power))
     axis.set_minor_formatter(FuncFormatter(between))
 
 
@@ -104,13 +127,14 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
     title = textwrap.wrap(panel.title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" …")
     axes.set_title("\n".join(title), pad=6)
     axes.set_xlabel(_clipped(panel.x_label))
-    axes.set_ylabel("\n".join(textwrap.wrap(_clipped(panel.y_label), _Y_LABEL_CHARACTERS)))
     if panel.log_x:
         axes.set_xscale("log")
-        _name_powers(axes.xaxis)
+        _name_powers(axes.xaxis, 1.0)
     if panel.log_y:
         axes.set_yscale("log")
-        _name_powers(axes.yaxis)
+    y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
+    (_name_powers if panel.log_y else _name_ticks)(axes.yaxis, scale)
+    axes.set_ylabel("\n".join(textwrap.wrap(_clipped(y_label), _Y_LABEL_CHARACTERS)))
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
 

@@ -83,6 +83,8 @@ _FIXED = {
 _RANK = re.compile(r"(?:order|rank|priority)_?(\d+)")
 _RANKS = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fdb42f")
 _COLOURS = (ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE)
+# Towards black or white, and how far.
+_SHADES = ((0, 0.4), (255, 0.35), (255, 0.55))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 _DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG)
 _HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
@@ -91,8 +93,8 @@ _HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
 def style_of(scheme: str) -> Style:
     """The style of a scheme: from the table, or for other names from a hash of the name, so that it never changes.
 
-    Ranks, such as `order3`, go from dark to light. A variant, such as `nos2_stale` or `DS-small`, has the colour of
-    its base.
+    Ranks, such as `order3`, go from dark to light. A variant, such as `nos2_stale` or `DS-small`, has a shade of its
+    base's colour, and neither its line nor its hatch.
     """
     fixed = _fixed(scheme)
     if fixed is not None:
@@ -100,10 +102,11 @@ def style_of(scheme: str) -> Style:
     pick = hashlib.sha256(scheme.encode()).digest()
     base = _base(scheme)
     hatches = [hatch for hatch in _HATCHES if base is None or hatch != base.hatch]
+    dashes = [dash for dash in _DASHES if base is None or dash != base.dash]
     return Style(
-        colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else base.colour,
+        colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else _shade(base.colour, pick[0]),
         marker=_MARKERS[pick[1] % len(_MARKERS)],
-        dash=_DASHES[pick[2] % len(_DASHES)],
+        dash=dashes[pick[2] % len(dashes)],
         hatch=hatches[pick[3] % len(hatches)],
     )
 
@@ -111,6 +114,14 @@ def style_of(scheme: str) -> Style:
 def style_of_class(name: str) -> Style | None:
     """The style of a class of flows, such as `BE` or `MRG-small`, if the table has it or its base."""
     return None if _fixed(name) is None and _base(name) is None else style_of(name)
+
+
+def _shade(colour: str, pick: int) -> str:
+    """A darker or a lighter shade of a colour."""
+    towards, part = _SHADES[pick % len(_SHADES)]
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    mixed = (round(value + (towards - value) * part) for value in (red, green, blue))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
 
 
 def _fixed(name: str) -> Style | None:

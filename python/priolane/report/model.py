@@ -206,8 +206,8 @@ def _claim(value: Mapping[str, Any]) -> Claim:
 def _panel(value: Mapping[str, Any]) -> Panel:
     kind, x_key = value["kind"], value["x"]
     read = value["series"]
-    prefix = _common_quantity(value["x_values"]) if kind == "bar" and x_key is None else ""
-    series = tuple(_series(item, read, prefix) for item in read)
+    names = _metric_names(value["x_values"]) if kind == "bar" and x_key is None else {}
+    series = tuple(_series(item, read, names) for item in read)
     return Panel(
         title=value["title"],
         kind=kind,
@@ -220,7 +220,7 @@ def _panel(value: Mapping[str, Any]) -> Panel:
     )
 
 
-def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], prefix: str) -> Series:
+def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Series:
     same = [other for other in siblings if other["scheme"] == value["scheme"]]
     alone = len(same) == len(siblings)
     several = len({other["class"] for other in same}) > 1
@@ -237,7 +237,7 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], pre
         parts = [*([] if graded and not measured else parts), point_text(value["at"])]
     nth = next(nth for nth, other in enumerate(same) if other is value)
     look = value["class"] if classed else f"rank{nth}" if graded else None
-    marks = (Mark(x=_x(point["x"], prefix), estimate=Estimate.read(point)) for point in value["points"])
+    marks = (Mark(x=_x(point["x"], names), estimate=Estimate.read(point)) for point in value["points"])
     return Series(
         scheme=value["scheme"],
         label=", ".join(parts),
@@ -247,17 +247,23 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], pre
     )
 
 
-def _x(value: Any, prefix: str) -> float | str:
+def _x(value: Any, names: Mapping[str, str]) -> float | str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     text = value if isinstance(value, str) else json.dumps(value)
-    return text.removeprefix(prefix)
+    return names.get(text, text)
 
 
-def _common_quantity(names: Sequence[Any]) -> str:
-    """`gain.` where all names are of one quantity, as in `gain.mice`, `gain.medium`."""
-    quantities = {str(name).partition(".")[0] for name in names}
-    return f"{quantities.pop()}." if len(quantities) == 1 and len(names) > 1 else ""
+def _metric_names(metrics: Sequence[Any]) -> dict[str, str]:
+    """What tells metrics apart: their classes, as in `gain.mice`, `gain.medium`, or their quantities, or both."""
+    parts = {str(metric): str(metric).partition(".")[::2] for metric in metrics}
+    quantities, classes = ({part[nth] for part in parts.values()} for nth in range(2))
+    if len(parts) < 2 or (len(quantities) > 1 and len(classes) > 1):
+        return {}
+    return {
+        metric: quantity.replace("_", " ") if len(quantities) > 1 else of_class
+        for metric, (quantity, of_class) in parts.items()
+    }
 
 
 def _spans_decades(xs: Sequence[float | str]) -> bool:
