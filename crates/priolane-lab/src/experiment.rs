@@ -34,7 +34,7 @@ pub use app::{
     RingText, RuleKind, RuleText, Start,
 };
 pub use coflow::{CoflowText, TraceText};
-pub use deadlines::{AtRate, Coverage, Deadline, Deadlines, Part, Split};
+pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Part, Split};
 pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
@@ -106,6 +106,9 @@ pub struct Experiment {
     /// How often senders report what of their flows is acknowledged; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub rates_every: Option<Span>,
+    /// How often probabilities of admission are kept; `None` for never.
+    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
+    pub admission_every: Option<Span>,
     /// What machines and flows pay; `None` where nothing is billed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
@@ -168,7 +171,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         None => Metrics::default(),
         Some(field) => evaluation::metrics(&field, &names, &groups)?,
     };
-    let known = evaluation::Names { schemes: &names, metrics: &metrics };
+    let admission_every = keys.take("admission_every").map(|f| f.positive_span()).transpose()?;
+    let known = evaluation::Names { schemes: &names, metrics: &metrics, admission_every };
     let events = match keys.take("event") {
         None => Vec::new(),
         Some(field) => events::read(&field, (&time, &groups), &mut sources)?,
@@ -191,6 +195,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
         sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
         rates_every: keys.take("rates_every").map(|f| f.positive_span()).transpose()?,
+        admission_every,
         price: keys.take("price").map(|f| pricing::price(&f)).transpose()?,
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
         sweep: Vec::new(),

@@ -18,6 +18,7 @@ pub mod optimum;
 pub mod plan;
 pub mod promised;
 pub mod quantity;
+pub mod requirement;
 pub mod results;
 pub mod scheme;
 pub mod source;

@@ -5,6 +5,7 @@ mod admission;
 mod build;
 mod deadlines;
 mod delay_based;
+mod drawn_deadlines;
 mod failures;
 mod fit;
 mod global;
@@ -12,6 +13,7 @@ mod identity;
 mod ports;
 mod realize;
 mod receiver_driven;
+mod requirement;
 mod resolve;
 mod traffic;
 
@@ -22,6 +24,7 @@ use serde_json::Value as Json;
 
 pub(crate) use admission::round_trip;
 pub use build::{Built, Load, Measured, build};
+pub use requirement::Requirement;
 
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, Named, Read, Sources};
@@ -108,6 +111,16 @@ pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
     let text = read_text(path, &name, SIZE_LIMIT)?;
     let base = path.parent().unwrap_or(Path::new("."));
     from_text(&name, &text, base, options).map(|plan| Plan { source: path.to_owned(), ..plan })
+}
+
+/// What the flows of `run` require; `None` where no deadline hangs on it.
+///
+/// # Errors
+/// As [`build`].
+pub fn required(run: &Run) -> Result<Option<Requirement>, InputError> {
+    let built = build(run)?;
+    let scenario = &built.scenario;
+    Ok(drawn_deadlines::r_base(&run.experiment, &scenario.topology, (&scenario.flows, run.seed)))
 }
 
 /// The runs of the experiment `text`, called `name` in messages, whose files are relative to `base`.

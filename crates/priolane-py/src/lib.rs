@@ -173,6 +173,14 @@ fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
+/// R_base of an experiment's flows, by point and seed.
+#[pyfunction]
+fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
+    let request = self::request(request)?;
+    let answer = py.detach(|| priolane_lab::requirement::answer(&request)).map_err(input_error)?;
+    response(&answer)
+}
+
 /// Speed of the engines on the stated scenarios, against what this machine allows.
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
@@ -272,7 +280,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
-        bench_threads, catalogue, channels, check, import_flows, plan, plan_top, promised, run_one,
-        thresholds, trace, verdicts, version,
+        bench_threads, catalogue, channels, check, import_flows, plan, plan_requirement, plan_top, promised,
+        run_one, thresholds, trace, verdicts, version,
     };
 }

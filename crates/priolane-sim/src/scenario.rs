@@ -183,6 +183,8 @@ pub struct Scenario {
     /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. If it is some, the
     /// transport's monitor interval is the same.
     pub rates_every: Option<Span>,
+    /// How often probabilities of admission are kept for the tables, above zero; `None` for not at all.
+    pub admission_every: Option<Span>,
     /// Seed of all random streams of the run.
     pub seed: u64,
     /// When it ends.

@@ -1,10 +1,12 @@
-"""`priolane plan top`: what it takes to have TOP's ports on switches, and how long tokens are good for."""
+"""`priolane plan`: what it takes to have TOP's ports on switches (`top`), what flows require (`requirement`), and the
+thresholds of priority by size that do best in simulation (`thresholds`)."""
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
-from priolane import _core
+from priolane import _core, tune
 from priolane.cli import arguments, show
 
 _PS_PER_US = 1e6
@@ -13,8 +15,8 @@ _BPS_PER_GBPS = 1e9
 
 def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     """Adds the command."""
-    command = commands.add_parser("plan", help="what a scheme takes to deploy")
-    schemes = command.add_subparsers(dest="scheme", required=True, metavar="SCHEME")
+    command = commands.add_parser("plan", help="what a scheme takes to deploy, and what flows require")
+    schemes = command.add_subparsers(dest="scheme", required=True, metavar="WHAT")
     top = schemes.add_parser("top", help="TOP: ports, VLANs, forwarding entries, shapers, cost, expiry of tokens")
     top.add_argument(
         "--limiter",
@@ -57,6 +59,83 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     )
     top.add_argument("--json", action="store_true", help="as JSON")
     top.set_defaults(carry_out=carry_out)
+    _add_requirement(schemes)
+    _add_thresholds(schemes)
+
+
+def _add_requirement(plans: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    command = plans.add_parser(
+        "requirement", help="R_base of an experiment: the least deadlines at which its flows fit"
+    )
+    command.add_argument("experiment", type=Path, metavar="FILE.toml", help="an experiment with deadlines by `r_base`")
+    size = command.add_mutually_exclusive_group()
+    size.add_argument(
+        "--quick", dest="size", action="store_const", const="quick", default="default", help="the file's [quick] values"
+    )
+    size.add_argument("--full", dest="size", action="store_const", const="full", help="the file's [full] values")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(carry_out=_requirement)
+
+
+def _requirement(chosen: argparse.Namespace) -> int:
+    """Prints a row for each point and seed."""
+    request = {"experiment": str(chosen.experiment), "size": chosen.size}
+    answer = json.loads(_core.plan_requirement(json.dumps(request)))
+    if chosen.json:
+        show.line(json.dumps(answer, indent=2))
+        return 0
+    rows = [
+        [
+            ", ".join(f"{key} = {value}" for key, value in row["point"]) or "-",
+            f"{row['seed']}",
+            row["fits"],
+            row["shared"],
+        ]
+        for row in answer
+    ]
+    show.table(["point", "seed", "R_base", "met by sharing too"], rows)
+    return 0
+
+
+def _add_thresholds(plans: "arguments.Commands[argparse.ArgumentParser]") -> None:
+    command = plans.add_parser("thresholds", help="thresholds of `size` that do best in simulation (AuTO)")
+    command.add_argument("experiment", type=Path, metavar="FILE.toml", help="an experiment with the scheme")
+    command.add_argument("of", metavar="SCHEME", help="its scheme whose assign row is `size`")
+    command.add_argument("--metric", choices=tuple(tune.METRICS), default="fct", help="made least (default: fct)")
+    command.add_argument(
+        "--class", dest="size_class", default="all", metavar="NAME", help="of which flows (default: all)"
+    )
+    command.add_argument(
+        "--most",
+        type=arguments.whole(1, 10_000),
+        default=60,
+        metavar="N",
+        help="thresholds that are tried (default: 60)",
+    )
+    arguments.add_grid(command)
+    command.set_defaults(carry_out=_thresholds)
+
+
+def _thresholds(chosen: argparse.Namespace) -> int:
+    """Prints every try that was better than all before, and the last as the line of a scheme file."""
+    out = chosen.out or Path("runs") / f"{chosen.experiment.stem}-thresholds"
+    simulated = tune.Simulated(
+        path=chosen.experiment,
+        scheme=chosen.of,
+        metric=chosen.metric,
+        size_class=chosen.size_class,
+        options=arguments.options(chosen),
+        settings=arguments.settings(chosen),
+        out=out,
+    )
+    tries = tune.descend(simulated.start(), simulated.cost, most=chosen.most)
+    better = [one for i, one in enumerate(tries) if all(one.cost < before.cost for before in tries[:i])]
+    rows = [[", ".join(f"{bytes_}B" for bytes_ in one.thresholds), f"{one.cost:.6g}"] for one in better]
+    show.table(["thresholds", f"{chosen.metric}.{chosen.size_class}"], rows)
+    best = ", ".join(f'"{bytes_}B"' for bytes_ in better[-1].thresholds)
+    show.line(f"{len(tries)} tried, in {out}")
+    show.line(f'assign = {{ kind = "size", thresholds = [{best}] }}')
+    return 0
 
 
 def _count(command: argparse.ArgumentParser, name: str, default: int, most: int, about: str) -> None:

@@ -71,6 +71,13 @@ _FIXED = {
     "paccp": Style(VERMILION, "X", SOLID, "xx"),
     "paccpdctcp": Style(BLUE, "^", DASHED, "++"),
     "firapam": Style(VERMILION, "*", SOLID, "||"),
+    # Firapam on classes of three kinds: a colour for each kind, solid lines with admission
+    "wfqasked": Style(BLACK, "o", DOTTED, "..."),
+    "wfqfirapam": Style(BLACK, "s", SOLID, "///"),
+    "topasked": Style(BLUE, "^", DASHED, "ooo"),
+    "topfirapam": Style(BLUE, "v", SOLID, "\\\\\\"),
+    "prioplusasked": Style(VERMILION, "d", DASH_DOT, "+++"),
+    "prioplusfirapam": Style(VERMILION, "X", SOLID, "xxx"),
     # PACCP's classes of service
     "be": Style(BLACK, "o", DOTTED, ""),
     "ds": Style(BLUE, "^", DASHED, "\\\\"),

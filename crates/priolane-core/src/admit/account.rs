@@ -31,6 +31,8 @@ pub struct Key {
     pub updates: u64,
     /// Where it was on the way.
     pub trail: Trail,
+    /// Where it was at the end of each interval watched in which it was updated; empty if it was not watched.
+    pub watched: Vec<(Time, f64)>,
 }
 
 /// Updates of one probability, and where it was half of them ago.
@@ -40,11 +42,14 @@ pub(super) struct Drift {
     /// The probability after each power of two of updates.
     at: Vec<f64>,
     trail: Trail,
+    every: Option<Span>,
+    watched: Vec<(Time, f64)>,
 }
 
 impl Drift {
-    pub(super) fn new() -> Self {
-        Self { updates: 0, at: Vec::new(), trail: Trail::default() }
+    /// That of a probability that is watched this often, if at all.
+    pub(super) fn new(every: Option<Span>) -> Self {
+        Self { updates: 0, at: Vec::new(), trail: Trail::default(), every, watched: Vec::new() }
     }
 
     /// An update at `now` left the probability at `p`.
@@ -56,6 +61,13 @@ impl Drift {
         self.trail.add(Step { p, update: self.updates, at: now });
         if self.updates.is_power_of_two() {
             self.at.push(p);
+        }
+        if let Some(every) = self.every.filter(|&every| every > Span::ZERO) {
+            let end = Time(now.0 - now.0 % every.0) + every;
+            match self.watched.last_mut() {
+                Some(last) if last.0 == end => last.1 = p,
+                _ => self.watched.push((end, p)),
+            }
         }
     }
 
@@ -69,6 +81,7 @@ impl Drift {
             p_half: half.copied().unwrap_or(1.0),
             updates: self.updates,
             trail: self.trail.clone(),
+            watched: self.watched.clone(),
         }
     }
 }
@@ -200,7 +213,7 @@ mod tests {
     #[test]
     fn a_probability_settles_where_it_leaves_the_band_for_the_last_time() {
         let settled = |path: &[f64], band| {
-            let mut drift = Drift::new();
+            let mut drift = Drift::new(None);
             for (i, &p) in path.iter().enumerate() {
                 drift.updated(p, Time(1_000 + 10 * i as u64));
             }
@@ -228,11 +241,21 @@ mod tests {
 
     #[test]
     fn drift_is_read_after_the_power_of_two_up_to_half_of_the_updates() {
-        let mut drift = Drift::new();
+        let mut drift = Drift::new(None);
         let read = |drift: &Drift| (drift.key((HostId(1), 0), 9.0).p_half, drift.updates);
         assert_eq!(read(&drift), (1.0, 0));
         (1..=11).for_each(|i| drift.updated(f64::from(i), Time::ZERO));
         // 11 / 2 = 5, and 4 is the power of two up to it.
         assert_eq!(read(&drift), (4.0, 11));
+    }
+
+    #[test]
+    fn a_watched_probability_is_kept_at_the_end_of_each_interval_that_updated_it() {
+        let mut drift = Drift::new(Some(Span(10)));
+        for (at, p) in [(0, 0.9), (9, 0.8), (10, 0.7), (35, 0.6), (39, 0.5)] {
+            drift.updated(p, Time(at));
+        }
+        let watched = drift.key((HostId(1), 0), 0.5).watched;
+        assert_eq!(watched, [(Time(10), 0.8), (Time(20), 0.7), (Time(40), 0.5)]);
     }
 }

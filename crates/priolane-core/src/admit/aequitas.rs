@@ -99,8 +99,8 @@ struct Channel {
 }
 
 impl Channel {
-    fn new() -> Self {
-        Self { p: 1.0, last_increase: Time::ZERO, drift: Drift::new() }
+    fn new(watch: Option<Span>) -> Self {
+        Self { p: 1.0, last_increase: Time::ZERO, drift: Drift::new(watch) }
     }
 }
 
@@ -110,12 +110,13 @@ pub struct Aequitas {
     config: Config,
     channels: FxHashMap<(HostId, Class), Channel>,
     live: FxHashMap<FlowId, Live>,
+    watch: Option<Span>,
 }
 
 impl Aequitas {
     /// With every probability at 1.
     pub fn new(config: Config) -> Self {
-        Self { config, channels: FxHashMap::default(), live: FxHashMap::default() }
+        Self { config, channels: FxHashMap::default(), live: FxHashMap::default(), watch: None }
     }
 
     /// The admit probability of flows to `dst` that ask for `class`.
@@ -133,7 +134,8 @@ impl Aequitas {
             Per::Mtu => target.times(mtus),
             Per::Rpc => target,
         };
-        let channel = self.channels.entry(key).or_insert_with(Channel::new);
+        let watch = self.watch;
+        let channel = self.channels.entry(key).or_insert_with(|| Channel::new(watch));
         if done.latency < allowed {
             let due = done.now.since(channel.last_increase) > window;
             if due {
@@ -182,6 +184,10 @@ impl Admission for Aequitas {
 
     fn aborted(&mut self, flow: FlowId) {
         self.live.remove(&flow);
+    }
+
+    fn watch(&mut self, every: Span) {
+        self.watch = Some(every);
     }
 
     fn account(&self) -> Account {

@@ -100,8 +100,8 @@ struct Channel {
 }
 
 impl Channel {
-    fn new() -> Self {
-        Self { p: 1.0, last: None, drift: Drift::new() }
+    fn new(watch: Option<Span>) -> Self {
+        Self { p: 1.0, last: None, drift: Drift::new(watch) }
     }
 
     /// The difference quotient with the sample before, which `(x, u)` becomes; `None` where there is none.
@@ -121,6 +121,7 @@ pub struct Firapam {
     live: FxHashMap<FlowId, Live>,
     magnitudes: [Magnitudes; 3],
     skipped: u64,
+    watch: Option<Span>,
 }
 
 impl Firapam {
@@ -133,6 +134,7 @@ impl Firapam {
             live: FxHashMap::default(),
             magnitudes: Default::default(),
             skipped: 0,
+            watch: None,
         }
     }
 
@@ -145,6 +147,12 @@ impl Firapam {
     fn map(&self, live: &Live) -> Class {
         let p = self.admit_probability(live.dst, live.asked);
         mapped(live.asked, lowest(self.config.levels), (p, live.draw))
+    }
+
+    /// That of the class that a flow runs at.
+    fn channel(&mut self, live: &Live) -> &mut Channel {
+        let watch = self.watch;
+        self.channels.entry((live.dst, live.given)).or_insert_with(|| Channel::new(watch))
     }
 
     /// What was seen of a flow, or of the rest of one, updates the probability of the class it runs at.
@@ -164,7 +172,7 @@ impl Firapam {
             Mode::Literal { a } => a * g,
             Mode::Analytic { a, step } => (a * g).clamp(-step, step),
         };
-        let channel = self.channels.entry((live.dst, live.given)).or_insert_with(Channel::new);
+        let channel = self.channel(live);
         channel.p = (channel.p + step).min(b_up).max(b_low);
         channel.drift.updated(channel.p, now);
     }
@@ -177,8 +185,7 @@ impl Firapam {
         match self.config.mode {
             Mode::Literal { .. } => {
                 let terms = constants.utility(seen, rival)?;
-                let channel = self.channels.entry((live.dst, live.given)).or_insert_with(Channel::new);
-                Some((channel.quotient((seen.rate(), terms.sum())), terms))
+                Some((self.channel(live).quotient((seen.rate(), terms.sum())), terms))
             }
             Mode::Analytic { .. } => {
                 let terms = constants.gradient(seen, rival)?;
@@ -249,6 +256,10 @@ impl Admission for Firapam {
 
     fn aborted(&mut self, flow: FlowId) {
         self.live.remove(&flow);
+    }
+
+    fn watch(&mut self, every: Span) {
+        self.watch = Some(every);
     }
 
     fn account(&self) -> Account {

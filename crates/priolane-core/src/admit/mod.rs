@@ -26,7 +26,7 @@ pub use none::Everyone;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId};
 use crate::rng::Stream;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Decides, at one source host, which class a flow gets.
 pub trait Admission: Send + Debug {
@@ -46,6 +46,12 @@ pub trait Admission: Send + Debug {
 
     /// A flow was aborted: it never completes, and teaches nothing.
     fn aborted(&mut self, flow: FlowId);
+
+    /// From now on, before the first flow, keeps what probabilities were at the end of each `every`, above zero, for
+    /// [`Key::watched`]. Default: there are none.
+    fn watch(&mut self, every: Span) {
+        let _ = every;
+    }
 
     /// What it has come to.
     fn account(&self) -> Account;

@@ -340,6 +340,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSp
         machines: Vec::new(),
         on_downgrade: Vec::new(),
         rates_every: None,
+        admission_every: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

@@ -1,6 +1,7 @@
 //! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme, or
 //! as long as each takes at a rate. The last are known after the run only, and to no transport or policy
-//! (docs/assumptions.md#deadline-mix).
+//! (docs/assumptions.md#deadline-mix). Times of a mix may be multiples of R_base, the least at which all flows fit the
+//! lines they go to (docs/assumptions.md#r-base).
 
 use priolane_core::units::{Rate, Span};
 use serde::Serialize;
@@ -58,9 +59,30 @@ pub enum Deadlines {
 pub struct Part {
     /// The part, above 0; all sum to 1.
     pub share: f64,
-    /// How long its flows have; no deadline without.
-    #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
-    pub within: Option<Span>,
+    /// How long its flows have.
+    #[serde(flatten)]
+    pub allowed: Allowed,
+}
+
+/// How long the flows of a part have.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Allowed {
+    /// As long as stated.
+    Within {
+        /// Above zero.
+        #[serde(serialize_with = "as_text::span")]
+        within: Span,
+    },
+    /// `r_base` times R_base, over `over`.
+    OfBase {
+        /// What the flows have where all fit, in R_base; above 0.
+        r_base: f64,
+        /// How much more is required than fits; above 0.
+        over: f64,
+    },
+    /// They have no deadline.
+    Ever {},
 }
 
 impl Serialize for Deadlines {
@@ -74,9 +96,9 @@ impl Serialize for Deadlines {
 
 impl Deadlines {
     /// How long a flow has, `u` drawn evenly from [0, 1).
-    pub fn draw(&self, u: f64) -> Option<Span> {
+    pub fn draw(&self, u: f64) -> Allowed {
         let parts = match self {
-            Self::All(span) => return Some(*span),
+            Self::All(span) => return Allowed::Within { within: *span },
             Self::Mix(parts) => parts,
         };
         let mut below = 0.0;
@@ -84,15 +106,21 @@ impl Deadlines {
             below += part.share;
             u < below
         });
-        drawn.or(parts.last()).and_then(|part| part.within)
+        drawn.or(parts.last()).map_or(Allowed::Ever {}, |part| part.allowed)
     }
 
     /// Whether each flow has one.
     pub fn of_all(&self) -> bool {
         match self {
             Self::All(_) => true,
-            Self::Mix(parts) => parts.iter().all(|part| part.within.is_some()),
+            Self::Mix(parts) => parts.iter().all(|part| part.allowed != Allowed::Ever {}),
         }
+    }
+
+    /// Whether any hangs on R_base.
+    pub fn of_base(&self) -> bool {
+        let by_base = |part: &Part| matches!(part.allowed, Allowed::OfBase { .. });
+        matches!(self, Self::Mix(parts) if parts.iter().any(by_base))
     }
 }
 
@@ -189,7 +217,22 @@ fn part(field: &Field<'_>) -> Result<Part, InputError> {
     if share <= 0.0 {
         return Err(share_field.error("this part has no flows", "a share above 0"));
     }
-    let within = keys.take("within").map(|f| f.positive_span()).transpose()?;
+    let allowed = match (keys.take("within"), keys.take("r_base")) {
+        (Some(_), Some(field)) => {
+            return Err(field.error("`within` is stated too", "one of within and r_base"));
+        }
+        (Some(field), None) => Allowed::Within { within: field.positive_span()? },
+        (None, Some(field)) => {
+            let over = keys.take("over").map_or(Ok(1.0), |f| above_zero(&f))?;
+            Allowed::OfBase { r_base: above_zero(&field)?, over }
+        }
+        (None, None) => Allowed::Ever {},
+    };
     keys.finish()?;
-    Ok(Part { share, within })
+    Ok(Part { share, allowed })
+}
+
+fn above_zero(field: &Field<'_>) -> Result<f64, InputError> {
+    let number = field.number(0.0, 1e6)?;
+    if number > 0.0 { Ok(number) } else { Err(field.error("0 is no multiple", "above 0, such as 1.5")) }
 }

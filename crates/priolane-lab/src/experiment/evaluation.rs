@@ -216,6 +216,7 @@ pub enum Direction {
 pub(super) struct Names<'a> {
     pub(super) schemes: &'a [String],
     pub(super) metrics: &'a Metrics,
+    pub(super) admission_every: Option<Span>,
 }
 
 fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Result<S::Ok, S::Error> {
@@ -476,6 +477,21 @@ impl Names<'_> {
         Err(field.no_such(name, &known))
     }
 
+    /// Probabilities are those of a class that flows ask for.
+    fn probability(&self, field: &Field<'_>, class: &str) -> Result<(), InputError> {
+        if self.admission_every.is_none() {
+            let what = "probabilities are not kept over time";
+            return Err(field.error(what, "admission_every = \"1ms\" at the top of the file"));
+        }
+        match self.metrics.classes.iter().find(|(name, _)| name == class) {
+            Some((_, own)) if own.asked.is_some() => Ok(()),
+            _ => Err(field.error(
+                format!("{class:?} is no class that flows ask for"),
+                "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
+            )),
+        }
+    }
+
     fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
         let Some(known) = Quantity::named(quantity) else {
             let fix = match nearest(quantity, Quantity::names()) {
@@ -508,11 +524,14 @@ impl Names<'_> {
         if relative && self.metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
-        if let Quantity::Settling(_) = known {
+        if let Quantity::Settling(_) | Quantity::Keys(_) = known {
             return match class {
                 "all" => Ok(()),
-                _ => Err(field.error("all probabilities settle together", format!("{quantity}.all"))),
+                _ => Err(field.error("all probabilities count together", format!("{quantity}.all"))),
             };
+        }
+        if known == Quantity::Probability {
+            return self.probability(field, class);
         }
         if matches!(known, Quantity::Effective(_)) && self.metrics.effective.is_none() {
             let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";

@@ -103,6 +103,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.resolved()).collect(),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
+        admission_every: experiment.admission_every,
         seed: run.seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,

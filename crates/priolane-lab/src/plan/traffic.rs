@@ -9,10 +9,11 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
+use super::drawn_deadlines;
 use crate::experiment::{
-    Active, AppText, CoflowText, Deadline, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue,
-    PairText, PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent,
-    Setting, Sizes, Target, Timing,
+    Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
+    PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
+    Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -37,6 +38,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     if experiment.topology.paths == Paths::Racks {
         flows.iter_mut().for_each(|flow| flow.entropy = between_racks(topology, flow));
     }
+    drawn_deadlines::set(experiment, topology, (&mut flows, seed));
     Ok(Traffic { flows, waits })
 }
 
@@ -64,6 +66,7 @@ pub(super) fn probe(experiment: &Experiment, topology: &Topology) -> Result<(), 
         let draw = Draw { seed: 1, group: number as u16, until: Until::Flows(1) };
         let traffic = group_flows(experiment, topology, group, draw)?;
         countable(experiment, group, &traffic)?;
+        drawn_deadlines::countable(experiment, &traffic)?;
     }
     Ok(())
 }
@@ -151,12 +154,6 @@ fn group_flows(
             "a pair for each flow of a host, of an app whose flows are few",
         )
     })?;
-    if let Some(Deadline::Drawn(deadlines)) = &group.deadline {
-        let mut stream = Stream::new(draw.seed, Purpose::Deadlines, u64::from(draw.group));
-        flows.iter_mut().for_each(|flow| {
-            flow.deadline = deadlines.draw(stream.uniform()).map(|within| flow.start + within);
-        });
-    }
     if let Some(active) = group.active {
         flows.iter_mut().for_each(|flow| {
             flow.start += active.from;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use priolane_core::admit::{Key, Magnitudes, Settled};
 use priolane_core::ids::Class;
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub struct AdmissionRecord {
     /// How quickly they settled; null where none had ten updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
+    /// The probabilities over time; null where they were not kept (`admission_every`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
     /// Completions and monitor intervals that taught nothing.
     pub skipped: u64,
     /// What applications were told, by group in order; those of groups that were told nothing are left out.
@@ -123,6 +126,26 @@ pub struct Settling {
     pub p90_rtts: f64,
 }
 
+/// Probabilities over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OverTime {
+    /// Length of a bin, in seconds; the first begins with the run.
+    pub every_s: f64,
+    /// By class asked for, in order.
+    pub classes: Vec<ClassProbability>,
+}
+
+/// The probabilities of a class that flows ask for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassProbability {
+    /// The class.
+    pub class: Class,
+    /// Probabilities that were updated at least once.
+    pub keys: u64,
+    /// Their mean at the end of each bin; before its first update a probability is 1.
+    pub mean_p: Vec<f64>,
+}
+
 /// The magnitude of a term, to a quarter of its power of two.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Term {
@@ -153,6 +176,10 @@ impl AdmissionRecord {
             moves: outcome.flows.iter().map(|flow| u64::from(flow.moves)).sum(),
             keys: Keys::of(&keys),
             settling: Settling::of(&keys, rtt),
+            over_time: source
+                .scenario
+                .admission_every
+                .map(|every| OverTime::of(&keys, (every, outcome.stopped_at))),
             notices: notices(source, outcome),
             skipped: accounts().map(|account| account.skipped).sum(),
             terms: terms.into_iter().filter_map(|(name, magnitudes)| Term::of(name, &magnitudes)).collect(),
@@ -243,6 +270,32 @@ impl Keys {
     }
 }
 
+impl OverTime {
+    fn of(keys: &[Key], (every, end): (Span, Time)) -> Self {
+        let bins = end.0.div_ceil(every.0.max(1)) as usize;
+        let mut classes: BTreeMap<Class, Vec<&Key>> = BTreeMap::new();
+        for key in keys.iter().filter(|key| key.updates > 0) {
+            classes.entry(key.class).or_default().push(key);
+        }
+        let of_class = |(class, keys): (Class, Vec<&Key>)| {
+            let mut sums = vec![0.0; bins];
+            for key in &keys {
+                let (mut steps, mut p) = (key.watched.iter().peekable(), 1.0);
+                for (sum, bin) in sums.iter_mut().zip(1u64..) {
+                    if let Some(&(_, now)) = steps.next_if(|(at, _)| at.0 <= bin * every.0) {
+                        p = now;
+                    }
+                    *sum += p;
+                }
+            }
+            let count = keys.len() as u64;
+            let mean_p = sums.into_iter().map(|sum| sum / count as f64).collect();
+            ClassProbability { class, keys: count, mean_p }
+        };
+        Self { every_s: every.as_secs_f64(), classes: classes.into_iter().map(of_class).collect() }
+    }
+}
+
 impl Settling {
     fn of(keys: &[Key], rtt: Span) -> Option<Self> {
         let busy: Vec<&Key> = keys.iter().filter(|key| key.updates >= LEAST_TO_SETTLE).collect();
@@ -298,6 +351,26 @@ mod tests {
     }
 
     #[test]
+    fn probabilities_over_time_are_means_of_what_each_was_last() {
+        let key = |class, watched: &[(u64, f64)]| Key {
+            dst: priolane_core::ids::HostId(0),
+            class,
+            p: 0.0,
+            p_half: 0.0,
+            updates: watched.len() as u64,
+            trail: Trail::default(),
+            watched: watched.iter().map(|&(at, p)| (Time(at), p)).collect(),
+        };
+        let keys =
+            [key(0, &[(10, 0.5), (30, 0.25)]), key(0, &[(20, 1.5)]), key(1, &[(40, 0.125)]), key(2, &[])];
+        let over_time = OverTime::of(&keys, (Span(10), Time(35)));
+        let means: Vec<_> = over_time.classes.iter().map(|c| (c.class, c.keys, c.mean_p.clone())).collect();
+        // (0.5 + 1) / 2, (0.5 + 1.5) / 2, (0.25 + 1.5) / 2 twice.
+        assert_eq!(means[0], (0, 2, vec![0.75, 1.0, 0.875, 0.875]));
+        assert_eq!(means[1..], [(1, 1, vec![1.0, 1.0, 1.0, 0.125])]);
+    }
+
+    #[test]
     fn keys_by_hand() {
         let key = |p, p_half, updates| Key {
             dst: priolane_core::ids::HostId(0),
@@ -306,6 +379,7 @@ mod tests {
             p_half,
             updates,
             trail: Trail::default(),
+            watched: Vec::new(),
         };
         let keys = Keys::of(&[key(0.1, 0.5, 300), key(1.9, 1.8, 100), key(1.0, 1.0, 200)]);
         assert_eq!(

@@ -15,7 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
-use priolane_core::ids::{CoflowId, FlowId};
+use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, Outcome, Sample};
@@ -94,6 +94,8 @@ pub struct Rows<'a> {
     told: Vec<Told>,
     /// Names of the flows that were reported.
     reported: BTreeMap<FlowId, String>,
+    /// Probabilities of admission over time: those of which host, destination and class, when, and what.
+    watched: Vec<(Arc<str>, Time, f64)>,
     /// Coflows.
     coflows: Vec<CoflowRecord>,
     /// Bills; `None` where nothing is priced.
@@ -118,6 +120,7 @@ impl<'a> Rows<'a> {
             ports: port_names(&source.scenario.topology),
             told: told(outcome),
             reported: reported.map(|flow| (flow, format!("flow{}", flow.0))).collect(),
+            watched: watched(&source.scenario.topology, outcome),
             coflows: coflows::coflows(&source, outcome),
             bills: None,
         }
@@ -147,6 +150,7 @@ impl<'a> Rows<'a> {
                 self.outcome.samples.ports.len() * SAMPLED.len()
                     + self.told.len()
                     + self.outcome.reports.len()
+                    + self.watched.len()
             }
         }
     }
@@ -292,7 +296,8 @@ impl<'a> Rows<'a> {
         ]
     }
 
-    /// Instant, entity, metric and value: first the samples of ports, then what the controller told, then flows.
+    /// Instant, entity, metric and value: first the samples of ports, then what the controller told, then flows, then
+    /// probabilities.
     fn series_row(&self, row: usize) -> (Time, &str, &str, f64) {
         let per = SAMPLED.len();
         if let Some(sample) = self.outcome.samples.ports.get(row / per) {
@@ -303,9 +308,29 @@ impl<'a> Rows<'a> {
         if let Some(told) = self.told.get(row) {
             return (told.at, "controller", &told.metric, told.bytes as f64);
         }
-        let report = self.outcome.reports[row - self.told.len()];
-        (report.at, &self.reported[&report.flow], "acked_bytes", report.acked_bytes as f64)
+        let row = row - self.told.len();
+        if let Some(report) = self.outcome.reports.get(row) {
+            return (report.at, &self.reported[&report.flow], "acked_bytes", report.acked_bytes as f64);
+        }
+        let (key, at, p) = &self.watched[row - self.outcome.reports.len()];
+        (*at, key, "p_admit", *p)
     }
+}
+
+/// A row for each interval in which a probability was updated: those of `h0->h3/1` are of flows of host 0 to host 3 that
+/// ask for class 1.
+fn watched(topology: &Topology, outcome: &Outcome) -> Vec<(Arc<str>, Time, f64)> {
+    let name = |host: HostId| {
+        let node = topology.node_of(host);
+        topology.names.get(node.0 as usize).cloned().unwrap_or_else(|| format!("host{}", host.0))
+    };
+    let keys =
+        outcome.admission.iter().flat_map(|(host, account)| account.keys.iter().map(|key| (*host, key)));
+    let rows = keys.filter(|(_, key)| !key.watched.is_empty()).flat_map(|(host, key)| {
+        let entity: Arc<str> = format!("{}->{}/{}", name(host), name(key.dst), key.class).into();
+        key.watched.iter().map(move |&(at, p)| (Arc::clone(&entity), at, p))
+    });
+    rows.collect()
 }
 
 /// A row for each threshold that the controller told: `class_threshold_1` is the first of the class ladder.

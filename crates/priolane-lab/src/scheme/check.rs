@@ -203,7 +203,7 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 }
 
 /// How many classes flows are given and are demoted to.
-fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
+pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
     let given = match &scheme.assign {
         Assign::Known(known) => known.levels(),
         Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,

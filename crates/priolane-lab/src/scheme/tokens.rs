@@ -6,7 +6,7 @@ use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
-use super::check::{Fabric, Fault};
+use super::check::{Fabric, Fault, carried};
 use super::parts::PortKind;
 use super::token_port::Order;
 use super::transport::word;
@@ -419,15 +419,26 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = "receivers rank flows by deadlines, and no flow has one".to_owned();
         return Err(Fault::new("transport.priority", what, "a group with deadline = \"2ms\""));
     }
-    classes(scheme, tokens)?;
+    classes(scheme, (tokens, fabric))?;
     ways(tokens, fabric)
 }
 
-/// Classes are the receivers' to give.
-fn classes(scheme: &Scheme, tokens: &Tokens) -> Result<(), Fault> {
+/// Classes are the receivers' to give, unless they give those that flows were given.
+fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens, &Fabric)) -> Result<(), Fault> {
+    let wanted = carried(scheme, fabric);
+    let asked = tokens.priority == By::Asked;
+    if asked && wanted > u32::from(tokens.classes) {
+        let what = format!("flows are given {wanted} classes, and tokens have {}", tokens.classes);
+        let fix = format!("transport.classes = {wanted} and port.classes = {wanted}");
+        return Err(Fault::new("transport.classes", what, fix));
+    }
+    if !asked && scheme.admit.levels().is_some() {
+        let what = format!("`{}` gives flows classes, and receivers give tokens theirs", scheme.admit.name());
+        return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
+    }
     match scheme.assign {
         Assign::None => Ok(()),
-        Assign::Known(_) if tokens.priority == By::Asked => Ok(()),
+        Assign::Known(_) if asked => Ok(()),
         _ => {
             let what =
                 format!("`{}` gives packets classes, and receivers give tokens theirs", scheme.assign.name());

@@ -133,6 +133,15 @@ impl<'a> Grid<'a> {
             let settling = record.admission.as_ref().and_then(|admission| admission.settling.as_ref());
             return settling.map(|settling| of.of(settling)).ok_or_else(|| missing("no probability"));
         }
+        if let Quantity::Keys(of) = *quantity {
+            let keys =
+                record.admission.as_ref().map(|admission| &admission.keys).filter(|keys| keys.count > 0);
+            return keys.map(|keys| of.of(keys)).ok_or_else(|| missing("no probability"));
+        }
+        if *quantity == Quantity::Probability {
+            let last = self.probabilities(record, class).and_then(|(_, bins)| bins.last().copied());
+            return last.ok_or_else(|| missing("no probability"));
+        }
         if let Quantity::Order(cost) = *quantity {
             let order = record.order.as_ref();
             let value = order.and_then(|order| if cost == Cost::Taken { order.o1 } else { order.o2 });
@@ -241,6 +250,14 @@ impl<'a> Grid<'a> {
         Ok(all)
     }
 
+    /// Length of bins, and mean probability by bin, of flows that ask for the class that `class` names.
+    fn probabilities<'r>(&self, record: &'r RunRecord, class: &str) -> Option<(f64, &'r [f64])> {
+        let asked = self.spec.classes.iter().find(|own| own.name == class)?.asked?;
+        let over_time = record.admission.as_ref()?.over_time.as_ref()?;
+        let own = over_time.classes.iter().find(|own| own.class == asked)?;
+        Some((over_time.every_s, &own.mean_p))
+    }
+
     /// The class that ratios of `class` are relative to.
     fn over(&self, class: &str) -> Option<&str> {
         self.spec.classes.iter().find(|c| c.name == class)?.over.as_deref()
@@ -264,6 +281,10 @@ impl<'a> Grid<'a> {
                     every = rates.every_s;
                     of.over_time(rates, class)
                 }
+                (Quantity::Probability, _) => self.probabilities(record, class).map(|(bin, means)| {
+                    every = bin;
+                    means.iter().copied().map(Some).collect()
+                }),
                 _ => None,
             };
             seeds.push(values.ok_or_else(|| Gap::Value(format!("{path} is not known over time")))?);

@@ -7,7 +7,7 @@ use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
-use crate::results::admission::Settling;
+use crate::results::admission::{Keys, Settling};
 use crate::results::record::RunRecord;
 use crate::results::tokens::TokenRecord;
 
@@ -46,8 +46,14 @@ pub enum Quantity {
     Coflows(OfCoflows),
     /// Of timely flows at the declared bottleneck (see `metrics::effective`).
     Effective(Timely),
-    /// Of admission's probabilities.
+    /// Half of the 95 % interval of the part of deadlines missed.
+    DeadlineMissHalfWidth,
+    /// Of admission's probabilities: how they settled.
     Settling(Settles),
+    /// How many updates they had, and how far they still moved.
+    Keys(Kept),
+    /// Their mean over the keys of the class asked for.
+    Probability,
     /// What priorities cost at a port (see `metrics::order`).
     Order(Cost),
     /// Of a set of ports, whose name stands where other quantities have a class.
@@ -177,6 +183,28 @@ impl Settles {
     }
 }
 
+/// What is asked of the probabilities of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The fewest updates of one.
+    Updates,
+    /// The median of updates.
+    MedianUpdates,
+    /// The largest difference between one in the end and about half of its updates before.
+    Drift,
+}
+
+impl Kept {
+    /// Its value.
+    pub fn of(self, keys: &Keys) -> f64 {
+        match self {
+            Self::Updates => keys.fewest_updates as f64,
+            Self::MedianUpdates => keys.median_updates as f64,
+            Self::Drift => keys.largest_drift,
+        }
+    }
+}
+
 /// A cost of priorities at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
@@ -297,7 +325,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 58] = [
+const QUANTITIES: [(&str, Quantity); 63] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -313,6 +341,7 @@ const QUANTITIES: [(&str, Quantity); 58] = [
     ("deadline_miss_rate", Quantity::DeadlineMissRate),
     ("deadline_meet_ratio", Quantity::DeadlineMeetRatio),
     ("deadline_infeasible_rate", Quantity::DeadlineInfeasibleRate),
+    ("deadline_miss_half_width", Quantity::DeadlineMissHalfWidth),
     ("downgraded", Quantity::Downgraded),
     ("upgraded", Quantity::Upgraded),
     ("class_threshold", Quantity::Thresholds(Of::Class)),
@@ -339,6 +368,10 @@ const QUANTITIES: [(&str, Quantity); 58] = [
     ("p_settling", Quantity::Settling(Settles::Rtts)),
     ("p_settling_updates", Quantity::Settling(Settles::Updates)),
     ("p_settled", Quantity::Settling(Settles::Part)),
+    ("p_updates", Quantity::Keys(Kept::Updates)),
+    ("p_updates_p50", Quantity::Keys(Kept::MedianUpdates)),
+    ("p_drift", Quantity::Keys(Kept::Drift)),
+    ("p_admit", Quantity::Probability),
     ("o1", Quantity::Order(Cost::Taken)),
     ("o2", Quantity::Order(Cost::Idle)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
@@ -411,6 +444,7 @@ impl Quantity {
             Self::DeadlineMissRate => summary.deadline_miss_rate,
             Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
+            Self::DeadlineMissHalfWidth => half_width(summary.deadlines_missed, summary.deadlines_met),
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
             Self::Thresholds(_)
@@ -420,12 +454,25 @@ impl Quantity {
             | Self::Ports(_)
             | Self::Effective(_)
             | Self::Settling(_)
+            | Self::Keys(_)
+            | Self::Probability
             | Self::Tokens(_)
             | Self::DataWait
             | Self::Throughput
             | Self::Loss => None,
         }
     }
+}
+
+/// The 97.5th percentile of the normal law.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent.
+fn half_width(missed: u64, met: u64) -> Option<f64> {
+    let (missed, n) = (missed as f64, (missed + met) as f64);
+    let (p, z2) = (missed / n, Z * Z);
+    let half = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
+    (n > 0.0).then_some(half)
 }
 
 /// A quantity of a class under every scheme: `gain.mice`.

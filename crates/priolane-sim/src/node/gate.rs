@@ -36,7 +36,8 @@ pub(crate) struct Given {
 impl Gate {
     /// The gate of `host`; `None` where every flow gets the class it asks for.
     pub(crate) fn new(scenario: &Scenario, host: HostId) -> Option<Box<Self>> {
-        let policy = scenario.admission.at_host()?;
+        let mut policy = scenario.admission.at_host()?;
+        scenario.admission_every.into_iter().for_each(|every| policy.watch(every));
         let dice = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));
         let lowest = scenario.admission.levels().map_or(0, |levels| levels.saturating_sub(1));
         let applications = Applications::new(&scenario.on_downgrade);

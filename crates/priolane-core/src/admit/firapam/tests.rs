@@ -140,7 +140,7 @@ fn issue_is_algorithm_1() {
 fn moves_are_to_the_adjacent_level_and_as_frequent_as_p_says() {
     for (p, neighbour) in [(0.35, 2u8), (1.35, 0)] {
         let mut policy = Firapam::new(config(ANALYTIC));
-        policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new() });
+        policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None) });
         let (mut dice, n) = (dice(4), 100_000);
         let mut given = [0u32; 3];
         for id in 0..n {
@@ -263,7 +263,7 @@ fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
 #[test]
 fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
     let mut policy = Firapam::new(config(ANALYTIC));
-    policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new() });
+    policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None) });
     let (spec, end) =
         (flow(0, (1, 0), 125_000_000, Some(SECOND)), done(0, 125_000_000, Span::from_ms(1200), 0));
     let mut dice = dice(6);

@@ -45,6 +45,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,
+        admission_every: None,
         controls: Vec::new(),
         adaptation: None,
         seed: 1,

@@ -210,6 +210,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,
+        admission_every: None,
         seed: 1,
         stop: Stop::WhenDone {
             grace: Span::from_ms(1),

@@ -1,0 +1,127 @@
+"""Thresholds of priority by size, optimised against the simulator (AuTO of Firapam's Table I).
+
+    start      the scheme's thresholds, as its file states them
+    step       one threshold times or over a factor, if they stay in order and whole: kept if the cost falls
+    factors    4, 2, 1.4, 1.2, each until no step of any threshold is better
+
+The cost is the mean of a metric over the experiment's points and seeds: the same flows for every try.
+docs/assumptions.md#auto-thresholds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from priolane._core import InputError
+from priolane.experiment import Options, check, toml_text
+from priolane.grid import Settings, run_grid
+
+FACTORS = (4.0, 2.0, 1.4, 1.2)
+
+# What can be minimised, and what run summaries call it.
+METRICS = {
+    "fct": "mean_fct_s",
+    "fct_p99": "p99_fct_s",
+    "slowdown": "mean_slowdown",
+    "slowdown_p99": "p99_slowdown",
+    "deadline_miss_rate": "deadline_miss_rate",
+}
+
+_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
+
+Thresholds = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Thresholds in bytes, and what they cost."""
+
+    thresholds: Thresholds
+    cost: float
+
+
+def descend(start: Sequence[int], cost: Callable[[Thresholds], float], *, most: int = 200) -> list[Tried]:
+    """Every try in order, at most `most`; the best is the one of least cost, the earliest of equals."""
+    tried: dict[Thresholds, float] = {}
+
+    def costs(thresholds: Thresholds) -> float:
+        if thresholds not in tried:
+            tried[thresholds] = cost(thresholds)
+        return tried[thresholds]
+
+    best = tuple(start)
+    costs(best)
+    for factor in FACTORS:
+        better = True
+        while better and len(tried) < most:
+            better = False
+            for step in _steps(best, factor):
+                if len(tried) < most and costs(step) < tried[best]:
+                    best, better = step, True
+                    break
+    return [Tried(thresholds, value) for thresholds, value in tried.items()]
+
+
+def _steps(thresholds: Thresholds, factor: float) -> list[Thresholds]:
+    steps = []
+    for place, threshold in enumerate(thresholds):
+        for moved in (round(threshold * factor), round(threshold / factor)):
+            step = (*thresholds[:place], moved, *thresholds[place + 1 :])
+            if moved >= 1 and list(step) == sorted(set(step)):
+                steps.append(step)
+    return steps
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What thresholds of `scheme` cost in the experiment at `path`; results go below `out`."""
+
+    path: Path
+    scheme: str
+    metric: str
+    size_class: str
+    options: Options
+    settings: Settings
+    out: Path
+
+    def start(self) -> Thresholds:
+        """The thresholds of the scheme's file; raises `InputError` where it has none by size."""
+        merged: Mapping[str, Any] = check(self.path, self.options)["merged"]
+        assign = merged.get("scheme", {}).get(self.scheme, {}).get("assign")
+        if assign is None:
+            known = ", ".join(merged.get("scheme", {}))
+            raise InputError(f"{self.path}: key `scheme`: there is no scheme {self.scheme!r}; one of {known}")
+        if assign["kind"] != "size":
+            raise InputError(
+                f"{self.path}: key `scheme.{self.scheme}.assign`: `{assign['kind']}` has no thresholds of size; "
+                'assign = { kind = "size", thresholds = ["10kB", "1MB"] }'
+            )
+        return tuple(_bytes(text) for text in assign["thresholds"])
+
+    def cost(self, thresholds: Thresholds) -> float:
+        """The mean of the metric over points and seeds; raises `InputError` where a run has none."""
+        key = f"scheme.{self.scheme}.assign.thresholds"
+        sets = (*self.options.sets, (key, toml_text([f"{bytes_}B" for bytes_ in thresholds])))
+        options = Options(sets=sets, seeds=self.options.seeds, schemes=(self.scheme,), size=self.options.size)
+        place = self.out / "-".join(str(threshold) for threshold in thresholds)
+        results = run_grid(self.path, place, options, self.settings)
+        values = [self._value(record) for record in results.records.values()]
+        return sum(values) / len(values)
+
+    def _value(self, record: Mapping[str, Any]) -> float:
+        summary = record["summary"].get(self.size_class)
+        if summary is None:
+            known = ", ".join(record["summary"])
+            raise InputError(f"{self.path}: key `metrics.classes`: there is no {self.size_class!r}; one of {known}")
+        value = summary[METRICS[self.metric]]
+        if value is None:
+            raise InputError(f"{self.path}: {self.metric}.{self.size_class} has no value: no flow gives one")
+        return float(value)
+
+
+def _bytes(text: str) -> int:
+    for unit, factor in _UNITS:
+        if text.endswith(unit):
+            return round(float(text.removesuffix(unit)) * factor)
+    raise InputError(f"{text!r} is no size, such as 10kB")
