@@ -25,8 +25,9 @@ use super::counts::Counts;
 use super::fabric::{Chooser, Fabric, NO_WAY};
 use super::held::{Held, HeldQueue};
 use super::line::Line;
+use super::strays::Strays;
 use super::switch::queue_of;
-use crate::outcome::{Readings, RunError, Tally};
+use crate::outcome::Readings;
 use crate::scenario::{headroom, pause_wire};
 use crate::trace::{Backlog, Seen};
 use crate::wire::{Arrival, Wire};
@@ -111,7 +112,7 @@ pub(crate) struct LosslessSwitch<B: Body> {
     pause_wire: u16,
     /// When lines of ports with work become free.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
-    unrouted: Option<Box<[Tally; CLASSES]>>,
+    strays: Strays,
 }
 
 impl<B: Body> LosslessSwitch<B> {
@@ -145,7 +146,7 @@ impl<B: Body> LosslessSwitch<B> {
             chooser: fabric.chooser(node),
             pause_wire: pause_wire(&scenario.frame),
             agenda: BinaryHeap::new(),
-            unrouted: None,
+            strays: Strays::new(node),
         }
     }
 
@@ -176,7 +177,7 @@ impl<B: Body> LosslessSwitch<B> {
         }
         let (forwarding, _) = fabric.forwarding(now);
         match fabric.next_port(forwarding, self.node, header, &mut self.chooser) {
-            NO_WAY => self.unroutable(fabric, now, header, wire),
+            NO_WAY => self.strays.add(fabric, now, header, wire),
             p => self.offer(p as usize, arrival, wire),
         }
     }
@@ -270,20 +271,6 @@ impl<B: Body> LosslessSwitch<B> {
         Some(back)
     }
 
-    #[cold]
-    fn unroutable<W: Wire<B>>(&mut self, fabric: &Fabric, now: Time, header: &Header, wire: &mut W) {
-        if fabric.links_fail() {
-            let tallies = self.unrouted.get_or_insert_default();
-            tallies[usize::from(header.class) % CLASSES].add(header.wire);
-            return;
-        }
-        wire.violated(RunError::Violation {
-            what: format!("no route to {:?}", header.dst),
-            at: now,
-            place: fabric.scenario.topology.names[self.node.index()].clone(),
-        });
-    }
-
     /// Whether the next sample will find something here.
     pub(crate) fn has_reading(&self) -> bool {
         self.ports.iter().any(|port| port.queue.packets() > 0 || port.counts.unsampled_bytes() > 0)
@@ -299,7 +286,7 @@ impl<B: Body> LosslessSwitch<B> {
 
     /// Hands over what the run leaves.
     pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
-        self.unrouted.iter().for_each(|tallies| out.unrouted(tallies));
+        self.strays.finish(out);
         let reverse = |link| fabric.scenario.topology.reverse(link);
         let upstream: Vec<LinkId> = self.port_of.iter().map(|&p| reverse(self.ports[p].line.link)).collect();
         for (from, &link) in upstream.iter().enumerate() {

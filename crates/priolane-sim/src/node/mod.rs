@@ -16,4 +16,5 @@ pub(crate) mod machines;
 pub(crate) mod nic;
 pub(crate) mod reactions;
 pub(crate) mod standstill;
+mod strays;
 pub(crate) mod switch;

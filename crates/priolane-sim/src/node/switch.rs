@@ -1,6 +1,6 @@
 //! A switch: forwarding, and an egress port per link.
 
-use priolane_core::ids::{CLASSES, Class, LinkId, NodeId};
+use priolane_core::ids::{Class, LinkId, NodeId};
 use priolane_core::packet::{Body, Frame, Header, Packet};
 use priolane_core::port::{Discipline, Fill, SharedBuffer};
 use priolane_core::units::{Rate, Time};
@@ -8,8 +8,9 @@ use priolane_core::units::{Rate, Time};
 use super::collector::Collector;
 use super::egress::{Egress, Started};
 use super::fabric::{Chooser, Fabric, NO_WAY};
+use super::strays::Strays;
 use crate::engine::window::Span as WindowSpan;
-use crate::outcome::{Readings, RunError, Tally};
+use crate::outcome::Readings;
 use crate::scenario::{PortSpec, Queues, Scenario};
 use crate::wire::Wire;
 
@@ -23,8 +24,7 @@ pub(crate) struct Switch<D> {
     /// The ports by which the arrivals of the present window leave.
     routes: Vec<u32>,
     chooser: Chooser,
-    /// Packets that found no way, by class; there are none where no link fails.
-    unrouted: Option<Box<[Tally; CLASSES]>>,
+    strays: Strays,
     memory: Option<Memory>,
 }
 
@@ -78,30 +78,9 @@ impl<D> Switch<D> {
             busy: Vec::new(),
             routes: Vec::new(),
             chooser: fabric.chooser(node),
-            unrouted: None,
+            strays: Strays::new(node),
             memory: fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 }),
         }
-    }
-
-    /// A packet has no way out: links have failed, or the topology was not checked.
-    #[cold]
-    fn unroutable<B: Body, W: Wire<B>>(
-        &mut self,
-        fabric: &Fabric,
-        now: Time,
-        packet: &Packet<B>,
-        wire: &mut W,
-    ) {
-        let Header { class, wire: size, dst, .. } = packet.header;
-        if fabric.links_fail() {
-            self.unrouted.get_or_insert_default()[usize::from(class) % CLASSES].add(size);
-            return;
-        }
-        wire.violated(RunError::Violation {
-            what: format!("no route to {dst:?}"),
-            at: now,
-            place: fabric.scenario.topology.names[self.node.index()].clone(),
-        });
     }
 
     /// Looks up where the arrivals of a window will leave: all of them first, so that the memory they lie in is
@@ -155,7 +134,9 @@ impl<D> Switch<D> {
         if self.memory.is_some() {
             return self.arrive_shared(p, fabric, now, packet, wire);
         }
-        let Some(port) = self.ports.get_mut(p) else { return self.unroutable(fabric, now, packet, wire) };
+        let Some(port) = self.ports.get_mut(p) else {
+            return self.strays.add(fabric, now, &packet.header, wire);
+        };
         if port.listed {
             port.serve_until(now, wire);
         }
@@ -186,7 +167,7 @@ impl<D> Switch<D> {
         let by_entropy = &mut Chooser::ByEntropy;
         let p = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) as usize;
         if p >= self.ports.len() {
-            self.unroutable(fabric, now, packet, wire);
+            self.strays.add(fabric, now, &packet.header, wire);
             return None;
         }
         self.at_port(p, |port| port.serve_until(now, wire));
@@ -222,7 +203,7 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         if p >= self.ports.len() {
-            return self.unroutable(fabric, now, packet, wire);
+            return self.strays.add(fabric, now, &packet.header, wire);
         }
         self.at_port(p, |port| port.serve_until(now, wire));
         self.offer(p, now, packet, wire);
@@ -337,7 +318,7 @@ impl<D> Switch<D> {
         let (forwarding, _) = fabric.forwarding(now);
         let p = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize;
         if p >= self.ports.len() {
-            self.unroutable(fabric, now, packet, wire);
+            self.strays.add(fabric, now, &packet.header, wire);
             return None;
         }
         Some((p, self.offer(p, now, packet, wire)))
@@ -372,7 +353,7 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        self.unrouted.iter().for_each(|tallies| out.unrouted(tallies));
+        self.strays.finish(out);
         for port in &mut self.ports {
             let link = port.line.link;
             let queues = fabric.scenario.ports[link.index()].queues;

@@ -13,6 +13,7 @@ use super::*;
 use crate::engine::partition::Partition;
 use crate::node::estimator::Posted;
 use crate::outage::Outages;
+use crate::outcome::RunError;
 use crate::scenario::{Measuring, Nic, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
 use crate::waits::News;
