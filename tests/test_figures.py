@@ -1,3 +1,4 @@
+import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +7,7 @@ import pytest
 
 from made import FIXTURES
 from priolane.figures.draw import draw_panel, power_text
-from priolane.figures.style import style_of
+from priolane.figures.style import SOLID, style_of
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.write import write_figures
 from priolane.report.model import Estimate, Panel, Report, _metric_names, short
@@ -125,6 +126,27 @@ def test_metrics_of_one_class_are_named_by_their_quantities() -> None:
     assert _metric_names(["gain.mice", "gain.medium"]) == {"gain.mice": "mice", "gain.medium": "medium"}
     assert _metric_names(["fct.mice", "gain.medium"]) == {}
     assert _metric_names(["gain.all"]) == {}
+
+
+def test_quantities_of_several_classes_of_one_scheme_each_look_different() -> None:
+    report = json.loads((FIXTURES / "report.json").read_text(encoding="utf-8"))
+    panel = next(panel for panel in report["panels"] if panel["x"])
+    one = panel["series"][0]
+    pairs = [("H", "downgraded"), ("M", "downgraded"), ("M", "upgraded")]
+    panel["series"] = [{**one, "class": asked, "quantity": quantity} for asked, quantity in pairs]
+    read = Report.from_json(json.dumps(report))
+    series = next(panel for panel in read.panels if len(panel.series) == 3 and "H" in panel.series[0].label).series
+    assert [one.label for one in series] == ["H, downgraded", "M, downgraded", "M, upgraded"]
+    assert len({style_of(one.look or one.scheme).colour for one in series}) == 3
+
+
+def test_the_kinds_of_lanes_have_a_colour_each_and_admission_solid_lines() -> None:
+    looks = {
+        name: style_of(name) for kind in ("wfq", "top", "prioplus") for name in (f"{kind}_asked", f"{kind}_firapam")
+    }
+    assert len({look.colour for look in looks.values()}) == 3
+    assert len({look.marker for look in looks.values()}) == len({look.hatch for look in looks.values()}) == 6
+    assert {name for name, look in looks.items() if look.dash == SOLID} == {n for n in looks if n.endswith("firapam")}
 
 
 def test_an_unknown_scheme_looks_the_same_everywhere() -> None:

@@ -71,6 +71,8 @@ _FIXED = {
     "paccp": Style(VERMILION, "X", SOLID, "xx"),
     "paccpdctcp": Style(BLUE, "^", DASHED, "++"),
     "firapam": Style(VERMILION, "*", SOLID, "||"),
+    "asked": Style(ORANGE, "<", LONG, "xx"),
+    "firapampermi": Style(VERMILION, "D", DASHED, "xx"),
     # Firapam on classes of three kinds: a colour for each kind, solid lines with admission
     "wfqasked": Style(BLACK, "o", DOTTED, "..."),
     "wfqfirapam": Style(BLACK, "s", SOLID, "///"),

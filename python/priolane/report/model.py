@@ -236,7 +236,9 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], nam
     if pointed:
         parts = [*([] if graded and not measured else parts), point_text(value["at"])]
     nth = next(nth for nth, other in enumerate(same) if other is value)
-    look = value["class"] if classed else f"rank{nth}" if graded else None
+    # And so do quantities of several classes: a look of its own for each pair.
+    ranked = graded or (classed and measured)
+    look = f"rank{nth}" if ranked else value["class"] if classed else None
     marks = (Mark(x=_x(point["x"], names), estimate=Estimate.read(point)) for point in value["points"])
     return Series(
         scheme=value["scheme"],

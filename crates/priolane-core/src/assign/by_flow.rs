@@ -3,6 +3,7 @@
 //! ```text
 //! size           class = number of thresholds below the size                        Homa, Aalo with known sizes
 //! coflow size    the same of the bytes of all flows of its coflow                     SEBF's order, by bands
+//! deadlines 1st  class = 0 with a deadline, else 1 + number of thresholds below the size  Karuna
 //! random         class = number of cumulative shares not above U[0, 1)              Aequitas' generator
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
 //! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
@@ -29,6 +30,9 @@ pub enum Rule {
     Size(Vec<u64>),
     /// By the size of the whole coflow: thresholds in bytes, non-decreasing; a size equal to one is not above it.
     CoflowSize(Vec<u64>),
+    /// Flows with a deadline before all others, these by size: thresholds in bytes, non-decreasing; a size equal to one
+    /// is not above it (docs/assumptions.md#karuna).
+    DeadlinesFirst(Vec<u64>),
     /// At random: the share of each class, summing to 1.
     Random(Vec<f64>),
     /// By the time from start to deadline: thresholds, non-decreasing; one equal to a threshold is not above it.
@@ -80,6 +84,7 @@ impl Rule {
         let of = |thresholds: usize| (thresholds + 1).min(16) as u8;
         match self {
             Self::Size(thresholds) | Self::CoflowSize(thresholds) => of(thresholds.len()),
+            Self::DeadlinesFirst(thresholds) => of(thresholds.len() + 1),
             Self::Deadline(thresholds) => of(thresholds.len()),
             Self::DemandRate(thresholds) => of(thresholds.len()),
             Self::Random(shares) | Self::DeadlineRank(shares) => of(shares.len().saturating_sub(1)),
@@ -108,6 +113,8 @@ impl Rule {
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
         let class = match self {
             Self::Size(thresholds) => exceeded(thresholds, flow.size?),
+            Self::DeadlinesFirst(_) if flow.deadline.is_some() => 0,
+            Self::DeadlinesFirst(thresholds) => 1 + exceeded(thresholds, flow.size?),
             Self::Random(shares) => above(shares, u),
             Self::Deadline(thresholds) => {
                 let allowed = allowance(flow)?;

@@ -574,6 +574,7 @@ pub static ENTRIES: &[Entry] = &[
     policies::FLOW_FRACTION,
     policies::EQUAL_BYTES,
     policies::RANDOM_FRACTION,
+    policies::DEADLINES_FIRST,
     policies::DEADLINE,
     policies::DEADLINE_RANK,
     policies::DEMAND_RATE,

@@ -65,6 +65,19 @@ pub(super) const RANDOM_FRACTION: Entry = entry(
     ["random_fraction", "each flow's class is drawn", "docs/assumptions.md#firapam-tables"],
     &[FRACTIONS],
 );
+pub(super) const DEADLINES_FIRST: Entry = entry(
+    Row::Assign,
+    [
+        "deadlines_first",
+        "flows with a deadline first, the others after them, smaller first, cut at stated sizes",
+        "Karuna (SIGCOMM 2016), Firapam Table I",
+    ],
+    &[parameter(
+        "thresholds",
+        "sizes up to which flows without a deadline are in each class but the first and last",
+        ["B", "", "docs/assumptions.md#karuna"],
+    )],
+);
 pub(super) const DEADLINE: Entry = entry(
     Row::Assign,
     [

@@ -46,6 +46,12 @@ pub enum Known {
         #[serde(serialize_with = "as_text::many_bytes")]
         thresholds: Vec<u64>,
     },
+    /// With a deadline first, the others by size (Karuna).
+    DeadlinesFirst {
+        /// Where one class of those without ends and the next begins.
+        #[serde(serialize_with = "as_text::many_bytes")]
+        thresholds: Vec<u64>,
+    },
     /// At random.
     RandomFraction {
         /// The share of each class, summing to 1.
@@ -121,6 +127,7 @@ impl Known {
             Self::Size { .. } => "size",
             Self::CoflowSize { .. } => "coflow_size",
             Self::RandomFraction { .. } => "random_fraction",
+            Self::DeadlinesFirst { .. } => "deadlines_first",
             Self::Deadline { .. } => "deadline",
             Self::DeadlineRank { .. } => "deadline_rank",
             Self::DemandRate { .. } => "demand_rate",
@@ -136,6 +143,7 @@ impl Known {
             | Self::RandomFraction { fractions }
             | Self::DeadlineRank { fractions } => fractions.len() as u8,
             Self::Size { thresholds } | Self::CoflowSize { thresholds } => thresholds.len() as u8 + 1,
+            Self::DeadlinesFirst { thresholds } => thresholds.len() as u8 + 2,
             Self::Deadline { thresholds } => thresholds.len() as u8 + 1,
             Self::DemandRate { thresholds } => thresholds.len() as u8 + 1,
         }
@@ -144,7 +152,10 @@ impl Known {
     /// Whether it looks at deadlines.
     pub fn reads_deadlines(&self) -> bool {
         match self {
-            Self::Deadline { .. } | Self::DeadlineRank { .. } | Self::DemandRate { .. } => true,
+            Self::Deadline { .. }
+            | Self::DeadlinesFirst { .. }
+            | Self::DeadlineRank { .. }
+            | Self::DemandRate { .. } => true,
             Self::PowerLaw { of, .. } => matches!(of, Measure::Deadline { .. }),
             Self::FlowFraction { .. }
             | Self::EqualBytes { .. }
@@ -163,6 +174,7 @@ impl Known {
             Self::Size { thresholds } => Rule::Size(thresholds.clone()),
             Self::CoflowSize { thresholds } => Rule::CoflowSize(thresholds.clone()),
             Self::RandomFraction { fractions } => Rule::Random(fractions.clone()),
+            Self::DeadlinesFirst { thresholds } => Rule::DeadlinesFirst(thresholds.clone()),
             Self::Deadline { thresholds } => Rule::Deadline(thresholds.clone()),
             Self::DeadlineRank { fractions } => Rule::DeadlineRank(fractions.clone()),
             Self::DemandRate { thresholds } => Rule::DemandRate(thresholds.clone()),
@@ -174,7 +186,7 @@ impl Known {
 }
 
 /// The kinds of this module, in the order of `read`.
-pub(super) const KINDS: [&str; 9] = [
+pub(super) const KINDS: [&str; 10] = [
     "flow_fraction",
     "equal_bytes",
     "size",
@@ -184,6 +196,7 @@ pub(super) const KINDS: [&str; 9] = [
     "demand_rate",
     "power_law",
     "coflow_size",
+    "deadlines_first",
 ];
 
 /// Reads the keys of the `kind`-th of [`KINDS`].
@@ -205,7 +218,8 @@ pub(super) fn read(kind: usize, keys: &mut Reader<'_>) -> Result<Known, InputErr
         5 => Known::DeadlineRank { fractions: fractions(keys)? },
         6 => Known::DemandRate { thresholds: demands(keys)? },
         7 => power_law(keys)?,
-        _ => Known::CoflowSize { thresholds: thresholds(keys, "[\"1MB\", \"10MB\"]", Field::bytes)? },
+        8 => Known::CoflowSize { thresholds: thresholds(keys, "[\"1MB\", \"10MB\"]", Field::bytes)? },
+        _ => Known::DeadlinesFirst { thresholds: behind_deadlines(keys)? },
     })
 }
 
@@ -240,6 +254,17 @@ fn thresholds<'a, T: PartialOrd>(
         );
     }
     Ok(all)
+}
+
+/// Thresholds that leave a class for flows with a deadline.
+fn behind_deadlines(keys: &mut Reader<'_>) -> Result<Vec<u64>, InputError> {
+    let example = "[\"100kB\", \"1MB\"]";
+    let field = keys.need("thresholds", &format!("thresholds = {example}"))?;
+    let all = field.filled_list()?.iter().map(Field::bytes).collect::<Result<Vec<u64>, _>>()?;
+    if all.is_sorted() && all.len() + 2 <= CLASSES {
+        return Ok(all);
+    }
+    Err(field.error("these are no thresholds", format!("1 to 14 in increasing order, such as {example}")))
 }
 
 fn demands(keys: &mut Reader<'_>) -> Result<Vec<Rate>, InputError> {

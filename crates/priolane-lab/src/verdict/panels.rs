@@ -189,7 +189,9 @@ fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: 
 }
 
 fn mean(grid: &Grid, path: &MetricPath, point: usize) -> Interval {
-    Interval::of(&rules::values(&grid.by_seed(path, point).0))
+    let interval = Interval::of(&rules::values(&grid.by_seed(path, point).0));
+    // An interval over few seeds knows nothing of where values end.
+    if path.measure.quantity.is_part() { interval.map(|y| y.clamp(0.0, 1.0)) } else { interval }
 }
 
 /// Percentiles of the pooled flows at which a distribution is drawn.

@@ -397,6 +397,21 @@ impl Quantity {
         QUANTITIES.iter().find(|(n, _)| *n == name).map(|&(_, quantity)| quantity)
     }
 
+    /// Whether it is a part of something: from 0 to 1, whatever the seeds.
+    pub fn is_part(self) -> bool {
+        matches!(
+            self,
+            Self::DeadlineMissRate
+                | Self::DeadlineMeetRatio
+                | Self::DeadlineInfeasibleRate
+                | Self::Downgraded
+                | Self::Upgraded
+                | Self::Effective(Timely::Share)
+                | Self::Settling(Settles::Part)
+                | Self::Loss
+        )
+    }
+
     /// Its value for a whole run, where it is one of no class of flows; `None` for others.
     pub fn of_run(self, record: &RunRecord) -> Option<Option<f64>> {
         match self {

@@ -95,6 +95,13 @@ fn rules_give_the_classes_asked_for() {
     assert!((of(rank, 0) - 0.5).abs() < 0.002 && (of(rank, 1) - 0.1).abs() < 0.002);
     let deadline = "{ kind = \"deadline\", thresholds = [\"1ms\", \"50ms\"] }";
     assert!((of(deadline, 0) - 0.5).abs() < 0.07 && (of(deadline, 2) - 0.25).abs() < 0.06);
+    let first = with_assign("{ kind = \"deadlines_first\", thresholds = [\"5kB\"] }").scenario.flows;
+    let karuna = |f: &FlowSpec| match (f.deadline, f.size.unwrap_or(0)) {
+        (Some(_), _) => 0,
+        (None, 0..=5_000) => 1,
+        (None, _) => 2,
+    };
+    assert!(first.iter().all(|f| f.class == karuna(f)) && share(&first, |f| f.class == 1) > 0.02);
     let demand =
         with_assign("{ kind = \"demand_rate\", thresholds = [\"1Gbps\", \"10Mbps\"] }").scenario.flows;
     let high = |f: &FlowSpec| {
@@ -268,6 +275,11 @@ fn what_cannot_be_is_refused_by_key_with_the_way_out() {
     admit("levels = 2", "admit.levels");
     assert!(admit("levels = 4", "map").what.contains("4 classes"));
     admit("mi = \"sometimes\"", "admit.mi");
+    let assign = "assign = { kind = \"random_fraction\", fractions = [0.5, 0.25, 0.25] }";
+    let first =
+        |thresholds: &str| format!("assign = {{ kind = \"deadlines_first\", thresholds = {thresholds} }}");
+    refused(assign, &first("[\"1MB\", \"10kB\"]"), "scheme.firapam.assign.thresholds");
+    refused(assign, &first("[]"), "scheme.firapam.assign.thresholds");
     let none = refused("deadline = [", "# [", "scheme.firapam.admit");
     assert!(none.what.contains("Eq. 19"), "{none}");
     refused("share = 0.5", "share = 0.6", "group.all.deadline");

@@ -63,6 +63,15 @@ fn shorter_deadlines_are_higher_and_none_is_the_lowest() {
 }
 
 #[test]
+fn flows_with_deadlines_are_before_all_others_and_these_are_by_size() {
+    let flows = [(9_999, Some(1)), (100, None), (101, None), (5_001, None)];
+    let flows = flows.map(|(size, us)| flow(0, Some(size), us));
+    let rule = Rule::DeadlinesFirst(vec![100, 5_000]);
+    assert_eq!((classes(&rule, &flows), rule.levels()), (vec![0, 1, 2, 3], 4));
+    assert_eq!(classes(&rule, &[flow(0, None, None), flow(0, None, Some(5))]), [3, 0]);
+}
+
+#[test]
 fn demand_is_size_over_time_to_the_deadline() {
     // 125 kB in 1 ms are 1 Gbit/s exactly; a byte less is below it.
     let flows = [(125_000, 1_000), (124_999, 1_000), (124_999, 500), (10, 1_000)];
