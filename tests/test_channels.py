@@ -77,6 +77,20 @@ def test_fluctuation_follows_flows_step_rate_and_the_controller(capsys: pytest.C
     assert fluctuation("--max-mdf", "0.01", "--base-rtt", "24us") == 2_287_000
 
 
+def test_a_wanted_utilization_says_what_part_of_the_noise_has_room(capsys: pytest.CaptureFixture[str]) -> None:
+    # Five flows of 100 Gbps have 44 samples each in a round trip: 1 in 1,000 may be wrong by more than B.
+    few = _answer(capsys, "--priorities", "8", "--flows", "5", "--utilization", "0.98")["part"]
+    many = _answer(capsys, "--priorities", "8", "--flows", "150", "--utilization", "0.98")["part"]
+    assert isinstance(few, float)
+    assert isinstance(many, float)
+    assert 0.9985 < few < 0.9993
+    assert 0.95 < many < 0.98
+    assert cli.main(["channels", "--priorities", "8", "--flows", "5", "--utilization", "0.98"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert "5 flows" in shown[1]
+    assert "98.0%" in shown[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -85,6 +99,7 @@ def test_fluctuation_follows_flows_step_rate_and_the_controller(capsys: pytest.C
         (["--step", "0B"], "step"),
         (["--flows", "1000000", "--step", "1GB"], "wider than a second"),
         (["--noise", "none.csv"], "none.csv"),
+        (["--packet", "0B"], "packet"),
         (["--queues", "much", "6", "1us"], "switch.buffer"),
         (["--queues", "2.64MB", "six", "1us"], "'six'"),
         (["--queues", "2.64MB", "0", "1us"], "'0'"),
@@ -111,6 +126,8 @@ def test_a_wrong_quantity_is_one_message(arguments: list[str], says: str, capsys
         ["--priorities", "8", "--scale", "nan"],
         ["--priorities", "8", "--scale", "-1"],
         ["--priorities", "8", "--part", "1.5"],
+        ["--priorities", "8", "--utilization", "0"],
+        ["--priorities", "8", "--utilization", "0.9", "--part", "0.9"],
         ["--priorities", "8", "--beta", "0"],
         ["--priorities", "8", "--max-mdf", "inf"],
         ["--priorities", "8", "--queues", "2.64MB", "6"],

@@ -93,7 +93,7 @@ def test_ranks_go_from_dark_to_light_and_differ() -> None:
 
 def test_a_variant_has_a_shade_of_its_own_and_not_the_line_of_its_base() -> None:
     base = style_of("firapam")
-    for name in ("firapam_per_mi", "firapam_literal", "firapam-drawn"):
+    for name in ("firapam_mine", "firapam_literal", "firapam-drawn"):
         look = style_of(name)
         assert look.colour != base.colour
         assert look.dash != base.dash

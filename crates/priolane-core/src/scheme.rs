@@ -8,6 +8,7 @@ mod list;
 mod own;
 mod parts;
 mod policies;
+mod switch_side;
 mod tokens;
 
 pub use list::ENTRIES;

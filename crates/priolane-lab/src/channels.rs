@@ -5,6 +5,7 @@
 //! o = n W_AI / R                      what n flows overshoot the target by in a round trip        (PrioPlus App. D)
 //! A = o + min(beta o / D, max_mdf) D  and what their decrease then takes; D the target of the best class
 //! B = the error that a part of the measured delays does not exceed                                 (PrioPlus §4.3.2)
+//!     or as much as leaves the line used: [`Room`]
 //! D_target(i) = base + i (A + B),  D_limit(i) = D_target(i) + A / 2 + B,  i = 1 .. N
 //! queues = floor(buffer / (ports 1.5 R 2 d))      headroom of a lossless queue over links of delay d
 //! ```
@@ -12,7 +13,12 @@
 //! Appendix D prints the larger of beta o / D and max_mdf where the controller takes the smaller: the smaller it is
 //! (docs/assumptions.md#channel-width).
 
+mod room;
+
+pub use room::Room;
+
 use priolane_core::ids::CLASSES;
+use priolane_core::noise::DelayNoise;
 use priolane_core::units::{PS_PER_S, Rate, Span};
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +47,10 @@ pub struct Request {
     pub noise: String,
     /// What its delays are multiplied by.
     pub scale: f64,
-    /// The part of measured delays that channels have room for, above 0 and at most 1.
-    pub part: f64,
+    /// What part of it channels have room for.
+    pub room: Room,
+    /// What a packet takes of the line; how many samples a flow has hangs on it.
+    pub packet: String,
     /// Swift's beta.
     pub beta: f64,
     /// Swift's max_mdf.
@@ -73,6 +81,8 @@ pub struct Answer {
     pub noise_ps: u64,
     /// A + B.
     pub width_ps: u64,
+    /// The part of measured delays that B has room for.
+    pub part: f64,
     /// The channels, class 0, the best, first.
     pub channels: Vec<Channel>,
     /// Lossless queues; `None` where no switch was asked for.
@@ -118,7 +128,7 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     if request.flows == 0 {
         return Err(wrong("flows", "no flows".into(), "at least 1, such as 150"));
     }
-    for (key, number) in [("part", request.part), ("beta", request.beta), ("max_mdf", request.max_mdf)] {
+    for (key, number) in [request.room.stated(), ("beta", request.beta), ("max_mdf", request.max_mdf)] {
         if !(number > 0.0 && number <= 1.0) {
             return Err(wrong(key, format!("{number} is out of range"), "above 0 and at most 1"));
         }
@@ -126,8 +136,12 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let line = rate(&request.rate).map_err(read("rate"))?;
     let base = span(&request.base_rtt).map_err(read("base_rtt"))?;
     let step = bytes(&request.step).map_err(read("step"))?;
-    let noise = noise::load(&request.noise, request.scale)?.quantile(request.part);
-    let fluctuation = fluctuation(request, (line, base, noise), step);
+    let packet = bytes(&request.packet).map_err(read("packet"))?;
+    if packet == 0 {
+        return Err(wrong("packet", "packets without bytes".into(), "such as \"1086B\""));
+    }
+    let trace = noise::load(&request.noise, request.scale)?;
+    let Width { fluctuation, noise, part } = width(request, &trace, (line, base), [step, packet]);
     if fluctuation == Span::ZERO {
         return Err(wrong("step", "the delay never varies".into(), "a step above zero, such as \"180B\""));
     }
@@ -138,9 +152,9 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
             "fewer flows, a smaller step or scale",
         ));
     }
-    let (width, head) = (fluctuation + noise, Span(fluctuation.0 / 2) + noise);
+    let (wide, head) = (fluctuation + noise, Span(fluctuation.0 / 2) + noise);
     let channels = (0..request.priorities).map(|class| {
-        let target = width.times(u64::from(request.priorities - class));
+        let target = wide.times(u64::from(request.priorities - class));
         Channel { class, dscp: dscp(class), target_ps: target.0, limit_ps: (target + head).0 }
     });
     let queues = request.switch.as_ref().map(|switch| queues(switch, line)).transpose()?;
@@ -153,11 +167,40 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     Ok(Answer {
         fluctuation_ps: fluctuation.0,
         noise_ps: noise.0,
-        width_ps: width.0,
+        width_ps: wide.0,
+        part,
         channels: channels.collect(),
         queues,
         scheme,
     })
+}
+
+/// A, B, and the part of the noise that B has room for.
+struct Width {
+    fluctuation: Span,
+    noise: Span,
+    part: f64,
+}
+
+/// What B is hangs on the delay of the best class, and so on itself: a few rounds settle that.
+fn width(
+    request: &Request,
+    trace: &DelayNoise,
+    (line, base): (Rate, Span),
+    [step, packet]: [u64; 2],
+) -> Width {
+    let at = |part: f64| {
+        let noise = trace.quantile(part);
+        Width { fluctuation: fluctuation(request, (line, base, noise), step), noise, part }
+    };
+    let mut width = at(1.0);
+    for _ in 0..16 {
+        let wide = width.fluctuation.0.saturating_add(width.noise.0);
+        let delay = wide.saturating_mul(u64::from(request.priorities)).saturating_add(base.0);
+        let samples = line.bytes_in(Span(delay)) as f64 / (f64::from(request.flows) * packet as f64);
+        width = at(request.room.part(samples));
+    }
+    width
 }
 
 /// A. The target of the best class depends on it, by the width: a few rounds settle that.
@@ -214,7 +257,8 @@ mod tests {
             step: "150B".into(),
             noise: "host".into(),
             scale: 1.0,
-            part: 0.9985,
+            room: Room::Part(0.9985),
+            packet: "1086B".into(),
             beta: 0.8,
             max_mdf: 0.5,
             switch: Some(Switch { buffer: "2.64MB".into(), ports: 6, delay: "1us".into() }),
@@ -243,13 +287,32 @@ mod tests {
     }
 
     #[test]
+    fn a_wanted_utilization_needs_more_room_for_fewer_flows() {
+        let wide = |flows, used| {
+            let room = Room::Utilization(used);
+            answer(&Request { flows, room, ..request() }).unwrap()
+        };
+        // Five flows at a target of 7 us above 12: 240 kB, 44 samples each; 1 in 1,000 may be wrong by more.
+        let five = wide(5, 0.98);
+        assert!((0.9985..0.9993).contains(&five.part), "{}", five.part);
+        assert!((800_000..876_001).contains(&five.noise_ps), "{}", five.noise_ps);
+        // Of 150 flows each has three samples a round trip.
+        let many = wide(150, 0.98);
+        assert!((0.95..0.98).contains(&many.part), "{}", many.part);
+        assert!(many.noise_ps < five.noise_ps);
+        assert!(wide(5, 0.999).part > five.part && wide(5, 0.9).part < five.part);
+    }
+
+    #[test]
     fn what_is_no_request_is_refused() {
         let key = |request: &Request| answer(request).unwrap_err().key;
         assert_eq!(key(&Request { priorities: 17, ..request() }), "priorities");
         assert_eq!(key(&Request { rate: "12".into(), ..request() }), "rate");
         assert_eq!(key(&Request { step: "0B".into(), ..request() }), "step");
         assert_eq!(key(&Request { flows: 0, ..request() }), "flows");
-        assert_eq!(key(&Request { part: 0.0, ..request() }), "part");
+        assert_eq!(key(&Request { room: Room::Part(0.0), ..request() }), "part");
+        assert_eq!(key(&Request { room: Room::Utilization(1.01), ..request() }), "utilization");
+        assert_eq!(key(&Request { packet: "0B".into(), ..request() }), "packet");
         assert_eq!(key(&Request { beta: f64::NAN, ..request() }), "beta");
         // 2^32 flows of a gigabyte are years at 100 Gbps.
         assert_eq!(key(&Request { flows: u32::MAX, step: "1GB".into(), ..request() }), "step");

@@ -7,7 +7,9 @@ use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
-use priolane_core::port::{Buffer, Limit, Overflow, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec};
+use priolane_core::port::{
+    AifoSpec, Buffer, Limit, Overflow, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec,
+};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -51,6 +53,13 @@ pub enum Queues {
     },
     /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
     Ranked,
+    /// One first-in first-out queue that admits by rank; `map` says which rank a class has, 0 the best.
+    Aifo {
+        /// Its parameters.
+        spec: AifoSpec,
+        /// Rank of each class, below 16.
+        map: [u8; CLASSES],
+    },
     /// One queue of which the flow with the best rank is served, its earliest packet first, and the worst rank dropped.
     PFabric,
     /// A data queue, limited by the port's buffer, whose overflow is trimmed to headers, and a header queue.

@@ -32,7 +32,12 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     command.add_argument(
         "--scale", type=arguments.positive(1e6), default=1.0, metavar="X", help="multiplies the noise (default: 1)"
     )
-    command.add_argument("--part", type=_SHARE, default=0.9985, metavar="P", help="of the noise (default: 0.9985)")
+    room = command.add_mutually_exclusive_group()
+    room.add_argument(
+        "--part", type=_SHARE, default=0.9985, metavar="P", help="of the noise that has room (default: 0.9985)"
+    )
+    room.add_argument("--utilization", type=_SHARE, metavar="U", help="wanted of the line, in place of --part")
+    command.add_argument("--packet", default="1086B", metavar="BYTES", help="on the line (default: 1086B)")
     command.add_argument("--beta", type=_SHARE, default=0.8, metavar="B", help="Swift's (default: 0.8)")
     command.add_argument("--max-mdf", type=_SHARE, default=0.5, metavar="M", help="Swift's (default: 0.5)")
     command.add_argument(
@@ -47,8 +52,10 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Prints width, channels, what a scheme states, and the queues that were asked for."""
-    keys = ("priorities", "rate", "base_rtt", "flows", "step", "noise", "scale", "part", "beta", "max_mdf")
+    keys = ("priorities", "rate", "base_rtt", "flows", "step", "noise", "scale", "packet", "beta", "max_mdf")
     request: dict[str, Any] = {key: getattr(chosen, key) for key in keys}
+    wanted = chosen.utilization
+    request["room"] = {"part": chosen.part} if wanted is None else {"utilization": wanted}
     if chosen.queues:
         buffer, ports, delay = chosen.queues
         request["switch"] = {"buffer": buffer, "ports": _ports(ports), "delay": delay}
@@ -58,8 +65,13 @@ def carry_out(chosen: argparse.Namespace) -> int:
         return 0
     show.line(
         f"A = {_us(answer['fluctuation_ps'])} us (fluctuation, PrioPlus App. D), "
-        f"B = {_us(answer['noise_ps'])} us (noise, {chosen.part:.2%}), width A + B = {_us(answer['width_ps'])} us"
+        f"B = {_us(answer['noise_ps'])} us (noise, {answer['part']:.2%}), width A + B = {_us(answer['width_ps'])} us"
     )
+    if wanted is not None:
+        show.line(
+            f"B for {chosen.flows} flows that use {wanted:.1%} of the line: U = 1 / (1 + y t), y = two samples of a "
+            "round trip beyond B, t = 3/2 + 2 log_1.5 m round trips without a share (ours, from PrioPlus §4.2 and §4.3)"
+        )
     columns = ["class", "DSCP", "D_target, us above base", "D_limit, us above base"]
     rows = [[str(of["class"]), str(of["dscp"]), _us(of["target_ps"]), _us(of["limit_ps"])] for of in answer["channels"]]
     show.table(columns, rows)

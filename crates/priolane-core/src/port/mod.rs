@@ -4,6 +4,7 @@
 //! `t`, whether a service may start (`next_start`) and then takes the packet (`start`). The decision falls
 //! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
+mod aifo;
 mod backlog;
 mod bucket;
 mod fifo;
@@ -21,6 +22,7 @@ mod token_group;
 mod trimming;
 mod wfq;
 
+pub use aifo::{Aifo, AifoSpec};
 pub use fifo::Fifo;
 pub use limiter::RateLimited;
 pub use multi_queue::{MultiQueue, Order};

@@ -2,9 +2,10 @@
 
 use super::parts::{always, joined, parameter};
 use super::{Capability, Entry, Parameter, Provision, Row};
-use super::{own, policies, tokens};
+use super::{own, policies, switch_side, tokens};
 
-const MARKS_IF_ECN: Provision = Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
+pub(super) const MARKS_IF_ECN: Provision =
+    Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
 
 const INIT_WINDOW: Parameter = parameter(
     "init_window",
@@ -297,7 +298,7 @@ const PFABRIC: &[Parameter] = &on_window::<3, 16>([
 ]);
 
 /// PrioPlus's own parameters.
-const PRIOPLUS_OWN: [Parameter; 12] = [
+const PRIOPLUS_OWN: [Parameter; 14] = [
     parameter(
         "variant",
         "whose PrioPlus: paper | released (the authors' code)",
@@ -354,6 +355,16 @@ const PRIOPLUS_OWN: [Parameter; 12] = [
         "how far above the empty path a delay still counts as that",
         ["time", "1us", "released code; docs/assumptions.md#prioplus-base"],
     ),
+    parameter(
+        "increase",
+        "adaptive increase: dual_rtt | every_rtt (which overshoots)",
+        ["", "dual_rtt", "PrioPlus §4.3.1"],
+    ),
+    parameter(
+        "probes",
+        "apart | each_rtt (the next one once the last is answered, the strawman)",
+        ["", "apart", "PrioPlus §4.2"],
+    ),
 ];
 
 /// PrioPlus's parameters, then those of the controller inside.
@@ -361,9 +372,9 @@ const fn inside_prioplus<const N: usize, const ALL: usize>(inner: [Parameter; N]
     joined(PRIOPLUS_OWN, inner)
 }
 
-const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<30, 43>(inside_prioplus::<18, 30>(SWIFT_OWN));
+const PRIOPLUS_SWIFT: &[Parameter] = &on_window::<32, 45>(inside_prioplus::<18, 32>(SWIFT_OWN));
 
-const PRIOPLUS_LEDBAT: &[Parameter] = &on_window::<19, 32>(inside_prioplus::<7, 19>(LEDBAT_OWN));
+const PRIOPLUS_LEDBAT: &[Parameter] = &on_window::<21, 34>(inside_prioplus::<7, 21>(LEDBAT_OWN));
 
 const PACCP_OWN: [Parameter; 3] = [
     parameter(
@@ -399,7 +410,7 @@ const COUNT: Parameter = parameter(
     "what bytes sent counts: stream_offset (a retransmission keeps its level) or bytes_sent",
     ["", "stream_offset", "PIAS-NS2; docs/assumptions.md#bytes-sent"],
 );
-const BUFFER: Parameter = parameter(
+pub(super) const BUFFER: Parameter = parameter(
     "buffer",
     "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { dynamic = SIZE, alpha } shared by all ports of a \
      switch, or unbounded, at = { RATE = LIMIT } where it depends on the \
@@ -417,7 +428,7 @@ const STRICT_BUFFER: Parameter = parameter(
         "docs/assumptions.md#buffers, docs/assumptions.md#push-out, docs/assumptions.md#dynamic-thresholds",
     ],
 );
-const ECN: Parameter = parameter(
+pub(super) const ECN: Parameter = parameter(
     "ecn",
     "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
     ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
@@ -774,22 +785,8 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[MARKS_IF_ECN, always(Capability::TokenPorts)],
     },
-    Entry {
-        row: Row::Port,
-        name: "ranked",
-        summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
-        source: "pFabric (SIGCOMM 2013) §4.1",
-        parameters: &[BUFFER, ECN],
-        requires: &[Capability::Ranks],
-        provides: &[MARKS_IF_ECN],
-    },
-    Entry {
-        row: Row::Port,
-        name: "pfabric",
-        summary: "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
-        source: "pFabric (SIGCOMM 2013) §4.2",
-        parameters: &[BUFFER, ECN],
-        requires: &[Capability::Ranks],
-        provides: &[MARKS_IF_ECN],
-    },
+    switch_side::RANKED,
+    switch_side::PIFO,
+    switch_side::AIFO,
+    switch_side::PFABRIC,
 ];

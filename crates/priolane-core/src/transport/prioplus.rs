@@ -11,7 +11,7 @@
 //!           └────────────────────────────────────── delay < D_limit ──────┘
 //!
 //! yield      n = max(n, delay R / W), step = W_AI / n; a probe after (delay - D_target) + U(0, BaseRTT)
-//! resume     W = W_LS / n on an empty path, else one packet
+//! resume     W = W_LS / n on an empty path, a packet at least; else one packet
 //! per RTT    empty path:        W += W_LS / n; n halves after BDP / W_LS quiet ones             (linear start)
 //!            below D_target:    every second time step += min(W / 2, (D_target - delay) / delay W)
 //!                                                                                  (dual-RTT adaptive increase)
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The released code differs from the paper in a dozen ways: [`Variant`], docs/assumptions.md#prioplus-variants. What
-//! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss.
+//! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss, #prioplus-least.
 
 mod cardinality;
 mod lanes;
@@ -41,7 +41,7 @@ use crate::units::{Span, Time};
 /// What clocks of 1024 ps a tick blur.
 const CLOCK_PS: f64 = 2_048.0;
 
-/// The window, in packets, from which on the released code stops and probes.
+/// The window, in packets, from which on a flow stops and probes (docs/assumptions.md#prioplus-least).
 const TOO_SMALL: f64 = 0.1;
 
 /// Parameters of PrioPlus around a controller with parameters `C`.
@@ -57,6 +57,32 @@ pub struct Config<C> {
     pub exceed_limit: u32,
     /// How far above the delay of the empty path a sample still counts as that. Default 1 us (released code).
     pub base_tolerance: Span,
+    /// In which round trips adaptive increase acts.
+    pub increase: Increase,
+    /// When a yielding flow probes.
+    pub probes: Probes,
+}
+
+/// In which round trips adaptive increase acts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Increase {
+    /// In every second one: the one between shows what it did (§4.3.1).
+    #[default]
+    DualRtt,
+    /// In every one, on delays that do not show the last increase yet: what the paper compares with.
+    EveryRtt,
+}
+
+/// When a yielding flow probes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Probes {
+    /// Later where the delay is far above its channel, and apart from others (§4.2).
+    #[default]
+    Apart,
+    /// As soon as the last probe is answered: the paper's strawman.
+    EachRtt,
 }
 
 /// Whose PrioPlus: the paper's or that of the code released with it.
@@ -102,6 +128,8 @@ pub struct PrioPlus<C: DelayBased> {
     lanes: Option<Lanes>,
     exceed_limit: u32,
     tolerance: f64,
+    increase: Increase,
+    probes: Probes,
     mss: u64,
     base: Base,
     /// D_target and D_limit in picoseconds; bytes that linear start adds per round trip.
@@ -168,6 +196,9 @@ impl<C: DelayBased> PrioPlus<C> {
 
     /// The time from a sample to the next probe.
     fn wait(&mut self, delay: f64) -> Span {
+        if self.probes == Probes::EachRtt {
+            return Span::ZERO;
+        }
         let from = if self.variant == Variant::Released && delay <= self.target {
             self.base.delay
         } else {
@@ -206,6 +237,17 @@ impl<C: DelayBased> PrioPlus<C> {
         self.set_step();
     }
 
+    /// A yielding flow finds the path empty: it sends again, unless its share is next to nothing.
+    fn resume_alone(&mut self, sample: &Sample, next: u64) {
+        let packet = self.mss as f64;
+        let share = self.linear_share();
+        match self.variant {
+            Variant::Paper => self.resume(share.max(packet), next),
+            Variant::Released if share <= TOO_SMALL * packet => self.stop(sample),
+            Variant::Released => self.resume(share, next),
+        }
+    }
+
     /// A round trip without queueing: the share of linear start, by the flows that seem to be.
     fn linear_share(&mut self) -> f64 {
         let share = self.w_ls / self.flows.n();
@@ -213,8 +255,13 @@ impl<C: DelayBased> PrioPlus<C> {
         share
     }
 
+    /// Whether adaptive increase acts in this round trip.
+    fn acts(&self) -> bool {
+        self.rounds.half == Half::Adaptive || self.increase == Increase::EveryRtt
+    }
+
     /// A round trip ended with a delay of at most D_target; whether that was all for this ACK.
-    fn increase(&mut self, sample: &Sample, growth: Growth) -> bool {
+    fn grow(&mut self, sample: &Sample, growth: Growth) -> bool {
         self.exceeded = 0;
         if self.is_base(sample.delay) {
             let grown = self.inner.cwnd() + self.linear_share();
@@ -224,7 +271,7 @@ impl<C: DelayBased> PrioPlus<C> {
             self.set_step();
             return self.variant == Variant::Released;
         }
-        if self.rounds.half == Half::Adaptive {
+        if self.acts() {
             let window = self.inner.cwnd();
             let over = if self.variant == Variant::Paper { sample.delay } else { sample.rtt };
             self.extra = ((self.target - sample.delay) / over * window).min(window / 2.0);
@@ -233,13 +280,16 @@ impl<C: DelayBased> PrioPlus<C> {
         false
     }
 
-    /// What the released code does after each ACK: a ceiling, and no windows that are next to nothing.
+    /// After each ACK: no windows that are next to nothing, and in the released code a ceiling.
     fn bound(&mut self, sample: &Sample) {
-        let most = self.base.carries(self.target - self.base.delay) + self.base.bdp;
-        if self.inner.cwnd() > most {
-            self.inner.set_cwnd(most);
+        if self.variant == Variant::Released {
+            let most = self.base.carries(self.target - self.base.delay) + self.base.bdp;
+            if self.inner.cwnd() > most {
+                self.inner.set_cwnd(most);
+            }
         }
-        if self.inner.cwnd() <= TOO_SMALL * self.mss as f64 {
+        let may_stop = self.limit.is_finite() || self.variant == Variant::Released;
+        if may_stop && self.inner.cwnd() <= TOO_SMALL * self.mss as f64 {
             self.stop(sample);
         }
     }
@@ -260,7 +310,8 @@ impl<C: DelayBased> PrioPlus<C> {
     fn take(&mut self, sample: &Sample, ack: &AckSeen) {
         self.last_ack = ack.now;
         let passed = self.rounds.pass(ack);
-        if passed && self.rounds.half == Half::Plain && self.extra != 0.0 {
+        let ended = self.rounds.half == Half::Plain || self.increase == Increase::EveryRtt;
+        if passed && ended && self.extra != 0.0 {
             self.extra = 0.0;
             self.set_step();
         }
@@ -279,18 +330,15 @@ impl<C: DelayBased> PrioPlus<C> {
         }
         if !sending {
             if passed && self.is_base(sample.delay) {
-                let share = self.linear_share();
-                self.resume(share, ack.next);
+                self.resume_alone(sample, ack.next);
             }
             return;
         }
-        let done = passed && sample.delay <= self.target && self.increase(sample, ack.growth);
+        let done = passed && sample.delay <= self.target && self.grow(sample, ack.growth);
         if !done {
             self.inner.on_ack(ack);
         }
-        if self.variant == Variant::Released {
-            self.bound(sample);
-        }
+        self.bound(sample);
     }
 }
 
@@ -309,6 +357,8 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             variant: config.variant,
             lanes: config.lanes.clone(),
             exceed_limit: config.exceed_limit,
+            increase: config.increase,
+            probes: config.probes,
             tolerance: (config.base_tolerance.0 as f64).max(CLOCK_PS),
             mss,
             base: Base::new(C::signal(&config.inner), Path::NOMINAL),
@@ -409,8 +459,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             let wait = self.wait(delay);
             self.phase = Phase::Waiting { probe_at: answer.now + wait };
         } else if self.is_base(delay) {
-            let share = self.linear_share();
-            self.resume(share, answer.next);
+            self.resume_alone(&Sample { now: answer.now, delay, rtt: delay }, answer.next);
         } else {
             let packets = if self.variant == Variant::Paper { 1.0 } else { 0.5 };
             self.resume(packets * self.mss as f64, answer.next);

@@ -8,7 +8,7 @@ use priolane_core::transport::d2tcp::{self, D2tcp};
 use priolane_core::transport::dctcp::Dctcp;
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::ledbat::{self, Base, Ledbat};
-use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start, Variant};
+use priolane_core::transport::prioplus::{self, Increase, Lane, Lanes, PrioPlus, Probes, Start, Variant};
 use priolane_core::transport::swift::{self, FlowScaling, Swift, Target, Whole};
 use priolane_core::transport::window::{CongestionControl, LossRecovery};
 use priolane_core::units::{Rate, Span, Time};
@@ -63,6 +63,8 @@ fn prioplus<C>(inner: C, variant: Variant) -> prioplus::Config<C> {
         lanes: Some(Lanes::new(&lanes).unwrap()),
         exceed_limit: 2,
         base_tolerance: Span::from_us(3),
+        increase: Increase::DualRtt,
+        probes: Probes::Apart,
     }
 }
 

@@ -51,7 +51,7 @@ pub enum Slowdown {
     Bare,
 }
 
-/// A range of flow sizes, of one group or class of service or all; at least a bound or one of these is there.
+/// A range of flow sizes, of some groups or a class of service or all; at least a bound or one of these is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
     /// size < below
@@ -66,9 +66,9 @@ pub struct SizeClass {
     /// size <= to
     #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// The group whose flows count; all if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
+    /// The groups whose flows count; all if empty.
+    #[serde(serialize_with = "one_or_all", skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<String>,
     /// The class of service whose flows count; all if `None`.
     #[serde(serialize_with = "cos_text", skip_serializing_if = "Option::is_none")]
     pub cos: Option<Cos>,
@@ -81,6 +81,14 @@ pub struct SizeClass {
     /// The class that flows are given when they start; any if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Class>,
+}
+
+/// One name as a text, several as a list: as files have it.
+fn one_or_all<S: serde::Serializer>(names: &[String], s: S) -> Result<S::Ok, S::Error> {
+    match names {
+        [one] => one.serialize(s),
+        all => all.serialize(s),
+    }
 }
 
 fn cos_text<S: serde::Serializer>(cos: &Option<Cos>, s: S) -> Result<S::Ok, S::Error> {
@@ -278,7 +286,7 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
     let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
     let (below, above) = (bound("below")?, bound("above")?);
     let (from, to) = (bound("from")?, bound("to")?);
-    let group = keys.take("group").map(|f| group(&f, groups)).transpose()?;
+    let group = keys.take("group").map_or(Ok(Vec::new()), |f| some_groups(&f, groups))?;
     let cos = keys.take("cos").map(|f| service::cos(&f)).transpose()?;
     let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
     let mut class = |key| keys.take(key).map(|f| Ok(f.integer(0, CLASSES as u64 - 1)? as Class)).transpose();
@@ -292,6 +300,15 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
         ));
     }
     Ok(class)
+}
+
+/// A group's name, or a list of some.
+fn some_groups(field: &Field<'_>, groups: &[Group]) -> Result<Vec<String>, InputError> {
+    let Ok(names) = field.list() else { return Ok(vec![group(field, groups)?]) };
+    if names.is_empty() {
+        return Err(field.error("no group is named", "a group, or a list of groups"));
+    }
+    names.iter().map(|name| group(name, groups)).collect()
 }
 
 fn group(field: &Field<'_>, groups: &[Group]) -> Result<String, InputError> {

@@ -25,7 +25,7 @@ pub use self::summary::{Summary, summarize, summarize_flow};
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";
 
-/// A named range of flow sizes, in payload bytes, perhaps of one group or class of service only.
+/// A named range of flow sizes, in payload bytes, perhaps of some groups or a class of service only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeClass {
     /// Its name in metric paths.
@@ -34,8 +34,8 @@ pub struct SizeClass {
     pub lower: Bound<u64>,
     /// `to = x` is `Included(x)`, `below = x` is `Excluded(x)`.
     pub upper: Bound<u64>,
-    /// The group whose flows count, by its place in the experiment; all groups' if `None`.
-    pub group: Option<u16>,
+    /// The groups whose flows count, by their places in the experiment; all groups' if empty.
+    pub groups: Vec<u16>,
     /// The class of service whose flows count, by what they (or their machines) pay for; all if `None`.
     pub cos: Option<Cos>,
     /// The class that ratios of this one are relative to.
@@ -53,7 +53,7 @@ impl SizeClass {
             name: ALL.to_owned(),
             lower: Bound::Unbounded,
             upper: Bound::Unbounded,
-            group: None,
+            groups: Vec::new(),
             cos: None,
             over: None,
             asked: None,
@@ -69,7 +69,7 @@ impl SizeClass {
             None => self.upper == Bound::Unbounded,
         };
         sized
-            && self.group.is_none_or(|own| own == payer.group)
+            && (self.groups.is_empty() || self.groups.contains(&payer.group))
             && self.cos.is_none_or(|own| own == payer.cos)
     }
 }

@@ -1,5 +1,5 @@
 //! What priorities cost at one port: O1, what a lower class takes while a higher one waits for the line, and O2, what is
-//! idle while anyone does (PrioPlus §2).
+//! idle while anyone does (PrioPlus §2); and what waits there.
 //!
 //! ```text
 //! bin        from one reading of the port to the next, inside the measured window
@@ -25,6 +25,7 @@ use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::PathChoice;
 use serde::{Deserialize, Serialize};
 
+use super::{PerMille, percentile};
 use crate::results::rows::port_names;
 
 /// What priorities cost at a port.
@@ -40,6 +41,12 @@ pub struct OrderRecord {
     pub wanted: u64,
     /// Part of the line that was idle in these; null without such a bin.
     pub o2: Option<f64>,
+    /// What 99 % of the readings of the window did not exceed, in bytes queued; null without a reading.
+    #[serde(default)]
+    pub queue_p99_bytes: Option<u64>,
+    /// The most of these.
+    #[serde(default)]
+    pub queue_max_bytes: Option<u64>,
 }
 
 /// When a flow of a class has something to send.
@@ -70,9 +77,13 @@ pub fn order(
     let backlogged = bins.backlogged(&opens(scenario, outcome, link));
     let classes = backlogged.iter().fold(0, |all, classes| all | classes.0);
     let mut sent = vec![[0; CLASSES]; bins.count];
+    let mut queued = vec![0; bins.count];
     for sample in outcome.samples.ports.iter().filter(|sample| sample.link == link) {
         if let Some(bin) = bins.before(sample.at).and_then(|bin| sent.get_mut(bin)) {
             bin[0] = sample.sent_bytes;
+        }
+        if let Some(bin) = bins.before(sample.at).and_then(|bin| queued.get_mut(bin)) {
+            *bin = sample.queued_bytes;
         }
     }
     for sample in outcome.samples.classes.iter().filter(|sample| sample.link == link) {
@@ -93,6 +104,7 @@ pub fn order(
             taken += lower.map(|class| bytes[usize::from(class)]).sum::<u64>() as f64;
         }
     }
+    queued.sort_unstable();
     let part = |bytes: f64, bins: u64| (bins > 0).then(|| bytes / (line * bins as f64));
     Some(OrderRecord {
         port: port_names(topology)[link.index()].clone(),
@@ -100,6 +112,8 @@ pub fn order(
         o1: part(taken, contended),
         wanted,
         o2: part(idle, wanted),
+        queue_p99_bytes: percentile(&queued, PerMille(990)),
+        queue_max_bytes: queued.last().copied(),
     })
 }
 
@@ -215,7 +229,8 @@ mod tests {
         *samples = Readings::default();
         for (at, [high, low, ack]) in bins {
             let (at, sent_bytes) = (Time(at * US), high + low + ack);
-            samples.ports.push(Sample { at, link: port, queued_bytes: 0, queued_packets: 0, sent_bytes });
+            let queued_bytes = 100 * high;
+            samples.ports.push(Sample { at, link: port, queued_bytes, queued_packets: 0, sent_bytes });
             let of_class = |(class, sent_bytes)| ClassSample { at, link: port, class, sent_bytes };
             samples.classes.extend([(1, low), (15, ack)].into_iter().filter(|c| c.1 > 0).map(of_class));
         }
@@ -232,6 +247,9 @@ mod tests {
         // 250 of four bins; 250 of the third, 750 of the fifth, all of the seventh of nine: 2250 of 11250.
         let whole = of(0, 10);
         assert_eq!((whole.contended, whole.o1, whole.wanted, whole.o2), (4, Some(0.05), 9, Some(0.2)));
+        // Of ten readings the tenth is the 99th percentile, and 1,250 B the most that class 0 had, a hundredfold here.
+        assert_eq!((whole.queue_p99_bytes, whole.queue_max_bytes), (Some(125_000), Some(125_000)));
+        assert_eq!(of(4, 7).queue_max_bytes, Some(0));
         // Bins 3 and 4 only; then the fifth alone, in which nobody higher waits.
         let two = of(2, 4);
         assert_eq!((two.contended, two.o1, two.o2), (2, Some(0.0), Some(0.1)));

@@ -74,5 +74,7 @@ pub(super) fn prioplus<K, C>(keys: &PrioPlus<K>, inner: C) -> prioplus::Config<C
         lanes: keys.channels.then_some(lanes),
         exceed_limit: keys.exceed_limit,
         base_tolerance: keys.base_tolerance,
+        increase: keys.increase,
+        probes: keys.probes,
     }
 }

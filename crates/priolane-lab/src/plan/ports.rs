@@ -7,7 +7,7 @@ use priolane_core::endpoint::Weights;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, Class, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{self, Limit, SortBy, TokenGroupSpec};
+use priolane_core::port::{self, AifoSpec, Limit, SortBy, TokenGroupSpec};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
@@ -136,6 +136,11 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
         PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
         PortKind::Ranked => Queues::Ranked,
         PortKind::PFabric => Queues::PFabric,
+        // A sorted queue of which the worst makes way: a strict queue for each rank.
+        PortKind::Pifo => Queues::PushOut { queues: CLASSES as u8, map: classes },
+        PortKind::Aifo { window, sample, k_thousandths } => {
+            Queues::Aifo { spec: AifoSpec { window, sample, k_thousandths }, map: classes }
+        }
         PortKind::Trimming { headers, overflow } => {
             let overflow = match overflow {
                 Overflow::Drop => port::Overflow::Drop,

@@ -1,5 +1,6 @@
 //! The rows other than the transport: assign, host, nic, port and map.
 
+use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 use serde::Serialize;
@@ -185,6 +186,18 @@ pub enum PortKind {
     /// The flow with the best rank first, the worst rank dropped.
     #[serde(rename = "pfabric")]
     PFabric,
+    /// One sorted queue; what a class maps to is its rank.
+    Pifo,
+    /// One first-in first-out queue that admits by rank, what a class maps to.
+    Aifo {
+        /// Ranks that quantiles are taken of.
+        window: u16,
+        /// Of so many packets one is among them.
+        sample: u16,
+        /// The part of the room in which everything is admitted, in thousandths.
+        #[serde(rename = "k", serialize_with = "thousandths")]
+        k_thousandths: u16,
+    },
     /// Payload that overflows is trimmed to headers.
     Trimming {
         /// Room of the header queue.
@@ -224,6 +237,10 @@ impl WfqClock {
     }
 }
 
+fn thousandths<S: Serializer>(k: &u16, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_f64(f64::from(*k) / 1e3)
+}
+
 fn weight_list<S: Serializer>(weights: &QueueWeights, s: S) -> Result<S::Ok, S::Error> {
     s.collect_seq(weights.as_slice())
 }
@@ -236,16 +253,19 @@ impl PortKind {
             Self::Strict { .. } => "strict",
             Self::Ranked => "ranked",
             Self::PFabric => "pfabric",
+            Self::Pifo => "pifo",
+            Self::Aifo { .. } => "aifo",
             Self::Trimming { .. } => "trimming",
             Self::Tokens(_) => "tokens",
             Self::Wfq { .. } => "wfq",
         }
     }
 
-    /// How many queues classes can be told apart by.
+    /// How many queues, or ranks, classes can be told apart by.
     pub fn queues(self) -> u8 {
         match self {
             Self::Fifo | Self::Ranked | Self::PFabric | Self::Trimming { .. } | Self::Tokens(_) => 1,
+            Self::Pifo | Self::Aifo { .. } => CLASSES as u8,
             Self::Strict { queues } | Self::Wfq { queues, .. } => queues,
         }
     }

@@ -4,7 +4,7 @@
 //! D_target(i) = base + i (fluctuation + noise),  D_limit(i) = D_target(i) + fluctuation / 2 + noise,  i = N - class
 //! ```
 
-use priolane_core::transport::prioplus::{Lane, LaneError, Lanes, Start, Variant};
+use priolane_core::transport::prioplus::{Increase, Lane, LaneError, Lanes, Probes, Start, Variant};
 use priolane_core::units::Span;
 use serde::Serialize;
 
@@ -43,12 +43,20 @@ pub struct PrioPlus<C> {
     /// How far above the empty path a delay still counts as that.
     #[serde(serialize_with = "as_text::span")]
     pub base_tolerance: Span,
+    /// In which round trips adaptive increase acts.
+    pub increase: Increase,
+    /// When a yielding flow probes.
+    pub probes: Probes,
     /// The controller's keys.
     #[serde(flatten)]
     pub inner: C,
 }
 
 const VARIANTS: [(&str, Variant); 2] = [("paper", Variant::Paper), ("released", Variant::Released)];
+
+const INCREASES: [(&str, Increase); 2] = [("dual_rtt", Increase::DualRtt), ("every_rtt", Increase::EveryRtt)];
+
+const PROBES: [(&str, Probes); 2] = [("apart", Probes::Apart), ("each_rtt", Probes::EachRtt)];
 
 impl<C: Copy> PrioPlus<C> {
     pub(super) fn read(
@@ -74,6 +82,8 @@ impl<C: Copy> PrioPlus<C> {
             w_ls_low: w_ls(keys, "w_ls_low", 0.125)?,
             exceed_limit: keys.take("exceed_limit").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
             base_tolerance: keys.take("base_tolerance").map_or(Ok(Span::from_us(1)), |f| f.span())?,
+            increase: word(keys.take("increase"), &INCREASES, Increase::DualRtt)?,
+            probes: word(keys.take("probes"), &PROBES, Probes::Apart)?,
             inner: inner(keys)?,
         };
         if let Err(error) = read.lanes() {

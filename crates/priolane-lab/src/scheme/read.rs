@@ -1,7 +1,7 @@
 //! Scheme files to [`Scheme`].
 
 use priolane_core::ids::CLASSES;
-use priolane_core::port::{Alpha, Limit, QueueWeights};
+use priolane_core::port::{AifoSpec, Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 
 use super::parts::{
@@ -130,7 +130,7 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
 
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens", "pfabric"];
+    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens", "pfabric", "pifo", "aifo"];
     let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
         0 => PortKind::Fifo,
         1 => PortKind::Strict { queues: queues(&mut keys)? },
@@ -138,6 +138,8 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
         3 => wfq(&mut keys)?,
         5 => PortKind::Tokens(token_port::read(&mut keys)?),
         6 => PortKind::PFabric,
+        7 => PortKind::Pifo,
+        8 => aifo(&mut keys)?,
         _ => PortKind::Trimming {
             headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())?,
             overflow: transport::word(keys.take("overflow"), &OVERFLOWS, Overflow::Drop)?,
@@ -148,6 +150,13 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
     if buffer.sharing == Sharing::PushOut && !matches!(kind, PortKind::Strict { .. }) {
         let what = format!("nothing is pushed out of a port of kind {}: it has one queue", kind.name());
         return Err(room.error(what, "kind = \"strict\", or buffer = { shared = \"240pkt\" }"));
+    }
+    if by_rank(kind) && buffer.sharing != Sharing::Shared {
+        let what = format!("a port of kind {} decides itself what has room in its one queue", kind.name());
+        return Err(room.error(what, "buffer = { shared = \"240pkt\" }"));
+    }
+    if matches!(kind, PortKind::Aifo { .. }) && buffer.limit == Limit::Unlimited {
+        return Err(room.error("admission goes by how full the port is", "buffer = { shared = \"240pkt\" }"));
     }
     if buffer.sharing == Sharing::ZeroLoss && !matches!(kind, PortKind::Tokens(_)) {
         let what =
@@ -162,6 +171,23 @@ fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let pfc = keys.take("pfc").map(|f| pfc::read(&f)).transpose()?;
     keys.finish()?;
     Ok(Port { kind, buffer, ecn, pfc })
+}
+
+/// Whether the order of classes is kept by what is admitted or pushed out of one queue.
+fn by_rank(kind: PortKind) -> bool {
+    matches!(kind, PortKind::Pifo | PortKind::Aifo { .. })
+}
+
+fn aifo(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
+    let mut count = |key, most| keys.take(key).map(|f| Ok(f.integer(1, most)? as u16)).transpose();
+    let (window, sample) = (count("window", 1_000)?, count("sample", 1_000)?);
+    let k = keys.take("k").map(|f| Ok((f.number(0.0, 0.999)? * 1e3).round() as u16)).transpose()?;
+    let AifoSpec { window: w, sample: s, k_thousandths } = AifoSpec::PAPER;
+    Ok(PortKind::Aifo {
+        window: window.unwrap_or(w),
+        sample: sample.unwrap_or(s),
+        k_thousandths: k.unwrap_or(k_thousandths),
+    })
 }
 
 fn queues(keys: &mut Reader<'_>) -> Result<u8, InputError> {

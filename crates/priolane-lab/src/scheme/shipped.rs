@@ -36,6 +36,8 @@ shipped!(
     "prioplus_ledbat",
     "physical_swift",
     "physical_star_swift",
+    "pifo_swift",
+    "aifo_swift",
     "aequitas",
     "firapam",
     "expresspass",

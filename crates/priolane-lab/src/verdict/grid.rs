@@ -8,7 +8,7 @@ use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
-use super::path::{Cost, Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
+use super::path::{Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
@@ -144,7 +144,7 @@ impl<'a> Grid<'a> {
         }
         if let Quantity::Order(cost) = *quantity {
             let order = record.order.as_ref();
-            let value = order.and_then(|order| if cost == Cost::Taken { order.o1 } else { order.o2 });
+            let value = order.and_then(|order| cost.of(order));
             return value.ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
         }
         if let Quantity::Ports(of) = *quantity {

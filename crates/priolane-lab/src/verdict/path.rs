@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::effective::EffectiveRecord;
+use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
 use crate::metrics::{ALL, Summary};
@@ -111,6 +112,8 @@ pub enum OfCoflows {
     Gain,
     /// Mean over coflows of the baseline's completion time over the scheme's.
     SpeedUp,
+    /// How many finished.
+    Finished,
 }
 
 impl OfCoflows {
@@ -128,6 +131,7 @@ impl OfCoflows {
             Self::P99 => own.p99_cct_s,
             Self::Gain => Some(baseline?.mean_cct_s? / own.mean_cct_s.filter(|&cct| cct > 0.0)?),
             Self::SpeedUp => None,
+            Self::Finished => Some(own.coflows.saturating_sub(own.unfinished) as f64),
         }
     }
 }
@@ -212,6 +216,22 @@ pub enum Cost {
     Taken,
     /// The part of the line that is idle while a class is backlogged.
     Idle,
+    /// What 99 % of the readings of its queue do not exceed, in bytes.
+    QueueP99,
+    /// The most of these.
+    QueueMax,
+}
+
+impl Cost {
+    /// Its value at a port.
+    pub fn of(self, port: &OrderRecord) -> Option<f64> {
+        match self {
+            Self::Taken => port.o1,
+            Self::Idle => port.o2,
+            Self::QueueP99 => port.queue_p99_bytes.map(|bytes| bytes as f64),
+            Self::QueueMax => port.queue_max_bytes.map(|bytes| bytes as f64),
+        }
+    }
 }
 
 /// What is asked of a set of ports (see `metrics::ports`).
@@ -325,7 +345,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 63] = [
+const QUANTITIES: [(&str, Quantity); 65] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -362,6 +382,7 @@ const QUANTITIES: [(&str, Quantity); 63] = [
     ("cct_p99", Quantity::Coflows(OfCoflows::P99)),
     ("cct_gain", Quantity::Coflows(OfCoflows::Gain)),
     ("coflow_speedup", Quantity::Coflows(OfCoflows::SpeedUp)),
+    ("coflows_finished", Quantity::Coflows(OfCoflows::Finished)),
     ("effective_rate", Quantity::Effective(Timely::Rate)),
     ("effective_share", Quantity::Effective(Timely::Share)),
     ("effective_settling", Quantity::Effective(Timely::Settling)),
@@ -374,6 +395,8 @@ const QUANTITIES: [(&str, Quantity); 63] = [
     ("p_admit", Quantity::Probability),
     ("o1", Quantity::Order(Cost::Taken)),
     ("o2", Quantity::Order(Cost::Idle)),
+    ("queue_p99", Quantity::Order(Cost::QueueP99)),
+    ("queue_max", Quantity::Order(Cost::QueueMax)),
     ("port_wait", Quantity::Ports(Ported::Wait)),
     ("port_drop_rate", Quantity::Ports(Ported::DropRate)),
     ("port_utilization", Quantity::Ports(Ported::Utilization)),

@@ -238,7 +238,7 @@ fn size_class((name, class): &(String, experiment::SizeClass), experiment: &Expe
         name: name.clone(),
         lower: lower.map_or(Bound::Unbounded, Bound::Included),
         upper: upper.into_iter().flatten().min_by_key(end).unwrap_or(Bound::Unbounded),
-        group: class.group.as_ref().map(|name| place(name, experiment)),
+        groups: class.group.iter().map(|name| place(name, experiment)).collect(),
         cos: class.cos,
         over: class.over.clone(),
         asked: class.asked,

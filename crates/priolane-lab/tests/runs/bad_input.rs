@@ -583,6 +583,15 @@ fn a_query_that_cannot_be_is_refused_at_its_key() {
     assert!(expect(&counted, 14, "group.all.app").what.contains("wait for others"));
 }
 
+#[test]
+fn a_class_of_several_groups_names_groups() {
+    let with = |group: &str| format!("{GOOD}[metrics.classes]\nsome = {{ group = {group} }}\n");
+    assert!(planned(&with("[\"all\", \"all\"]")).is_ok());
+    assert!(expect(&with("[]"), 18, "metrics.classes.some.group").what.contains("no group"));
+    let wrong = expect(&with("[\"all\", \"al\"]"), 18, "metrics.classes.some.group[1]");
+    assert!(wrong.fix.contains("\"all\""), "{wrong}");
+}
+
 /// `GOOD` with eight classes of PrioPlus and `change` in its transport.
 fn virtual_priorities(change: &str) -> String {
     let own = format!("schemes = [\"prioplus_swift\"]\n[scheme.prioplus_swift]\n{change}\n");

@@ -4,8 +4,8 @@ use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
-    Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited, RealTimeWfq,
-    SortBy, Strict, TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
+    Aifo, AifoSpec, Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited,
+    RealTimeWfq, SortBy, Strict, TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -39,6 +39,7 @@ enum Group {
     Trimming,
     Tokens,
     PFabric,
+    Aifo,
     /// Switches whose ports differ.
     Mixed,
     /// Switches with lossless classes, whatever their queues.
@@ -103,6 +104,7 @@ impl<B: Body> Network<B> {
         let mut trimming = Vec::new();
         let mut tokens = Vec::new();
         let mut pfabric = Vec::new();
+        let mut aifo = Vec::new();
         let mut mixed = Vec::new();
         let mut lossless = Vec::new();
         for s in 0..topology.switches {
@@ -141,11 +143,14 @@ impl<B: Body> Network<B> {
                 Some(Queues::PFabric) => {
                     (Group::PFabric, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
                 }
+                Some(Queues::Aifo { .. }) => {
+                    (Group::Aifo, push(&mut aifo, Switch::new(fabric, node, &make_aifo::<B>)))
+                }
                 _ => (Group::Mixed, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
             self.places.push(Place { group, index });
         }
-        let mut groups: [(Group, Box<dyn NodeGroup<B>>); 10] = [
+        let mut groups: [(Group, Box<dyn NodeGroup<B>>); 11] = [
             (Group::Fifo, Box::new(fifo)),
             (Group::Strict, Box::new(strict)),
             (Group::Ranked, Box::new(ranked)),
@@ -154,6 +159,7 @@ impl<B: Body> Network<B> {
             (Group::Trimming, Box::new(trimming)),
             (Group::Tokens, Box::new(tokens)),
             (Group::PFabric, Box::new(pfabric)),
+            (Group::Aifo, Box::new(aifo)),
             (Group::Mixed, Box::new(mixed)),
             (Group::Lossless, Box::new(lossless)),
         ];
@@ -234,6 +240,13 @@ fn make_pfabric<B: Body>(seat: &Seat) -> PFabric<Packet<B>> {
     PFabric::new(seat.spec.buffer)
 }
 
+fn make_aifo<B: Body>(seat: &Seat) -> Aifo<Packet<B>> {
+    match seat.spec.queues {
+        Queues::Aifo { spec, map } => Aifo::new(spec, map, seat.spec.buffer),
+        _ => Aifo::new(AifoSpec::PAPER, [0; priolane_core::ids::CLASSES], seat.spec.buffer),
+    }
+}
+
 fn make_strict<B: Body>(seat: &Seat) -> Strict<Packet<B>> {
     match seat.spec.queues {
         Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, seat.spec.buffer),
@@ -287,6 +300,7 @@ fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
         Queues::Trimming { .. } => Box::new(make_trimming(seat)),
         Queues::Ranked => Box::new(make_ranked(seat)),
         Queues::PFabric => Box::new(make_pfabric(seat)),
+        Queues::Aifo { .. } => Box::new(make_aifo(seat)),
         Queues::Tokens(_) => Box::new(make_tokens(seat)),
         Queues::Limited { rate, burst } => {
             Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))

@@ -42,11 +42,11 @@ pub(crate) enum TransmitQueue<B: Body> {
 }
 
 impl<B: Body> TransmitQueue<B> {
-    /// An empty queue in front of a line of `rate`. No port that is rate-limited or trims is a transmit queue: pacing is
-    /// the transport's, and hosts do not trim. That of pFabric is a ranked one here.
+    /// An empty queue in front of a line of `rate`. No port that is rate-limited, trims or refuses by rank is a transmit queue:
+    /// pacing is the transport's, and hosts do not trim. That of pFabric is a ranked one here.
     pub(crate) fn new(spec: &PortSpec, sort_by: SortBy, rate: Rate) -> Self {
         match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } => {
+            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } | Queues::Aifo { .. } => {
                 Self::Fifo(Fifo::new(spec.buffer))
             }
             Queues::Tokens(tokens) => Self::Tokens(Box::new(TokenGroup::new(&tokens, rate, spec.buffer))),

@@ -377,6 +377,7 @@ pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
         Queues::Fifo
         | Queues::Ranked
         | Queues::PFabric
+        | Queues::Aifo { .. }
         | Queues::Limited { .. }
         | Queues::Trimming { .. } => 0,
     }

@@ -12,7 +12,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::port::{Buffer, SortBy};
+use priolane_core::port::{AifoSpec, Buffer, SortBy};
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
@@ -69,6 +69,10 @@ pub(crate) fn random(seed: u64) -> Scenario {
     }
     if seed % 9 == 4 {
         scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
+    }
+    if seed % 11 == 7 {
+        let aifo = Queues::Aifo { spec: AifoSpec::PAPER, map: std::array::from_fn(|class| class as u8) };
+        scenario.ports.iter_mut().for_each(|p| p.queues = aifo);
     }
     scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, PathChoice::Sprayed]);
     if seed % 4 == 1 {

@@ -2,9 +2,9 @@
 
 use crate::support::{LEDBAT, SWIFT, drive, flow, link, prioplus, quiet, scenario};
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::ids::HostId;
+use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
-use priolane_core::packet::Frame;
+use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, Limit};
 use priolane_core::transport::Controller;
 use priolane_core::transport::prioplus::Variant;
@@ -14,6 +14,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
+use priolane_sim::trace;
 
 /// Data in one queue, ACKs (class 15) before it.
 fn port() -> PortSpec {
@@ -131,6 +132,53 @@ fn an_incast_stays_below_its_limit_once_flows_have_counted_each_other() {
     held.sort_unstable();
     let p99 = held[held.len() * 99 / 100];
     assert!(p99 <= 18_400_000, "{p99}");
+}
+
+/// Property: a yielding flow sends 64 B per round trip and (delay - D_target) + U(0, base round trip), and nothing else.
+#[test]
+fn probes_of_yielding_flows_cost_what_the_formula_says() {
+    // 10 Gbps: a packet of 1,086 B takes 868.8 ns, a probe or ACK of 84 B (64 B and what is around it) 67.2 ns.
+    let (packet, probe) = (868_800u64, 67_200u64);
+    let base = 12_000_000 + 2 * packet + 2 * probe;
+    let lows = 4u32;
+    let low = (0..lows).map(|i| FlowSpec {
+        class: 7,
+        size: None,
+        ..flow(i, (i as u16, 6), 1, Time(1_000_000_000))
+    });
+    // Two of the best class: one alone has no queue but at its host.
+    let high =
+        (lows..lows + 2).map(|i| FlowSpec { class: 0, size: None, ..flow(i, (i as u16, 6), 1, Time::ZERO) });
+    let mut scenario = star(6, low.chain(high).collect(), paper(8));
+    let topology = SingleSwitch { hosts: 7, host_link: link(10, Span::from_us(3)) };
+    scenario.topology = topology.build().unwrap();
+    scenario.stop = Stop::At(Time(30_000_000_000));
+    let (mut waits, mut jitter) = (0u64, 0.0);
+    for id in 0..lows {
+        let (_, trace) = trace::run(&scenario, FlowId(id), &mut quiet()).unwrap();
+        let probes = trace.packets.iter().filter(|p| p.header.kind == Kind::Probe && p.header.wire == 84);
+        assert_eq!(probes.count(), trace.packets.len(), "nothing but probes of 84 B");
+        let answers = trace.packets.iter().filter(|p| p.header.marks.has(Marks::ECHO));
+        let sent = trace.packets.iter().filter(|p| !p.header.marks.has(Marks::ECHO));
+        let mut answered = None;
+        for (sent, answer) in sent.zip(answers) {
+            // From the second on: how long after the answer to the one before, less (delay - D_target).
+            if let Some((at, delay)) =
+                answered.replace((answer.delivered, answer.delivered.map(|at| at.since(sent.made))))
+                && let (Some(at), Some(Span(delay))) = (at, delay)
+            {
+                // The delay of a probe lacks what a packet takes longer on two lines; D_target is 4 us above the base.
+                let above = (delay + 2 * (packet - probe)) as f64 - (base + 4_000_000) as f64;
+                jitter += sent.made.since(at).0 as f64 - above;
+                waits += 1;
+            }
+        }
+    }
+    assert!(waits >= 1_000, "{waits}");
+    // Even over a base round trip: a mean of half of it, a sigma of 1 / sqrt(12) of it.
+    let sigma = base as f64 / 12f64.sqrt() / (waits as f64).sqrt();
+    let mean = jitter / waits as f64;
+    assert!((mean - base as f64 / 2.0).abs() < 4.0 * sigma, "{mean} after {waits}, sigma {sigma}");
 }
 
 #[test]

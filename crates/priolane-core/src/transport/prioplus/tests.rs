@@ -44,7 +44,15 @@ fn config(variant: Variant, start: Start) -> Config<swift::Config> {
         endpoint_target: None,
         retx_reset: 5,
     };
-    Config { inner, variant, lanes: Some(lanes(start)), exceed_limit: 2, base_tolerance: Span::from_us(1) }
+    Config {
+        inner,
+        variant,
+        lanes: Some(lanes(start)),
+        exceed_limit: 2,
+        base_tolerance: Span::from_us(1),
+        increase: Increase::DualRtt,
+        probes: Probes::Apart,
+    }
 }
 
 /// A flow of class 1: D_target 16 us, D_limit 18.4 us, W_LS 37,500 B.
@@ -176,6 +184,67 @@ fn adaptive_increase_fills_the_channel_in_every_second_round_trip() {
 }
 
 #[test]
+fn adaptive_increase_in_every_round_trip_takes_no_notice_of_the_last_one() {
+    let config = Config { increase: Increase::EveryRtt, ..config(Variant::Paper, Start::Linear) };
+    let mut driven = Driven::new(&config);
+    for at in [14, 28, 42] {
+        let window = driven.cwnd();
+        driven.round(at, 14.0);
+        close(driven.flow.inner().step(), 180.0 + 2.0 / 14.0 * window);
+    }
+}
+
+#[test]
+fn the_strawman_probes_as_soon_as_the_last_probe_is_answered() {
+    let mut driven = Driven::new(&Config { probes: Probes::EachRtt, ..config(Variant::Paper, Start::Probe) });
+    driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
+    driven.answer(30, 30.0);
+    close(driven.probe_in(30), 0.0);
+}
+
+/// Property: whatever the delays, W stays above zero, no two multiplicative decreases are within a round trip (a yield
+/// excepted), and a yielding flow has no window and a probe ahead.
+#[test]
+fn windows_stay_above_zero_and_fall_once_a_round_trip() {
+    let mut draw = Stream::new(11, Purpose::Sizes, 0);
+    let (mut decreases, mut yields) = (0, 0);
+    for case in 0..200 {
+        let variant = if case % 2 == 0 { Variant::Paper } else { Variant::Released };
+        let mut driven = Driven::sending(variant);
+        let (mut now, mut cut) = (0, None);
+        for _ in 0..500 {
+            now += 1 + draw.below(4);
+            let delay = 12.0 + 9.0 * draw.uniform() * draw.uniform();
+            if driven.flow.is_yielding() {
+                assert_eq!(driven.flow.window(), 0);
+                assert!(matches!(driven.flow.gate(), Gate::Probe(_)));
+                driven.flow.on_probe_sent(Time(now * 1_000_000), Span::from_us(500));
+                driven.answer(now, delay);
+                cut = None;
+                continue;
+            }
+            let before = driven.cwnd();
+            if draw.chance(0.2) {
+                driven.round(now, delay)
+            } else {
+                driven.ack(now, delay)
+            }
+            let after = driven.cwnd();
+            assert!(after > 0.0 && after.is_finite(), "case {case}: {after}");
+            if driven.flow.is_yielding() {
+                yields += 1;
+            } else if after < before {
+                decreases += 1;
+                // At a delay of 12 us and more the last one was at least as long ago.
+                assert!(cut.is_none_or(|at| now - at >= 12), "case {case}: {cut:?} {now}");
+                cut = Some(now);
+            }
+        }
+    }
+    assert!(decreases > 500 && yields > 500, "{decreases} {yields}");
+}
+
+#[test]
 fn adaptive_increase_is_at_most_half_the_window() {
     let mut driven = Driven::sending(Variant::Paper);
     driven.flow.target = 60e6;
@@ -255,6 +324,34 @@ fn an_empty_path_resumes_with_the_share_of_linear_start() {
     // An answer to a probe of before, late or twice, changes nothing.
     driven.answer(13, 40.0);
     assert!(!driven.flow.is_yielding());
+}
+
+/// Property: a flow that has counted far too many others sends a packet, or probes, when the path is empty: it does not
+/// wait for the next packet of a window of a few bytes.
+#[test]
+fn an_empty_path_never_resumes_with_next_to_nothing() {
+    for variant in [Variant::Paper, Variant::Released] {
+        let mut driven = Driven::sending(variant);
+        driven.flow.inner.set_cwnd(150.0);
+        driven.ack(20, 18.5);
+        driven.flow.inner.set_cwnd(150.0);
+        driven.ack(21, 18.5);
+        // 18.5 us of 100 Gbps over 150 B: 1,541 flows; over D_target instead: 1,156; 37,500 B over that are 24 B and 32 B.
+        assert!(driven.flow.is_yielding() && driven.flow.flows() > 1_000.0, "{}", driven.flow.flows());
+        let mut probes = 0;
+        while driven.flow.is_yielding() {
+            let now = 40 + 20 * probes;
+            driven.flow.on_probe_sent(Time(now * 1_000_000), Span::from_us(500));
+            driven.answer(now + 12, 12.0);
+            probes += 1;
+            assert!(probes < 20);
+        }
+        match variant {
+            Variant::Paper => assert_eq!((probes, driven.cwnd()), (1, 1_000.0)),
+            // n stays for BDP / W_LS + 2 = 6 of them and halves then: 32, 64 and 129 B, above 100.
+            Variant::Released => assert!(probes > 6 && driven.cwnd() > 100.0, "{probes} {}", driven.cwnd()),
+        }
+    }
 }
 
 #[test]

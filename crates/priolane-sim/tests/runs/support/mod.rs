@@ -162,6 +162,8 @@ pub fn prioplus<C>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
         lanes: Some(Lanes::new(&lanes).expect("the paper's channels do not overlap")),
         exceed_limit: 2,
         base_tolerance: Span::from_us(1),
+        increase: prioplus::Increase::DualRtt,
+        probes: prioplus::Probes::Apart,
     }
 }
 

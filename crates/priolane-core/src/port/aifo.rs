@@ -1,0 +1,217 @@
+//! AIFO: one first-in first-out queue that admits what a sorted queue would have kept (Yu et al., SIGCOMM 2021).
+//!
+//! ```text
+//! C, c       room of the queue; what is in it
+//! W          ranks of the last packets that came, every so many of them, whether admitted or not
+//! quantile   part of W with a better rank than the packet's own
+//! admit      c <= k C,  or  quantile <= (C - c) / ((1 - k) C)                           (Algorithm 1)
+//! ```
+//!
+//! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
+
+use super::{Admission, Buffer, Discipline, Fifo, Limit};
+use crate::ids::CLASSES;
+use crate::packet::{Header, Parcel};
+use crate::units::Time;
+
+/// Thousandths in a whole.
+const WHOLE: u128 = 1_000;
+
+/// The parameters of AIFO.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AifoSpec {
+    /// Length of W, at least 1. Default 20 (AIFO §6).
+    pub window: u16,
+    /// Of so many packets one enters W, at least 1. Default 1.
+    pub sample: u16,
+    /// k in thousandths, below 1000: the part of the room in which everything is admitted. Default 100 (AIFO §6).
+    pub k_thousandths: u16,
+}
+
+impl AifoSpec {
+    /// The paper's values.
+    pub const PAPER: Self = Self { window: 20, sample: 1, k_thousandths: 100 };
+}
+
+/// The ranks that came last.
+#[derive(Debug)]
+struct Recent {
+    ranks: Vec<u8>,
+    /// How many are of each rank.
+    of: [u16; CLASSES],
+    next: usize,
+    length: usize,
+}
+
+impl Recent {
+    fn new(length: u16) -> Self {
+        let length = usize::from(length.max(1));
+        Self { ranks: Vec::with_capacity(length), of: [0; CLASSES], next: 0, length }
+    }
+
+    fn enter(&mut self, rank: u8) {
+        if self.ranks.len() < self.length {
+            self.ranks.push(rank);
+        } else {
+            let oldest = std::mem::replace(&mut self.ranks[self.next], rank);
+            self.of[usize::from(oldest)] -= 1;
+            self.next = (self.next + 1) % self.length;
+        }
+        self.of[usize::from(rank)] += 1;
+    }
+
+    /// How many are better than `rank`, of how many.
+    fn better(&self, rank: u8) -> (u128, u128) {
+        let better: u32 = self.of[..usize::from(rank)].iter().map(|&n| u32::from(n)).sum();
+        (u128::from(better), self.ranks.len() as u128)
+    }
+}
+
+/// First in, first out, behind an admission by rank.
+#[derive(Debug)]
+pub struct Aifo<P> {
+    queue: Fifo<P>,
+    ranks: [u8; CLASSES],
+    limit: Limit,
+    spec: AifoSpec,
+    recent: Recent,
+    /// Packets that come until one enters W.
+    until_sample: u16,
+}
+
+impl<P: Parcel> Aifo<P> {
+    /// An empty port; `ranks` says what a class's rank is, below 16. A buffer without limit admits everything.
+    pub fn new(spec: AifoSpec, ranks: [u8; CLASSES], buffer: Buffer) -> Self {
+        let ranks = ranks.map(|rank| rank.min(CLASSES as u8 - 1));
+        let recent = Recent::new(spec.window);
+        Self { queue: Fifo::new(buffer), ranks, limit: buffer.limit, spec, recent, until_sample: 0 }
+    }
+
+    /// A packet came: its rank enters W, if it is its turn.
+    fn see(&mut self, rank: u8) {
+        if self.until_sample == 0 {
+            self.until_sample = self.spec.sample.max(1);
+            self.recent.enter(rank);
+        }
+        self.until_sample -= 1;
+    }
+
+    /// The rule, for what is queued before the packet.
+    fn admits(&self, rank: u8) -> bool {
+        let (room, used) = match self.limit {
+            Limit::Packets(room) => (u128::from(room), u128::from(self.queue.packets())),
+            Limit::Bytes(room) => (u128::from(room), u128::from(self.queue.bytes())),
+            Limit::Unlimited => return true,
+        };
+        let k = u128::from(self.spec.k_thousandths);
+        let (better, of) = self.recent.better(rank);
+        WHOLE * used <= k * room || better * (WHOLE - k) * room <= room.saturating_sub(used) * WHOLE * of
+    }
+
+    fn rank(&self, header: &Header) -> u8 {
+        self.ranks[usize::from(header.class) % CLASSES]
+    }
+}
+
+impl<P: Parcel> Discipline<P> for Aifo<P> {
+    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+        let rank = self.rank(parcel.header());
+        self.see(rank);
+        if self.admits(rank) { self.queue.enqueue(now, parcel) } else { Admission::Dropped }
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        self.see(self.rank(header));
+        self.queue.pass(now, header)
+    }
+
+    #[inline]
+    fn next_start(&self) -> Option<Time> {
+        self.queue.next_start()
+    }
+
+    #[inline]
+    fn start(&mut self, t: Time) -> Option<&P> {
+        self.queue.start(t)
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.queue.packets()
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+
+    fn packet(class: u8) -> Packet<()> {
+        Packet { header: Header { class, wire: 1_000, ..Header::default() }, body: () }
+    }
+
+    fn port(room: u32, window: u16) -> Aifo<Packet<()>> {
+        let identity = std::array::from_fn(|class| class as u8);
+        let buffer = Buffer { limit: Limit::Packets(room), ..Buffer::UNLIMITED };
+        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, identity, buffer)
+    }
+
+    fn offer(port: &mut Aifo<Packet<()>>, classes: &[u8]) -> Vec<bool> {
+        classes.iter().map(|&class| port.enqueue(Time::ZERO, &packet(class)) == Admission::Queued).collect()
+    }
+
+    #[test]
+    fn worse_ranks_are_refused_as_the_queue_fills() {
+        let mut port = port(10, 4);
+        // Up to k C = 1 packet queued all is admitted. Rank 0 fills six places: nothing in W is better than it.
+        assert_eq!(offer(&mut port, &[0, 0, 0, 0, 0, 0]), [true; 6]);
+        // W = 0 0 0 5: three quarters are better; free are 4 of 9 in 0.9 C.
+        assert_eq!(offer(&mut port, &[5]), [false]);
+        // W = 0 0 5 5: one half is better, above 4 / 9; then 0 5 5 5: a quarter.
+        assert_eq!(offer(&mut port, &[5, 5]), [false, true]);
+        // The best is admitted up to the last place: 7 are in, 3 more go in.
+        assert_eq!(offer(&mut port, &[0, 0, 0, 0]), [true, true, true, false]);
+    }
+
+    #[test]
+    fn what_is_admitted_leaves_in_the_order_in_which_it_came() {
+        let mut port = port(100, 20);
+        offer(&mut port, &[3, 1, 2, 0]);
+        let classes: Vec<u8> =
+            std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.class)).collect();
+        assert_eq!(classes, [3, 1, 2, 0]);
+        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    }
+
+    #[test]
+    fn one_rank_is_tail_drop_and_no_limit_admits_all() {
+        let mut same = port(3, 20);
+        assert_eq!(offer(&mut same, &[7, 7, 7, 7]), [true, true, true, false]);
+        let mut free = Aifo::new(AifoSpec::PAPER, [0; CLASSES], Buffer::UNLIMITED);
+        assert!(offer(&mut free, &[9; 500]).iter().all(|&in_queue| in_queue));
+    }
+
+    #[test]
+    fn of_so_many_packets_one_enters_the_window() {
+        let mut port = port(10, 2);
+        port.spec.sample = 3;
+        offer(&mut port, &[0, 9, 9, 1, 9, 9]);
+        assert_eq!(port.recent.ranks, [0, 1]);
+        offer(&mut port, &[2]);
+        assert_eq!(port.recent.ranks, [2, 1]);
+        assert_eq!(port.recent.better(3), (2, 2));
+    }
+
+    #[test]
+    fn a_packet_that_passes_an_empty_queue_is_seen_too() {
+        let mut port = port(10, 4);
+        assert_eq!(port.pass(Time::ZERO, &packet(0).header), Some(Admission::Queued));
+        assert_eq!(port.recent.ranks, [0]);
+    }
+}

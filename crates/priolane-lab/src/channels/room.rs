@@ -1,0 +1,95 @@
+//! For what part of the noise channels have room: as stated, or as much as leaves the line used.
+//!
+//! A flow yields at the second sample in a round trip that is wrong by more than B, and others of its class need not
+//! make up for it:
+//!
+//! ```text
+//! m = D R / (n P)                            samples of one of n flows in a round trip, with packets of P; at least 1
+//! y = 1 - (1 - q)^m - m q (1 - q)^(m - 1)    how likely two of them are in the part q that B leaves out
+//! t = 3/2 + 2 log_1.5(m)                     round trips without its share: half of one to the probe on average, one until
+//!                                            its answer, then every second time half a window more, from one packet on
+//! U = 1 / (1 + y t)                          what is used
+//! ```
+//!
+//! The part of the noise is 1 - q for the U that is wanted. The mean wait and the growth are PrioPlus's (§4.2, §4.3.1);
+//! that samples are apart and the delay always as high as A allows is ours (docs/assumptions.md#channel-utilization).
+
+use serde::{Deserialize, Serialize};
+
+/// What channels have room for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Room {
+    /// This part of the measured delays, above 0 and at most 1.
+    Part(f64),
+    /// As much as leaves this part of the line used, above 0 and at most 1.
+    Utilization(f64),
+}
+
+impl Room {
+    /// The number that is stated, and its key.
+    pub(super) fn stated(self) -> (&'static str, f64) {
+        match self {
+            Self::Part(part) => ("part", part),
+            Self::Utilization(used) => ("utilization", used),
+        }
+    }
+
+    /// The part of the samples, where a flow has so many in a round trip.
+    pub(super) fn part(self, samples: f64) -> f64 {
+        let used = match self {
+            Self::Part(part) => return part,
+            Self::Utilization(used) => used,
+        };
+        let samples = samples.max(1.0);
+        let wanted = (1.0 / used - 1.0) / without_share(samples);
+        if wanted >= two_beyond(samples, 1.0) {
+            return 0.0;
+        }
+        let (mut least, mut most) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = (least + most) / 2.0;
+            if two_beyond(samples, middle) > wanted {
+                most = middle;
+            } else {
+                least = middle;
+            }
+        }
+        1.0 - least
+    }
+}
+
+/// t.
+fn without_share(samples: f64) -> f64 {
+    1.5 + 2.0 * libm::log(samples) / libm::log(1.5)
+}
+
+/// y.
+fn two_beyond(samples: f64, left_out: f64) -> f64 {
+    let none = libm::pow(1.0 - left_out, samples);
+    let one = samples * left_out * libm::pow(1.0 - left_out, samples - 1.0);
+    1.0 - none - one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_with_many_samples_needs_more_room_than_one_with_few() {
+        // 55 samples: t = 21.27, y = 0.0204 / 21.27 = 9.6e-4, and 55 x 54 / 2 q^2 = y at q = 8.0e-4 to first order.
+        let many = Room::Utilization(0.98).part(55.0);
+        assert!((1.0 - many - 8.2e-4).abs() < 0.3e-4, "{many}");
+        // Two samples: t = 4.92, and q^2 = 0.0204 / 4.92: 6.4 % may be wrong by more.
+        let few = Room::Utilization(0.98).part(2.0);
+        assert!((1.0 - few - 0.0644).abs() < 1e-3, "{few}");
+        assert_eq!(Room::Part(0.9).part(55.0), 0.9);
+    }
+
+    #[test]
+    fn a_line_that_is_always_used_has_room_for_all_noise_and_one_sample_a_round_trip_needs_none() {
+        assert!((Room::Utilization(1.0).part(20.0) - 1.0).abs() < 1e-8);
+        assert_eq!(Room::Utilization(0.98).part(0.3), 0.0);
+        assert!(Room::Utilization(0.5).part(8.0) < Room::Utilization(0.99).part(8.0));
+    }
+}
