@@ -10,9 +10,9 @@ use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
 use crate::experiment::{
-    Active, AppText, CoflowText, Deadline, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue,
-    PairText, PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent,
-    Setting, Sizes, Target, Timing,
+    Active, AppText, CoflowText, Deadline, Deadlines, EpochRule, Event, Experiment, Group, ListText,
+    LoadText, NewValue, PairText, PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText,
+    Service, SetEvent, Setting, Sizes, Target, Timing,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -37,7 +37,23 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     if experiment.topology.paths == Paths::Racks {
         flows.iter_mut().for_each(|flow| flow.entropy = between_racks(topology, flow));
     }
+    leave_time(experiment, topology, &mut flows);
     Ok(Traffic { flows, waits })
+}
+
+/// Moves deadlines of exponential laws to where a flow alone in the network meets them with room to spare.
+fn leave_time(experiment: &Experiment, topology: &Topology, flows: &mut [FlowSpec]) {
+    for flow in flows {
+        let group = experiment.groups.get(usize::from(flow.group));
+        let Some(Deadline::Drawn(Deadlines::Exponential(law))) = group.and_then(|g| g.deadline.as_ref())
+        else {
+            continue;
+        };
+        let Some(bytes) = flow.size else { continue };
+        let alone = topology.bare_fct(&experiment.frame, flow.src, flow.dst, flow.entropy, bytes);
+        let least = flow.start + law.least(alone);
+        flow.deadline = flow.deadline.map(|deadline| deadline.max(least));
+    }
 }
 
 /// The path that flows from one rack to another share: with n racks and n - 1 paths, no two pairs of racks share a
