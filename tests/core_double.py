@@ -17,6 +17,7 @@ class CoreDouble:
         self.options: list[dict[str, Any]] = []
         self.failing: set[str] = set()
         self.traced: list[dict[str, Any]] = []
+        self.others: list[str] = []
 
     def runs(self) -> list[dict[str, Any]]:
         order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
@@ -40,7 +41,8 @@ class CoreDouble:
         settings: str,
         progress: Callable[[float, int, int], bool] | None = None,
     ) -> str:
-        assert json.loads(settings).keys() == {"engine", "verify", "threads"}
+        assert json.loads(settings).keys() == {"engine", "verify", "threads", "others"}
+        self.others = json.loads(settings)["others"]
         assert Path(path).is_file()
         assert json.loads(options)
         directory = Path(out_dir) / run_id

@@ -150,6 +150,16 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
     assert core.ran == []
 
 
+def test_figures_of_a_paper_look_into_each_others_directories(
+    core: CoreDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("nos2-fig7", "nos2-fig6", "top-fig4"):
+        Path("runs", name).mkdir(parents=True)
+    assert main(["reproduce", "nos2/fig6", "--jobs", "1"]) == 0
+    assert core.others == [str(Path("runs", "nos2-fig7"))]
+
+
 @pytest.mark.parametrize("name", ["nos2", "nos2/fig99", "nobody/fig1", "nos2/fig3"])
 def test_what_cannot_be_reproduced_is_bad_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", name]) == 2

@@ -29,10 +29,13 @@ class Settings:
     engine: str = "auto"
     verify: bool = False
     threads: int = 1
+    others: tuple[Path, ...] = ()
+    """Directories of grids that may have a run already: it is then taken over."""
 
     def to_json(self) -> str:
         """The settings of one run, as the compiled module reads them."""
-        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads})
+        others = [str(other) for other in self.others]
+        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others})
 
 
 class Watcher:

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{Class, LinkId};
 use priolane_core::transport::tokens::DATA_CLASS;
@@ -133,6 +133,39 @@ pub fn execute(
     let mut simulate: Box<Simulate> =
         Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
     job.perform(settings, stored, &mut simulate, progress)
+}
+
+/// Takes `run` over from the first of `others` that has it whole, words of its own aside; whether it is in `dir` now.
+///
+/// # Errors
+/// A file could not be written.
+pub fn adopt(run: &Run, dir: &Path, others: &[PathBuf]) -> Result<bool, Failure> {
+    let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
+    if others.is_empty() || Store::at(dir).accept(&id).is_some() {
+        return Ok(false);
+    }
+    for other in others {
+        let other = Store::at(other);
+        let Some(record) = other.accept(&id) else { continue };
+        let store = Store::open(dir)?;
+        let mut draft = store.begin(&id)?;
+        for file in &record.files {
+            draft.take_over(&other.path(&id), file)?;
+        }
+        let verified = other.is_verified(&id, &record.digest).then(|| record.digest.clone());
+        let mut own = RunRecord {
+            title: run.experiment.title.clone(),
+            point: run.point.iter().cloned().collect(),
+            merged: run.merged.as_ref().clone(),
+            ..record
+        };
+        draft.publish(&mut own)?;
+        if let Some(digest) = verified {
+            store.mark_verified(&id, &digest)?;
+        }
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// A run with all it needs.

@@ -4,6 +4,7 @@
 //! and what run ids are made of.
 
 mod app;
+mod claims;
 mod coflow;
 mod deadlines;
 mod evaluation;
@@ -33,9 +34,10 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
     RingText, RuleKind, RuleText, Start,
 };
+pub use claims::{Claim, Direction, MetricAt, Test};
 pub use coflow::{CoflowText, TraceText};
-pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Part, Split};
-pub use evaluation::{Claim, Direction, Metrics, Panel, PanelKind, SizeClass, Slowdown, Test};
+pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Exponential, Part, Split};
+pub use evaluation::{Metrics, Panel, PanelKind, SizeClass, Slowdown};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
@@ -200,7 +202,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
         sweep: Vec::new(),
         panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,
-        claims: items(keys.take("claim"), |f| evaluation::claim(f, &known))?,
+        claims: items(keys.take("claim"), |f| claims::claim(f, &known))?,
         scheme: named.iter().map(|s| (s.name.clone(), s.scheme.clone())).collect(),
         schemes: names.clone(),
         metrics: metrics.clone(),

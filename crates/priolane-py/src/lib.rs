@@ -57,11 +57,12 @@ fn run_one(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = request::<OptionsRequest>(options)?.into_options();
-    let settings = request::<SettingsRequest>(settings)?.into_settings();
+    let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| {
         let plan = priolane_lab::plan::plan(&path, &options).map_err(Trouble::Input)?;
         let run = plan.runs.iter().find(|run| run.id == run_id).ok_or(Trouble::NoSuchRun)?;
+        execute::adopt(run, &out_dir, &others).map_err(Trouble::Run)?;
         execute::execute(run, &out_dir, &settings, &mut |now| reporter.report(now)).map_err(Trouble::Run)
     });
     match done {

@@ -1,6 +1,7 @@
 //! The JSON that Python sends, and the JSON of plans and finished runs.
 
 use std::num::NonZeroU8;
+use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
 use priolane_lab::plan::{Options, Plan, Size};
@@ -51,6 +52,8 @@ pub(crate) struct SettingsRequest {
     verify: bool,
     /// Threads of one run; 1 by default.
     threads: Option<NonZeroU8>,
+    /// Directories of runs from which one that is there is taken over.
+    others: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -63,14 +66,15 @@ enum EngineRequest {
 }
 
 impl SettingsRequest {
-    pub(crate) fn into_settings(self) -> Settings {
+    /// The settings, and the directories from which a run that is there is taken over.
+    pub(crate) fn into_settings(self) -> (Settings, Vec<PathBuf>) {
         let engine = match self.engine {
             EngineRequest::Auto => Engine::Auto,
             EngineRequest::Window => Engine::Window,
             EngineRequest::Wheel => Engine::Wheel,
         };
         let threads = self.threads.map_or(Threads::ONE, Threads::up_to);
-        Settings { engine, verify: self.verify, threads }
+        (Settings { engine, verify: self.verify, threads }, self.others)
     }
 }
 

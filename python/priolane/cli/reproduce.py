@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from priolane import papers
@@ -9,7 +10,7 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.cli.finish import present
 from priolane.cli.progress import Bar
-from priolane.experiment import check
+from priolane.experiment import Options, check
 from priolane.grid import run_grid
 
 
@@ -25,7 +26,7 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
 def carry_out(chosen: argparse.Namespace) -> int:
     """Reproduces the named items one after the other."""
     if chosen.list:
-        return _list()
+        return _list(arguments.options(chosen))
     if chosen.name is None:
         raise InputError("reproduce what? PAPER/FIG such as nos2/fig6; `priolane reproduce --list` shows all")
     wanted = papers.find(chosen.name)
@@ -40,31 +41,28 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     base = chosen.out or Path("runs")
     directory = base if alone and chosen.out else base / f"{item.paper}-{item.id}"
     options = arguments.options(chosen)
+    # Figures of a paper share the runs that they have in common.
+    others = sorted(other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir())
+    settings = replace(arguments.settings(chosen), others=tuple(others))
     with Bar() as bar:
-        results = run_grid(
-            item.experiment,
-            directory,
-            options,
-            arguments.settings(chosen),
-            bar,
-        )
+        results = run_grid(item.experiment, directory, options, settings, bar)
     rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
     show.line(f"{item.key}: {item.about}; {len(results.runs)} runs")
     present(results, rerun)
 
 
-def _list() -> int:
+def _list(options: Options) -> int:
     rows = []
     for item in papers.items():
-        cost = _cost(item.experiment) if item.experiment is not None else "-"
+        cost = _cost(item.experiment, options) if item.experiment is not None else "-"
         rows.append([item.key, item.name, item.about, item.state, cost])
     show.table(["reproduce", "item", "about", "state", "cost"], rows)
     return 0
 
 
-def _cost(experiment: Path) -> str:
+def _cost(experiment: Path, options: Options) -> str:
     """Runs, and what `check` predicts where it does."""
-    found = check(experiment)
+    found = check(experiment, options)
     runs = found.get("runs")
     parts = [f"{len(runs) if isinstance(runs, list) else runs} runs"]
     if isinstance(found.get("packet_hops"), int | float):

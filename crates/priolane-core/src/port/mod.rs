@@ -32,7 +32,7 @@ pub use ranked::Ranked;
 pub use real_time_wfq::RealTimeWfq;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder};
-pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec};
+pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
 pub use wfq::{QueueWeights, VirtualClock, Wfq};
 

@@ -4,7 +4,8 @@
 //! signals     all but payload and tokens ................................. served first
 //! tokens      K queues, strict among each other, room for `depth` each, one limiter for all of them
 //! data        one queue, the port's buffer and marks
-//! unscheduled payload that no token called for, where it has a class of its own: room for one packet, served last
+//! unscheduled payload that no token called for, where it has a class of its own: a switch has room for one packet,
+//!             served last
 //!
 //! rate of tokens    C s / (s + F)    C: the line, s: mean token, F: the frame a token calls for, all on the wire
 //! rate of data      C F / (s + F)
@@ -18,10 +19,15 @@
 //! TOP's Fig. 3 shows two orders, [`GroupOrder::DataFirst`] (mode a) and [`GroupOrder::TokensFirst`] (mode b), both with
 //! data limited to the rest, and rejects others: data without limit above tokens starves them, below tokens it takes
 //! what tokens leave, so that their data find the line taken ([`DataRate::Unlimited`]); a limiter for each class
-//! ([`Split::PerClass`]) leaves a class's share unused while others wait (docs/assumptions.md#token-group).
+//! ([`Split::PerClass`]) leaves a class's share unused while others wait; one where tokens arrive ([`Split::Arriving`])
+//! does not see classes (docs/assumptions.md#token-group).
+//!
+//! The remedy for switches without such limiters (§4.2) has tokens go through another switch between limiter and line:
+//! [`TokenGroupSpec::detour`].
 //!
 //! With [`Among::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
 
+use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::ranked_tokens::{Offer, RankedTokens};
@@ -56,6 +62,8 @@ pub enum Split {
     Group,
     /// A K-th is each class's own.
     PerClass,
+    /// All classes' together, and what comes above it is dropped, whatever its class.
+    Arriving,
 }
 
 /// What orders tokens.
@@ -65,6 +73,15 @@ pub enum Among {
     Classes,
     /// Their ranks, the smallest first, in room for all classes' tokens together; the worst makes way.
     Rank,
+}
+
+/// Payload that no token called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unscheduled {
+    /// The class that it carries.
+    pub class: Class,
+    /// Packets of it that wait; a switch has room for one (TOP §4.4).
+    pub room: u32,
 }
 
 /// What a port for tokens is made of.
@@ -91,8 +108,10 @@ pub struct TokenGroupSpec {
     pub split: Split,
     /// What orders tokens.
     pub among: Among,
-    /// The class of payload that waits in a queue of its own, which has room for one packet and is served last.
-    pub unscheduled: Option<Class>,
+    /// Payload that waits in a queue of its own and is served last.
+    pub unscheduled: Option<Unscheduled>,
+    /// What tokens take from the limiter to the line. Above zero, no token expires here.
+    pub detour: Span,
 }
 
 impl TokenGroupSpec {
@@ -109,13 +128,14 @@ impl TokenGroupSpec {
         split: Split::Group,
         among: Among::Classes,
         unscheduled: None,
+        detour: Span::ZERO,
     };
 
     /// What the tokens of one limiter take of the line, as a fraction.
     fn token_share(&self) -> (u32, u32) {
         let whole = u32::from(self.token_wire) + u32::from(self.data_wire);
         let limiters = match self.split {
-            Split::Group => 1,
+            Split::Group | Split::Arriving => 1,
             Split::PerClass => u32::from(self.classes.clamp(1, CLASSES as u8)),
         };
         (u32::from(self.token_wire).max(1), whole.max(1) * limiters)
@@ -124,7 +144,7 @@ impl TokenGroupSpec {
     /// How long a token may wait behind a line of `rate`.
     pub fn longest_wait(&self, rate: Rate) -> Option<Span> {
         let slot = u64::from(self.token_wire) + u64::from(self.data_wire);
-        self.expiry.map(|slots| rate.serialize(u64::from(slots) * slot))
+        self.expiry.filter(|_| self.detour == Span::ZERO).map(|slots| rate.serialize(u64::from(slots) * slot))
     }
 }
 
@@ -148,7 +168,8 @@ pub struct TokenGroup<P> {
     evicted: Option<P>,
     data: Ring<P>,
     unscheduled: Ring<P>,
-    unscheduled_class: Option<Class>,
+    unscheduled_spec: Option<Unscheduled>,
+    unscheduled_backlog: Backlog,
     data_backlog: Backlog,
     total: Backlog,
     /// One for all classes, or one for each.
@@ -157,6 +178,8 @@ pub struct TokenGroup<P> {
     depth: u32,
     longest_wait: Option<Span>,
     order: GroupOrder,
+    split: Split,
+    detour: Option<Box<Detour<P>>>,
     bounds: Bounds,
 }
 
@@ -165,6 +188,8 @@ pub struct TokenGroup<P> {
 enum Lane {
     Signals,
     Tokens(usize),
+    /// Tokens that come back from a detour.
+    Back,
     Data,
     Unscheduled,
 }
@@ -193,7 +218,8 @@ impl<P: Parcel> TokenGroup<P> {
             evicted: None,
             data: Ring::default(),
             unscheduled: Ring::default(),
-            unscheduled_class: spec.unscheduled,
+            unscheduled_spec: spec.unscheduled,
+            unscheduled_backlog: Backlog::default(),
             data_backlog: Backlog::default(),
             total: Backlog::default(),
             token_buckets: vec![bucket(spec.token_share(), spec.token_wire); buckets],
@@ -201,13 +227,17 @@ impl<P: Parcel> TokenGroup<P> {
             depth: spec.depth,
             longest_wait: spec.longest_wait(rate),
             order: spec.order,
+            split: spec.split,
+            detour: (spec.detour > Span::ZERO).then(|| Box::new(Detour::new(spec.detour))),
             bounds: buffer.into(),
         }
     }
 
     fn lane(&self, header: &Header) -> Lane {
         match header.kind {
-            Kind::Data if self.unscheduled_class == Some(header.class) => Lane::Unscheduled,
+            Kind::Data if self.unscheduled_spec.is_some_and(|own| own.class == header.class) => {
+                Lane::Unscheduled
+            }
             Kind::Data => Lane::Data,
             Kind::Credit => Lane::Tokens(usize::from(header.class).min(self.tokens.len() - 1)),
             _ => Lane::Signals,
@@ -224,17 +254,49 @@ impl<P: Parcel> TokenGroup<P> {
         self.data_bucket.as_ref().map_or(Time::ZERO, Bucket::eligible)
     }
 
+    /// When a token of `class` that waits may start.
+    #[inline]
+    fn eligible(&self, class: usize) -> Time {
+        match self.split {
+            Split::Arriving => Time::ZERO,
+            Split::Group | Split::PerClass => self.token_buckets[self.bucket_of(class)].eligible(),
+        }
+    }
+
     /// The token class that may start at `t`.
     fn token_ready(&self, t: Time) -> Option<usize> {
-        let ready = |c: &usize| self.token_buckets[self.bucket_of(*c)].eligible() <= t;
-        self.waiting.iter().map(usize::from).find(ready)
+        self.waiting.iter().map(usize::from).find(|&class| self.eligible(class) <= t)
     }
 
     /// When the first token may start, if one waits.
     fn tokens_eligible(&self) -> Option<Time> {
-        match &self.token_buckets[..] {
-            [only] => (self.waiting != ClassSet::NONE).then(|| only.eligible()),
-            all => self.waiting.iter().map(|c| all[usize::from(c)].eligible()).min(),
+        match self.split {
+            Split::PerClass => self.waiting.iter().map(|class| self.eligible(usize::from(class))).min(),
+            Split::Group | Split::Arriving => (self.waiting != ClassSet::NONE).then(|| self.eligible(0)),
+        }
+    }
+
+    /// Sends on its detour what the limiter lets go until `now`.
+    fn let_go(&mut self, now: Time) {
+        if self.detour.is_none() {
+            return;
+        }
+        while let Some(eligible) = self.tokens_eligible() {
+            let released = self.detour.as_ref().map_or(eligible, |detour| detour.released(eligible));
+            let Some(class) = self.token_ready(released).filter(|_| released <= now) else { break };
+            let Some(parcel) = self.take(class) else { break };
+            self.charge(Lane::Tokens(class), released, parcel.header().wire);
+            self.detour.iter_mut().for_each(|detour| detour.send(released, &parcel));
+        }
+        self.detour.iter_mut().for_each(|detour| detour.see(now));
+    }
+
+    /// Takes out the first token of a class.
+    fn take(&mut self, class: usize) -> Option<P> {
+        self.take_out(class);
+        match &mut self.ranked {
+            None => self.tokens[class].pop().map(|token| token.parcel),
+            Some(ranked) => ranked.pop().copied(),
         }
     }
 
@@ -256,6 +318,13 @@ impl<P: Parcel> TokenGroup<P> {
     /// A token of `class` arrives.
     fn take_token(&mut self, class: usize, now: Time, parcel: &P) -> Admission {
         let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
+        if self.split == Split::Arriving {
+            let full = self.tokens_of(class) >= self.depth;
+            if full || self.token_buckets[0].eligible() > now {
+                return Admission::Dropped;
+            }
+            self.token_buckets[0].charge(now, parcel.header().wire);
+        }
         if let Some(ranked) = &mut self.ranked {
             match ranked.offer(parcel, last) {
                 Offer::Refused => return Admission::Dropped,
@@ -280,7 +349,10 @@ impl<P: Parcel> TokenGroup<P> {
         if !self.signals.is_empty() {
             return Some(Lane::Signals);
         }
-        let tokens = self.token_ready(t).map(Lane::Tokens);
+        let tokens = match &self.detour {
+            None => self.token_ready(t).map(Lane::Tokens),
+            Some(detour) => detour.first(t).map(|_| Lane::Back),
+        };
         let data = (!self.data.is_empty() && self.data_eligible() <= t).then_some(Lane::Data);
         let first = match self.order {
             GroupOrder::TokensFirst => tokens.or(data),
@@ -292,7 +364,8 @@ impl<P: Parcel> TokenGroup<P> {
     /// The limiter of `lane` is charged for a service at `t`.
     fn charge(&mut self, lane: Lane, t: Time, wire: u16) {
         match lane {
-            Lane::Signals | Lane::Unscheduled => {}
+            Lane::Signals | Lane::Unscheduled | Lane::Back => {}
+            Lane::Tokens(_) if self.split == Split::Arriving => {}
             Lane::Tokens(class) => {
                 let bucket = self.bucket_of(class);
                 self.token_buckets[bucket].charge(t, wire);
@@ -305,7 +378,10 @@ impl<P: Parcel> TokenGroup<P> {
     fn may_start(&self, lane: Lane, t: Time) -> bool {
         match lane {
             Lane::Signals | Lane::Unscheduled => true,
-            Lane::Tokens(class) => self.token_buckets[self.bucket_of(class)].eligible() <= t,
+            // What is to be charged as it comes, or goes a detour, does not pass.
+            Lane::Tokens(_) | Lane::Back if self.detour.is_some() || self.split == Split::Arriving => false,
+            Lane::Tokens(class) => self.eligible(class) <= t,
+            Lane::Back => true,
             Lane::Data => self.data_eligible() <= t,
         }
     }
@@ -314,14 +390,20 @@ impl<P: Parcel> TokenGroup<P> {
 impl<P: Parcel> Discipline<P> for TokenGroup<P> {
     fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
         let header = parcel.header();
+        self.let_go(now);
         let admission = match self.lane(header) {
-            Lane::Signals => {
+            Lane::Signals | Lane::Back => {
                 self.signals.push(parcel);
                 Admission::Queued
             }
             Lane::Tokens(class) => self.take_token(class, now, parcel),
-            Lane::Unscheduled if !self.unscheduled.is_empty() => Admission::Dropped,
+            Lane::Unscheduled
+                if self.unscheduled_spec.is_some_and(|own| self.unscheduled.len() >= own.room) =>
+            {
+                Admission::Dropped
+            }
             Lane::Unscheduled => {
+                self.unscheduled_backlog.add(header.wire);
                 self.unscheduled.push(parcel);
                 Admission::Queued
             }
@@ -337,6 +419,8 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         if admission != Admission::Dropped {
             self.total.add(header.wire);
         }
+        // A token that finds the limiter ready goes at once.
+        self.let_go(now);
         admission
     }
 
@@ -383,16 +467,22 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
             return Some(Time::ZERO);
         }
         let data = (!self.data.is_empty()).then(|| self.data_eligible());
-        match (self.tokens_eligible(), data) {
+        let tokens = match &self.detour {
+            None => self.tokens_eligible(),
+            Some(detour) => detour.next_start(self.tokens_eligible()),
+        };
+        match (tokens, data) {
             (Some(token), Some(data)) => Some(token.min(data)),
             (token, data) => token.or(data),
         }
     }
 
     fn start(&mut self, t: Time) -> Option<&P> {
+        self.let_go(t);
         let lane = self.next_lane(t)?;
         let wire = match lane {
             Lane::Signals => self.signals.first().map(|p| p.header().wire),
+            Lane::Back => self.detour.as_ref().and_then(|detour| detour.first(t)).map(|p| p.header().wire),
             Lane::Tokens(class) => match &self.ranked {
                 None => self.tokens[class].first().map(|token| token.parcel.header().wire),
                 Some(ranked) => ranked.first().map(|parcel| parcel.header().wire),
@@ -407,11 +497,15 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         }
         match lane {
             Lane::Signals => self.signals.pop(),
+            Lane::Back => self.detour.as_mut().and_then(|detour| detour.pop()),
             Lane::Tokens(class) => match &mut self.ranked {
                 None => self.tokens[class].pop().map(|token| &token.parcel),
                 Some(ranked) => ranked.pop(),
             },
-            Lane::Unscheduled => self.unscheduled.pop(),
+            Lane::Unscheduled => {
+                self.unscheduled_backlog.remove(wire);
+                self.unscheduled.pop()
+            }
             Lane::Data => {
                 self.data_backlog.remove(wire);
                 self.data.pop()
@@ -428,17 +522,19 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
     }
 
     fn payload_bytes(&self) -> u64 {
-        self.data_backlog.bytes + self.unscheduled.first().map_or(0, |p| u64::from(p.header().wire))
+        self.data_backlog.bytes + self.unscheduled_backlog.bytes
     }
 
     fn bytes_before(&self, header: &Header) -> u64 {
         match self.lane(header) {
             Lane::Data => self.data_backlog.bytes,
             // Signals and tokens have room of their own: a shared buffer refuses them only where it is full.
-            Lane::Signals | Lane::Tokens(_) | Lane::Unscheduled => 0,
+            Lane::Signals | Lane::Tokens(_) | Lane::Back | Lane::Unscheduled => 0,
         }
     }
 }
+
+mod detour;
 
 #[cfg(test)]
 mod tests;

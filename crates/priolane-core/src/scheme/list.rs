@@ -772,9 +772,10 @@ pub static ENTRIES: &[Entry] = &[
             parameter(
                 "mode",
                 "a (data first) | b (tokens first), both limited; unlimited_data_high | unlimited_data_low | \
-                 per_class_split, which TOP rejects",
+                 per_class_split | ingress_blind, which TOP rejects",
                 ["", "b", "TOP Fig. 3"],
             ),
+            tokens::DETOUR,
             parameter(
                 "order",
                 "what orders tokens: class | rank (in room for all classes, the worst makes way)",

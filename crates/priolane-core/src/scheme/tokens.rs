@@ -53,6 +53,12 @@ const TOKEN_RTO: Parameter = parameter(
     "silence after which a host asks again, at least; three round trips if that is more",
     ["time", "1ms", "docs/assumptions.md#token-loss"],
 );
+/// The remedy's key of token ports.
+pub(super) const DETOUR: Parameter = parameter(
+    "detour",
+    "what a token takes through an assistant switch, from the limiter to the line's one queue of tokens; 0 for none",
+    ["time", "0", "TOP §4.2; docs/assumptions.md#top-detour"],
+);
 /// What TOP has besides.
 const TOP_OWN: [Parameter; 12] = [
     parameter(

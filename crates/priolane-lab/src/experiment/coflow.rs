@@ -38,6 +38,16 @@ pub struct CoflowText {
     pub load: LoadText,
 }
 
+impl CoflowText {
+    /// What its sizes are of those of their table, unless they are these.
+    pub fn scaled(&self) -> Option<String> {
+        let Sizes { csv, factor, .. } = &self.sizes;
+        let is_scaled = (factor - 1.0).abs() > 1e-9;
+        is_scaled
+            .then(|| format!("coflows have {factor:.6} times the bytes of {csv}, and come as the load says"))
+    }
+}
+
 /// A range of bytes, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BytesText {
@@ -225,6 +235,14 @@ impl TraceText {
             return Err(wrong("no flow is left once its ports are folded", "more hosts"));
         }
         Ok(flows)
+    }
+
+    /// What its bytes and times are of those of the trace, unless they are these.
+    pub fn scaled(&self) -> Option<String> {
+        let Self { trace, bytes_scale, time_scale, .. } = self;
+        ((*bytes_scale, *time_scale) != (1.0, 1.0)).then(|| {
+            format!("flows have {bytes_scale} times the bytes of {trace}, and arrival times are {time_scale} times those")
+        })
     }
 
     /// What of the trace is not in those flows.

@@ -1,7 +1,8 @@
-//! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme, or
-//! as long as each takes at a rate. The last are known after the run only, and to no transport or policy
-//! (docs/assumptions.md#deadline-mix). Times of a mix may be multiples of R_base, the least at which all flows fit the
-//! lines they go to (docs/assumptions.md#r-base).
+//! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme
+//! (docs/assumptions.md#deadline-mix), an exponential time that no flow alone would miss
+//! (docs/assumptions.md#deadline-exponential), or as long as each takes at a rate. The last are known after the run only,
+//! and to no transport or policy. Times of a mix may be multiples of R_base, the least at which all flows fit the lines
+//! they go to (docs/assumptions.md#r-base).
 
 use priolane_core::units::{Rate, Span};
 use serde::Serialize;
@@ -52,6 +53,18 @@ pub enum Deadlines {
     All(Span),
     /// Each flow draws.
     Mix(Vec<Part>),
+    /// Each flow draws a time.
+    Exponential(Exponential),
+}
+
+/// A time of an exponential law, or a multiple of what the flow takes alone in the network if that is longer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Exponential {
+    /// The mean of the law.
+    #[serde(serialize_with = "as_text::span")]
+    pub mean: Span,
+    /// The multiple, 0 for none.
+    pub at_least_alone: f64,
 }
 
 /// A part of a group's flows.
@@ -90,15 +103,17 @@ impl Serialize for Deadlines {
         match self {
             Self::All(span) => s.serialize_str(&show_span(*span)),
             Self::Mix(parts) => parts.serialize(s),
+            Self::Exponential(law) => law.serialize(s),
         }
     }
 }
 
 impl Deadlines {
-    /// How long a flow has, `u` drawn evenly from [0, 1).
+    /// How long a flow has, `u` drawn evenly from [0, 1), but for what it takes alone.
     pub fn draw(&self, u: f64) -> Allowed {
         let parts = match self {
             Self::All(span) => return Allowed::Within { within: *span },
+            Self::Exponential(law) => return Allowed::Within { within: law.draw(u) },
             Self::Mix(parts) => parts,
         };
         let mut below = 0.0;
@@ -112,7 +127,7 @@ impl Deadlines {
     /// Whether each flow has one.
     pub fn of_all(&self) -> bool {
         match self {
-            Self::All(_) => true,
+            Self::All(_) | Self::Exponential(_) => true,
             Self::Mix(parts) => parts.iter().all(|part| part.allowed != Allowed::Ever {}),
         }
     }
@@ -121,6 +136,18 @@ impl Deadlines {
     pub fn of_base(&self) -> bool {
         let by_base = |part: &Part| matches!(part.allowed, Allowed::OfBase { .. });
         matches!(self, Self::Mix(parts) if parts.iter().any(by_base))
+    }
+}
+
+impl Exponential {
+    /// A time by inversion, at least a picosecond.
+    fn draw(&self, u: f64) -> Span {
+        Span((-(self.mean.0 as f64) * libm::log(1.0 - u)).max(1.0) as u64)
+    }
+
+    /// The shortest time of a flow that takes `alone` alone in the network.
+    pub fn least(&self, alone: Span) -> Span {
+        Span((alone.0 as f64 * self.at_least_alone).ceil() as u64)
     }
 }
 
@@ -162,8 +189,7 @@ impl Experiment {
     }
 }
 
-const FIX: &str =
-    "deadline = \"2ms\", or [{ share = 0.5, within = \"2ms\" }, { share = 0.5 }], or { rate = \"5Gbps\" }";
+const FIX: &str = "deadline = \"2ms\", [{ share = 0.5, within = \"2ms\" }, { share = 0.5 }], { mean = \"1ms\" } or { rate = \"5Gbps\" }";
 
 /// Reads the key of a group whose app is `app`.
 pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadline>, InputError> {
@@ -183,8 +209,13 @@ pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadli
     if field.text().is_ok() {
         return Ok(Some(Deadline::Drawn(Deadlines::All(field.positive_span()?))));
     }
-    if field.table().is_ok() {
-        return at_rate(&field).map(|rule| Some(Deadline::AtRate(rule)));
+    if let Ok(table) = field.table() {
+        let rule = if table.has("mean") {
+            Deadline::Drawn(Deadlines::Exponential(exponential(table)?))
+        } else {
+            Deadline::AtRate(at_rate(table)?)
+        };
+        return Ok(Some(rule));
     }
     let items = field.filled_list().map_err(|error| InputError { fix: FIX.to_owned(), ..error })?;
     let parts = items.iter().map(part).collect::<Result<Vec<Part>, _>>()?;
@@ -198,9 +229,15 @@ pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadli
     Ok(Some(Deadline::Drawn(Deadlines::Mix(parts))))
 }
 
-fn at_rate(field: &Field<'_>) -> Result<AtRate, InputError> {
-    let mut keys = field.table()?;
-    let rate = keys.need("rate", "rate = \"5Gbps\"")?.rate()?;
+fn exponential(mut keys: Reader<'_>) -> Result<Exponential, InputError> {
+    let mean = keys.need("mean", "mean = \"1ms\"")?.positive_span()?;
+    let at_least_alone = keys.take("at_least_alone").map_or(Ok(1.25), |f| f.number(0.0, 1e6))?;
+    keys.finish()?;
+    Ok(Exponential { mean, at_least_alone })
+}
+
+fn at_rate(mut keys: Reader<'_>) -> Result<AtRate, InputError> {
+    let rate = keys.need("rate", "rate = \"5Gbps\", or mean = \"1ms\"")?.rate()?;
     let split = match keys.take("split").map(|f| f.choice(&["none", "active"])).transpose()? {
         Some(1) => Split::Active,
         _ => Split::None,

@@ -1,4 +1,4 @@
-//! `[metrics]`, `[[panel]]` and `[[claim]]`: what is drawn from the runs. None of it changes a run but the
+//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the
 //! size classes, by which its summary is broken down.
 
 use priolane_core::ids::{CLASSES, Class};
@@ -148,78 +148,6 @@ pub enum PanelKind {
     Cdf,
 }
 
-/// `[[claim]]`: a statement of a paper and how it is tested.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
-    /// Where the paper says it.
-    pub section: String,
-    /// What it says, in our words.
-    pub says: String,
-    /// The points it is restricted to: swept key and value.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub at: Map<String, Json>,
-    /// How it is tested.
-    #[serde(flatten)]
-    pub test: Test,
-}
-
-/// How a claim is tested. Metrics are `quantity.class.scheme`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Test {
-    /// The metrics decrease in this order.
-    Order(Vec<String>),
-    /// The metrics agree within a relative band.
-    Equal {
-        /// The metrics.
-        of: Vec<String>,
-        /// The band.
-        within: f64,
-    },
-    /// A metric is beyond a bound.
-    Bound {
-        /// The metric.
-        of: String,
-        /// It is above this.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        above: Option<f64>,
-        /// It is below this.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        below: Option<f64>,
-    },
-    /// A metric (or a ratio of two) is what the paper prints, within a relative band.
-    Ratio {
-        /// The metric.
-        of: String,
-        /// What it is divided by.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        over: Option<String>,
-        /// The paper's number.
-        paper: f64,
-        /// The band.
-        within: f64,
-    },
-    /// A metric goes up or down along a swept key.
-    Trend {
-        /// The metric.
-        of: String,
-        /// The swept key.
-        along: String,
-        /// Which way.
-        goes: Direction,
-    },
-}
-
-/// Which way a trend goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// It grows.
-    Up,
-    /// It shrinks.
-    Down,
-}
-
 /// Names that metrics may use.
 pub(super) struct Names<'a> {
     pub(super) schemes: &'a [String],
@@ -359,85 +287,11 @@ pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, Input
     Ok(panel)
 }
 
-/// Reads one `[[claim]]`.
-pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, InputError> {
-    let mut keys = field.table()?;
-    let section = text(keys.need("section", "section = \"§V-B\"")?)?;
-    let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
-    let at = points(keys.take("at"))?;
-    let kinds = ["order", "equal", "bound", "ratio", "trend"];
-    let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
-    let within = keys.take("within");
-    let [(kind, test)] = stated.as_slice() else {
-        let what = format!("{} tests are stated", stated.len());
-        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, trend"));
-    };
-    let test = match *kind {
-        "order" => Test::Order(names.at_least_two(test)?),
-        "equal" => equal(test, within.as_ref(), names)?,
-        "bound" => bound(test, names)?,
-        "ratio" => ratio(test, names)?,
-        _ => trend(test, names)?,
-    };
-    if let (Some(field), true) = (within, *kind != "equal") {
-        return Err(field.error("within belongs to equal", "leave it out, or put it into ratio"));
-    }
-    keys.finish()?;
-    Ok(Claim { section, says, at, test })
-}
-
-/// `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
-fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Result<Test, InputError> {
-    if field.list().is_ok() {
-        let within = beside.map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
-        return Ok(Test::Equal { of: names.at_least_two(field)?, within });
-    }
-    let mut keys = field.table()?;
-    let of = names.at_least_two(&keys.need("of", "of = [\"fct.all.dctcp\", \"fct.all.pias\"]")?)?;
-    let within = keys.take("within").map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
-    keys.finish()?;
-    Ok(Test::Equal { of, within })
-}
-
-fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"gain.all.pias\"")?)?;
-    let above = keys.take("above").map(|f| f.any_number()).transpose()?;
-    let below = keys.take("below").map(|f| f.any_number()).transpose()?;
-    if above.is_none() && below.is_none() {
-        return Err(field.error("no bound is stated", "above = 1.0 or below = 1.0"));
-    }
-    keys.finish()?;
-    Ok(Test::Bound { of, above, below })
-}
-
-fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
-    let over = keys.take("over").map(|f| names.full(&f)).transpose()?;
-    let paper = keys.need("paper", "paper = 3.2")?.any_number()?;
-    let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
-    keys.finish()?;
-    Ok(Test::Ratio { of, over, paper, within })
-}
-
-fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
-    let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
-    let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
-    let goes = match keys.need("goes", "goes = \"up\"")?.choice(&["up", "down"])? {
-        0 => Direction::Up,
-        _ => Direction::Down,
-    };
-    keys.finish()?;
-    Ok(Test::Trend { of, along, goes })
-}
-
-fn text(field: Field<'_>) -> Result<String, InputError> {
+pub(super) fn text(field: Field<'_>) -> Result<String, InputError> {
     field.text().map(str::to_owned)
 }
 
-fn points(field: Option<Field<'_>>) -> Result<Map<String, Json>, InputError> {
+pub(super) fn points(field: Option<Field<'_>>) -> Result<Map<String, Json>, InputError> {
     let entries = field.map_or(Ok(Vec::new()), |f| f.entries())?;
     Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value.value().to_json())).collect())
 }
@@ -458,7 +312,7 @@ impl Names<'_> {
     }
 
     /// `quantity.class.scheme`.
-    fn full(&self, field: &Field<'_>) -> Result<String, InputError> {
+    pub(super) fn full(&self, field: &Field<'_>) -> Result<String, InputError> {
         let text = field.text()?;
         let [quantity, class, scheme] = text.split('.').collect::<Vec<_>>()[..] else {
             let fix = "quantity.class.scheme, such as \"fct.all.dctcp\"";
@@ -467,14 +321,6 @@ impl Names<'_> {
         self.known(field, quantity, class)?;
         self.scheme(field, scheme)?;
         Ok(text.to_owned())
-    }
-
-    fn at_least_two(&self, field: &Field<'_>) -> Result<Vec<String>, InputError> {
-        let items = field.list()?;
-        if items.len() < 2 {
-            return Err(field.error("fewer than two metrics", "at least two to compare"));
-        }
-        items.iter().map(|item| self.full(item)).collect()
     }
 
     fn scheme_list(&self, field: &Field<'_>) -> Result<Vec<String>, InputError> {

@@ -21,6 +21,9 @@ pub struct Sizes {
     /// The cap.
     #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
+    /// What the table's bytes are multiplied by, but for the cap.
+    #[serde(skip)]
+    pub factor: f64,
     /// The law itself.
     #[serde(skip)]
     pub law: SizeDistribution,
@@ -40,7 +43,8 @@ pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Sizes, In
     if let Ok(name) = field.text() {
         let law = table(field, name, Interpolation::Linear, sources)?;
         let csv = name.to_owned();
-        return Ok(Sizes { csv, interpolation: Interpolation::Linear, scale_to_mean: None, max: None, law });
+        let interpolation = Interpolation::Linear;
+        return Ok(Sizes { csv, interpolation, scale_to_mean: None, max: None, factor: 1.0, law });
     }
     let mut keys = field.table()?;
     let csv = keys.need("csv", "csv = \"sizes.csv\", or the name of a shipped table")?;
@@ -53,17 +57,27 @@ pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Sizes, In
     let scale_to_mean = scale.as_ref().map(|f| f.bytes()).transpose()?;
     let max = keys.take("max").map(|f| f.bytes()).transpose()?;
     keys.finish()?;
-    let law = table(&csv, csv.text()?, interpolation, sources)?;
+    let stated = table(&csv, csv.text()?, interpolation, sources)?;
     let bad = |error: priolane_core::sizes::SizeError| {
         let fix = "a mean above zero that is reachable below max, sizes from 1 B to 140 TB";
         scale.as_ref().unwrap_or(field).error(error.to_string(), fix)
     };
     let law = match (scale_to_mean, max) {
-        (None, None) => law,
-        (None, Some(max)) => law.capped(max as f64).map_err(bad)?,
-        (Some(mean), max) => law.scaled_to_mean(mean as f64, max.map(|m| m as f64)).map_err(bad)?,
+        (None, None) => stated.clone(),
+        (None, Some(max)) => stated.capped(max as f64).map_err(bad)?,
+        (Some(mean), max) => stated.scaled_to_mean(mean as f64, max.map(|m| m as f64)).map_err(bad)?,
     };
-    Ok(Sizes { csv: csv.text()?.to_owned(), interpolation, scale_to_mean, max, law })
+    let factor = if scale_to_mean.is_some() { factor(&stated, &law) } else { 1.0 };
+    Ok(Sizes { csv: csv.text()?.to_owned(), interpolation, scale_to_mean, max, factor, law })
+}
+
+/// What the smallest size above nothing was multiplied by: a cap leaves it.
+fn factor(stated: &SizeDistribution, scaled: &SizeDistribution) -> f64 {
+    let pairs = stated.points().iter().zip(scaled.points());
+    pairs
+        .map(|(from, to)| (from.bytes, to.bytes))
+        .find(|&(from, _)| from > 0.0)
+        .map_or(1.0, |(from, to)| to / from)
 }
 
 fn table(

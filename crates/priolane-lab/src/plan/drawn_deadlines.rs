@@ -6,7 +6,7 @@ use priolane_core::units::Span;
 use priolane_sim::topology::Topology;
 
 use super::requirement::{Requirement, requirement};
-use crate::experiment::{Allowed, Deadline, Experiment, Group};
+use crate::experiment::{Allowed, Deadline, Deadlines, Experiment, Group};
 use crate::source::InputError;
 use crate::workload::Traffic;
 
@@ -21,7 +21,18 @@ pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (
             Some(Allowed::OfBase { r_base, over }) => Span(((base.0 as f64 * r_base / over) as u64).max(1)),
             Some(Allowed::Ever {}) | None => continue,
         };
-        flow.deadline = Some(flow.start + within);
+        flow.deadline = Some(flow.start + within.max(least(experiment, topology, flow)));
+    }
+}
+
+/// The least time that its group's exponential law leaves a flow; zero under other rules.
+fn least(experiment: &Experiment, topology: &Topology, flow: &FlowSpec) -> Span {
+    let group = experiment.groups.get(usize::from(flow.group));
+    match (group.and_then(|group| group.deadline.as_ref()), flow.size) {
+        (Some(Deadline::Drawn(Deadlines::Exponential(law))), Some(bytes)) => {
+            law.least(topology.bare_fct(&experiment.frame, flow.src, flow.dst, flow.entropy, bytes))
+        }
+        _ => Span::ZERO,
     }
 }
 

@@ -32,7 +32,11 @@ pub(super) fn traffic(
         if let AppText::CoflowTrace(trace) = &group.app {
             let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
             let left_out = trace.left_out(&experiment.sources, hosts)?;
-            warnings.extend(left_out.into_iter().map(|what| format!("group {}: {what}", group.name)));
+            let notes = trace.scaled().into_iter().chain(left_out);
+            warnings.extend(notes.map(|what| format!("group {}: {what}", group.name)));
+        }
+        if let AppText::Coflow(coflow) = &group.app {
+            warnings.extend(coflow.scaled().map(|what| format!("group {}: {what}", group.name)));
         }
         let Some((load, reach)) = group.app.load() else { continue };
         let site = Site::of(experiment, topology, group, reach)?;
@@ -189,6 +193,8 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
     }
     for (i, claim) in experiment.claims.iter().enumerate() {
         claim.at.keys().try_for_each(|key| check("claim", i, "at", key))?;
+        let moved = claim.test.metrics_at().into_iter().flat_map(|metric| metric.at.keys());
+        moved.into_iter().try_for_each(|key| check("claim", i, claim.test.name(), key))?;
         if let Test::Trend { along, .. } = &claim.test {
             check("claim", i, "trend", along)?;
         }

@@ -5,7 +5,10 @@ use sha2::{Digest, Sha256};
 
 use crate::experiment::Sources;
 
-/// 16 hexadecimal digits from the merged experiment, the files it names, the seed and the version.
+/// What an experiment is called and where it is from: figures that ask for the same run share it.
+const WORDS: [&str; 4] = ["title", "paper", "figure", "quote"];
+
+/// 16 hexadecimal digits from the merged experiment but for its words, the files it names, the seed and the version.
 pub(super) fn run_id(merged: &Json, sources: &Sources, seed: u64) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
@@ -15,7 +18,14 @@ pub(super) fn run_id(merged: &Json, sources: &Sources, seed: u64) -> String {
     part(crate::VERSION.as_bytes());
     part(&seed.to_le_bytes());
     let mut text = String::new();
-    canonical(merged, &mut text);
+    match merged {
+        Json::Object(map) => {
+            let decides = |(key, _): &(&String, &Json)| !WORDS.contains(&key.as_str());
+            let own = map.iter().filter(decides).map(|(key, value)| (key.clone(), value.clone())).collect();
+            canonical(&Json::Object(own), &mut text);
+        }
+        other => canonical(other, &mut text),
+    }
     part(text.as_bytes());
     // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.
     for (name, digest) in sources.digests().filter(|(name, _)| !name.ends_with(".toml")) {

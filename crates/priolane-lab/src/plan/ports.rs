@@ -7,7 +7,7 @@ use priolane_core::endpoint::Weights;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, Class, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{self, AifoSpec, Limit, SortBy, TokenGroupSpec};
+use priolane_core::port::{self, AifoSpec, Limit, SortBy, TokenGroupSpec, Unscheduled};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::window::{self, ControlEcn, Reliability};
@@ -187,7 +187,8 @@ pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> 
 
 fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
     let blind = scheme.transport.kind.tokens().is_some_and(|tokens| tokens.unscheduled > 0);
-    TokenGroupSpec { unscheduled: blind.then_some(UNSCHEDULED_CLASS), ..port.spec(frame) }
+    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: 1 };
+    TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..port.spec(frame) }
 }
 
 /// What the ports of a switch share.
@@ -205,8 +206,11 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
 /// What stands between transport and line; host links have one rate, `rate`.
 pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     if let (Nic::Tokens, PortKind::Tokens(port)) = (&scheme.nic, scheme.port.kind) {
-        let queues = Queues::Tokens(token_port(scheme, port, frame));
-        let port = PortSpec { queues, buffer: port::Buffer::UNLIMITED };
+        // Hosts rank tokens themselves, and lose nothing of their own before it is on the line.
+        let spec = token_port(scheme, port, frame);
+        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: u32::MAX, ..own });
+        let spec = TokenGroupSpec { detour: Span::ZERO, unscheduled, ..spec };
+        let port = PortSpec { queues: Queues::Tokens(spec), buffer: port::Buffer::UNLIMITED };
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };
     }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };

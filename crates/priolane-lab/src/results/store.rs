@@ -215,6 +215,16 @@ impl Draft {
         Ok(())
     }
 
+    /// Takes a table over as it is in the directory `from` of the same run, without another copy where it may be shared.
+    pub fn take_over(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
+        let (there, here) = (from.join(&file.name), self.path.join(&file.name));
+        fs::hard_link(&there, &here)
+            .or_else(|_| fs::copy(&there, &here).map(drop))
+            .map_err(failed("write", &here))?;
+        self.files.push(file.clone());
+        Ok(())
+    }
+
     /// Writes `run.json` with the list of files and makes the run visible.
     pub fn publish(self, record: &mut RunRecord) -> Result<Published, StoreError> {
         record.files = self.files.clone();

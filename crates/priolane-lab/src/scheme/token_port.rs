@@ -3,6 +3,7 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Among, DataRate, GroupOrder, Split, TokenGroupSpec};
+use priolane_core::units::Span;
 use serde::Serialize;
 
 use super::transport::word;
@@ -28,6 +29,13 @@ pub struct TokenPort {
     /// What orders tokens.
     #[serde(skip_serializing_if = "Order::is_class")]
     pub order: Order,
+    /// What tokens take from the limiter to the line, zero without an assistant switch.
+    #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_zero")]
+    pub detour: Span,
+}
+
+fn is_zero(span: &Span) -> bool {
+    *span == Span::ZERO
 }
 
 /// What orders tokens.
@@ -62,14 +70,17 @@ pub enum Mode {
     UnlimitedDataLow,
     /// As b, with a limiter for each class.
     PerClassSplit,
+    /// As b, limited where tokens arrive, without regard to their class.
+    IngressBlind,
 }
 
-const MODES: [(&str, Mode); 5] = [
+const MODES: [(&str, Mode); 6] = [
     ("a", Mode::A),
     ("b", Mode::B),
     ("unlimited_data_high", Mode::UnlimitedDataHigh),
     ("unlimited_data_low", Mode::UnlimitedDataLow),
     ("per_class_split", Mode::PerClassSplit),
+    ("ingress_blind", Mode::IngressBlind),
 ];
 
 /// Reads the keys of a port of kind `tokens`.
@@ -92,7 +103,13 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
     };
     let mode = word(keys.take("mode"), &MODES, Mode::B)?;
     let order = word(keys.take("order"), &ORDERS, Order::Class)?;
-    Ok(TokenPort { classes, depth, burst, token, expiry, mode, order })
+    let detour = keys.take("detour");
+    let takes = detour.as_ref().map_or(Ok(Span::ZERO), |f| f.span())?;
+    if let (Some(field), true) = (detour, takes > Span::ZERO && expiry > 0) {
+        let what = "tokens do not expire at a switch that sends them through another";
+        return Err(field.error(what, "expiry = 0, and transport.expiry = \"end_host\""));
+    }
+    Ok(TokenPort { classes, depth, burst, token, expiry, mode, order, detour: takes })
 }
 
 impl TokenPort {
@@ -100,7 +117,9 @@ impl TokenPort {
     pub fn spec(&self, frame: &Frame) -> TokenGroupSpec {
         let (order, data) = match self.mode {
             Mode::A => (GroupOrder::DataFirst, DataRate::Limited),
-            Mode::B | Mode::PerClassSplit => (GroupOrder::TokensFirst, DataRate::Limited),
+            Mode::B | Mode::PerClassSplit | Mode::IngressBlind => {
+                (GroupOrder::TokensFirst, DataRate::Limited)
+            }
             Mode::UnlimitedDataHigh => (GroupOrder::DataFirst, DataRate::Unlimited),
             Mode::UnlimitedDataLow => (GroupOrder::TokensFirst, DataRate::Unlimited),
         };
@@ -115,7 +134,12 @@ impl TokenPort {
             data,
             among: if self.order == Order::Rank { Among::Rank } else { Among::Classes },
             unscheduled: None,
-            split: if self.mode == Mode::PerClassSplit { Split::PerClass } else { Split::Group },
+            split: match self.mode {
+                Mode::PerClassSplit => Split::PerClass,
+                Mode::IngressBlind => Split::Arriving,
+                Mode::A | Mode::B | Mode::UnlimitedDataHigh | Mode::UnlimitedDataLow => Split::Group,
+            },
+            detour: self.detour,
         }
     }
 }

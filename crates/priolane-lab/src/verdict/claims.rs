@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
 use super::path::{MetricPath, Quantity};
 use super::rules::{self, BySeed, Contrast, Published, Scale, Verdict};
-use super::spec::{Claim, ClaimKind};
+use super::spec::{Claim, ClaimKind, MetricAt};
 use crate::metrics::interval::Interval;
 
 /// A claim and what the runs say of it.
@@ -42,7 +42,7 @@ pub struct PointReport {
 /// A metric with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// The metric path; for a trend followed by ` at ` and x.
+    /// The metric path; followed by ` at ` and x for a trend, or the point where it is one of its own.
     pub metric: String,
     /// Mean and interval over seeds.
     #[serde(flatten)]
@@ -94,12 +94,30 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
     }
 }
 
-fn parse_all(kind: &ClaimKind) -> Result<Vec<MetricPath>, String> {
-    kind.metrics().into_iter().map(MetricPath::parse).collect()
+/// What a claim reads: a metric at its point, or at another.
+#[derive(Clone, Debug)]
+struct Reading {
+    path: MetricPath,
+    /// Keys that are at other values than at the claim's point.
+    at: Point,
 }
 
-/// A metric at a point: its path and its values by seed.
-type Evidence<'a> = (&'a MetricPath, BySeed);
+impl std::fmt::Display for Reading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.path)?;
+        if self.at.is_empty() { Ok(()) } else { write!(f, " at {}", show(&self.at)) }
+    }
+}
+
+fn parse_all(kind: &ClaimKind) -> Result<Vec<Reading>, String> {
+    let reading = |MetricAt { metric, at }: MetricAt| {
+        Ok(Reading { path: MetricPath::parse(&metric)?, at: at.into_iter().collect() })
+    };
+    kind.metrics().into_iter().map(reading).collect()
+}
+
+/// A metric at a point: what it is and its values by seed.
+type Evidence<'a> = (&'a Reading, BySeed);
 
 struct Court<'a> {
     grid: &'a Grid<'a>,
@@ -108,7 +126,7 @@ struct Court<'a> {
 }
 
 impl Court<'_> {
-    fn points(&mut self, paths: &[MetricPath]) -> Vec<PointReport> {
+    fn points(&mut self, readings: &[Reading]) -> Vec<PointReport> {
         let points = self.grid.points_at(&self.claim.at);
         if points.is_empty() {
             self.warn("no point of the sweep matches its `at`");
@@ -116,22 +134,28 @@ impl Court<'_> {
         match &self.claim.kind {
             ClaimKind::Trend { along, .. } => lines(self.grid, &points, along)
                 .iter()
-                .map(|line| self.line(&paths[0], along, line))
+                .map(|line| self.line(&readings[0].path, along, line))
                 .collect(),
-            _ => points.into_iter().map(|point| self.point(paths, point)).collect(),
+            _ => points.into_iter().map(|point| self.point(readings, point)).collect(),
         }
     }
 
-    fn point(&mut self, paths: &[MetricPath], point: usize) -> PointReport {
+    fn point(&mut self, readings: &[Reading], point: usize) -> PointReport {
         let mut report = PointReport { point: as_map(&self.grid.points[point]), ..PointReport::default() };
         let mut complete = true;
         let mut evidence: Vec<Evidence> = Vec::new();
-        for path in paths {
-            let values = self.evidence(path, point, &mut complete);
-            report
-                .measured
-                .push(Measured { metric: path.to_string(), value: Interval::of(&rules::values(&values)) });
-            evidence.push((path, values));
+        for reading in readings {
+            let values = match self.grid.moved(point, &reading.at) {
+                Some(point) => self.evidence(&reading.path, point, &mut complete),
+                None => {
+                    self.warn(&format!("the sweep has no point for {reading}"));
+                    complete = false;
+                    BySeed::new()
+                }
+            };
+            let value = Interval::of(&rules::values(&values));
+            report.measured.push(Measured { metric: reading.to_string(), value });
+            evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
         let worst = report.contrasts.iter().map(|c| c.verdict).max();
@@ -152,12 +176,16 @@ impl Court<'_> {
                     .collect()
             }
             ClaimKind::Bound { range, .. } => {
-                let (path, values) = &evidence[0];
+                let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
-                vec![ContrastReport { of: path.to_string(), value, verdict: rules::bounded(&value, *range) }]
+                vec![ContrastReport {
+                    of: reading.to_string(),
+                    value,
+                    verdict: rules::bounded(&value, *range),
+                }]
             }
             ClaimKind::Ratio { paper, within, over, .. } => {
-                let relative = over.is_some() || evidence[0].0.measure.quantity == Quantity::Gain;
+                let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
                 let scale = if relative { Scale::Relative } else { Scale::Absolute };
                 vec![self.ratio(evidence, Published { value: *paper, within: *within, scale })]
             }
@@ -172,9 +200,9 @@ impl Court<'_> {
                 Contrast::Difference(_) => Verdict::NotReproduced,
             }),
             _ => {
-                let (path, values) = &evidence[0];
+                let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
-                ContrastReport { of: path.to_string(), value, verdict: published.judge(&value) }
+                ContrastReport { of: reading.to_string(), value, verdict: published.judge(&value) }
             }
         };
         if report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value) {

@@ -87,6 +87,19 @@ impl<'a> Grid<'a> {
         (0..self.points.len()).filter(|&i| matches(&self.points[i])).collect()
     }
 
+    /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
+    pub(super) fn moved(&self, point: usize, keys: &Point) -> Option<usize> {
+        let wanted =
+            |key: &str, own: &'_ Value, value: &Value| same(value, value_of(keys, key).unwrap_or(own));
+        let matches = |other: &Point| {
+            self.points[point]
+                .iter()
+                .all(|(key, own)| value_of(other, key).is_some_and(|value| wanted(key, own, value)))
+                && keys.iter().all(|(key, _)| value_of(other, key).is_some())
+        };
+        (0..self.points.len()).find(|&i| matches(&self.points[i]))
+    }
+
     /// The record of a run; the gap says which run is missing.
     pub(super) fn record(&self, point: usize, scheme: &str, seed: u64) -> Result<&RunRecord, Gap> {
         let place = self.places.get(&(point, scheme.to_owned(), seed));

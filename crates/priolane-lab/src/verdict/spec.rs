@@ -5,7 +5,7 @@ use std::ops::Bound;
 use serde_json::Value;
 
 use crate::experiment::{self, Experiment};
-pub use crate::experiment::{Direction, PanelKind};
+pub use crate::experiment::{Direction, MetricAt, PanelKind};
 use crate::metrics::SizeClass;
 
 /// The part of an experiment that results are judged and drawn by.
@@ -64,15 +64,15 @@ impl Claim {
     }
 }
 
-/// What a claim says, in metric paths `quantity.class.scheme`.
+/// What a claim says, in metric paths `quantity.class.scheme`, some perhaps at a point of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimKind {
     /// The metrics decrease in this order.
-    Order(Vec<String>),
+    Order(Vec<MetricAt>),
     /// The metrics are equal.
     Equal {
         /// Which.
-        of: Vec<String>,
+        of: Vec<MetricAt>,
         /// Widest ratio of two of them, less one: 0.1 is ±10 %.
         within: f64,
     },
@@ -86,9 +86,9 @@ pub enum ClaimKind {
     /// The metric, or the ratio of two, is a number of the paper's.
     Ratio {
         /// The metric, or the numerator.
-        of: String,
+        of: MetricAt,
         /// The denominator, if it is a ratio.
-        over: Option<String>,
+        over: Option<MetricAt>,
         /// The paper's number, above 0.
         paper: f64,
         /// Half width of the band around it, relative: 0.1 is ±10 %.
@@ -128,12 +128,12 @@ impl ClaimKind {
         }
     }
 
-    /// All metric paths it names, in order.
-    pub fn metrics(&self) -> Vec<&str> {
+    /// All metrics it names, in order.
+    pub fn metrics(&self) -> Vec<MetricAt> {
         match self {
-            Self::Order(of) | Self::Equal { of, .. } => of.iter().map(String::as_str).collect(),
-            Self::Bound { of, .. } | Self::Trend { of, .. } => vec![of],
-            Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).map(String::as_str).collect(),
+            Self::Order(of) | Self::Equal { of, .. } => of.clone(),
+            Self::Bound { of, .. } | Self::Trend { of, .. } => vec![of.as_str().into()],
+            Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).cloned().collect(),
         }
     }
 }

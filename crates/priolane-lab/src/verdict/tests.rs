@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::execute::{Job, Settings};
-use crate::experiment::{Claim, Direction, Panel, PanelKind, Test};
+use crate::experiment::{Claim, Direction, MetricAt, Panel, PanelKind, Test};
 use crate::plan::{Built, Load};
 use crate::results::fixture::{self, Fixture};
 
@@ -65,13 +65,19 @@ fn report_of(plan: &Plan, left_out: &[usize]) -> Report {
 #[test]
 fn claims_of_every_kind_are_judged_from_stored_runs() {
     let text = |s: &str| s.to_owned();
+    let metric = |s: &str| MetricAt::from(s);
     let plan = plan_of(vec![
-        Test::Order(vec![text("gain.all.nos2"), text("gain.all.dctcp")]),
-        Test::Equal { of: vec![text("gain.all.nos2"), text("gain.small.nos2")], within: 0.1 },
+        Test::Order(vec![metric("gain.all.nos2"), metric("gain.all.dctcp")]),
+        Test::Equal { of: vec![metric("gain.all.nos2"), metric("gain.small.nos2")], within: 0.1 },
         Test::Bound { of: text("gain.all.nos2"), above: Some(1.5), below: None },
-        Test::Ratio { of: text("fct.all.dctcp"), over: Some(text("fct.all.nos2")), paper: 2.1, within: 0.1 },
+        Test::Ratio {
+            of: metric("fct.all.dctcp"),
+            over: Some(metric("fct.all.nos2")),
+            paper: 2.1,
+            within: 0.1,
+        },
         Test::Trend { of: text("fct.flow2.dctcp"), along: LOAD.into(), goes: Direction::Up },
-        Test::Order(vec![text("fct.all.nos2"), text("fct.all.dctcp")]),
+        Test::Order(vec![metric("fct.all.nos2"), metric("fct.all.dctcp")]),
     ]);
     let report = report_of(&plan, &[]);
     let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
@@ -131,6 +137,35 @@ fn at_restricts_a_claim_to_its_points() {
     let report = report_of(&plan, &[]);
     assert_eq!(report.claims[0].points.len(), 1);
     assert_eq!(report.claims[0].points[0].point[LOAD], json!(0.6));
+}
+
+#[test]
+fn metrics_are_compared_across_points_where_a_claim_says_so() {
+    let at = |load: f64| MetricAt {
+        metric: "fct.all.dctcp".into(),
+        at: [(LOAD.to_owned(), json!(load))].into_iter().collect(),
+    };
+    let ratio = |over| Test::Ratio { of: "fct.all.dctcp".into(), over: Some(over), paper: 1.2, within: 0.01 };
+    let order = Test::Order(vec![at(0.6), "fct.all.dctcp".into(), "fct.all.nos2".into()]);
+    let mut plan = plan_of(vec![ratio(at(0.5)), order, ratio(at(0.7))]);
+    for (claim, load) in plan.experiment.claims.iter_mut().zip([0.6, 0.5, 0.6]) {
+        claim.at.insert(LOAD.into(), json!(load));
+    }
+    let report = report_of(&plan, &[]);
+    // Times are as the load: 6 / 5 seed by seed, an interval without width.
+    let [first, second, third] = &report.claims[..] else { panic!("{:?}", report.claims) };
+    assert_eq!(first.verdict, Verdict::Reproduced);
+    let contrast = &first.points[0].contrasts[0];
+    assert_eq!(contrast.of, "fct.all.dctcp / fct.all.dctcp at group.all.load.value = 0.5");
+    assert!((contrast.value.mean.unwrap() - 1.2).abs() < 1e-9 && first.points.len() == 1);
+    assert_eq!(second.verdict, Verdict::Reproduced);
+    assert_eq!(second.points[0].measured[0].metric, "fct.all.dctcp at group.all.load.value = 0.6");
+    assert_eq!(third.verdict, Verdict::Incomplete);
+    assert!(
+        report.warnings.iter().any(|w| w.contains("no point for fct.all.dctcp at")),
+        "{:?}",
+        report.warnings
+    );
 }
 
 fn panel(kind: PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {

@@ -49,12 +49,12 @@ fn refused(old: &str, new: &str, key: &str) -> InputError {
 
 fn run(text: &str) -> RunRecord {
     let plan = planned(text).unwrap();
-    let name = format!("priolane-admission-{}-{}", std::process::id(), plan.runs[0].id);
-    let dir = std::env::temp_dir().join(name);
+    // Tests that ask for the same run do not share it.
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
     let settings = Settings { verify: true, ..Settings::default() };
-    execute(&plan.runs[0], &dir, &settings, &mut |_| ControlFlow::Continue(())).unwrap();
+    execute(&plan.runs[0], dir, &settings, &mut |_| ControlFlow::Continue(())).unwrap();
     let file = std::fs::read_to_string(dir.join(&plan.runs[0].id).join("run.json")).unwrap();
-    std::fs::remove_dir_all(&dir).unwrap();
     serde_json::from_str(&file).unwrap()
 }
 
@@ -77,6 +77,31 @@ fn groups_draw_deadlines_by_flow_and_the_same_for_all_schemes() {
     let other = built(&FILE.replace("firapam", "aequitas")).scenario;
     assert_eq!(flows, other.flows, "the same flows, classes and deadlines");
     assert!(matches!(other.admission, Policy::Aequitas(_)));
+}
+
+#[test]
+fn exponential_deadlines_have_their_mean_and_leave_every_flow_time() {
+    let listed = "deadline = [{ share = 0.5, within = \"40us\" }, { share = 0.25, within = \"20ms\" }, { share = 0.25 }]";
+    let of = |rule: &str| built(&FILE.replace(listed, &format!("deadline = {rule}")));
+    let within = |built: &Built| -> Vec<Span> {
+        built.scenario.flows.iter().map(|f| f.deadline.unwrap().since(f.start)).collect()
+    };
+    // Without a floor: mean 1 ms within 4 sigma of some 1,000 flows, 0.13; a part e^-1 is longer.
+    let free = within(&of("{ mean = \"1ms\", at_least_alone = 0 }"));
+    let mean = free.iter().map(|span| span.as_secs_f64()).sum::<f64>() / free.len() as f64;
+    assert!((mean / 1e-3 - 1.0).abs() < 0.13, "{mean}");
+    let longer = free.iter().filter(|&&span| span > Span::from_ms(1)).count() as f64 / free.len() as f64;
+    assert!((longer - 0.368).abs() < 0.062, "{longer}");
+    // With one: the longer of the same times and 1.25 times what each flow takes alone, rounded up.
+    let floored = of("{ mean = \"1ms\" }");
+    let least = |alone: &Span| Span((alone.0 as f64 * 1.25).ceil() as u64);
+    let expected: Vec<Span> =
+        free.iter().zip(&floored.bare_fct).map(|(&free, alone)| free.max(least(alone))).collect();
+    assert_eq!(within(&floored), expected);
+    assert!(expected != free, "some flows take long");
+    // A rule in the group's place, not the first draw of its own.
+    let other = within(&of("{ mean = \"2ms\", at_least_alone = 0 }"));
+    assert!(free.iter().zip(&other).all(|(a, b)| b.0.abs_diff(2 * a.0) <= 2));
 }
 
 #[test]

@@ -417,6 +417,32 @@ fn figures_and_claims_name_what_is_there() {
     );
     expect(&with(claim), 21, "claim[0]");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
+    let across = |of: &str| {
+        with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))
+    };
+    let metric = "metric = \"fct.all.dctcp\"";
+    planned(&across(&format!("{{ {metric}, at = {{ \"group.all.load.value\" = 0.6 }} }}"))).unwrap();
+    let unswept = expect(
+        &across(&format!("{{ {metric}, at = {{ \"group.all.load.valu\" = 0.6 }} }}")),
+        24,
+        "claim[0].ratio",
+    );
+    assert!(unswept.fix.contains("group.all.load.value"), "{unswept}");
+    expect(&across(&format!("{{ {metric} }}")), 24, "claim[0].ratio.of.at");
+    expect(&across("{ metric = \"fct.all.pias\", at = {} }"), 24, "claim[0].ratio.of.metric");
+}
+
+#[test]
+fn exponential_deadlines_need_a_mean_above_nothing() {
+    let with = |rule: &str| GOOD.replace("hosts = \"*\"\n", &format!("hosts = \"*\"\ndeadline = {rule}\n"));
+    planned(&with("{ mean = \"1ms\" }")).unwrap();
+    expect(&with("{ mean = \"0ms\" }"), 14, "group.all.deadline.mean");
+    expect(&with("{ mean = 1 }"), 14, "group.all.deadline.mean");
+    expect(&with("{ mean = \"1ms\", at_least_alone = -1 }"), 14, "group.all.deadline.at_least_alone");
+    let both = expect(&with("{ mean = \"1ms\", rate = \"5Gbps\" }"), 14, "group.all.deadline.rate");
+    assert!(both.fix.contains("mean"), "{both}");
+    let neither = expect(&with("{ at_least = \"1ms\" }"), 14, "group.all.deadline.rate");
+    assert!(neither.fix.contains("mean = "), "{neither}");
 }
 
 #[test]

@@ -114,6 +114,8 @@ fn a_trace_is_replayed_with_its_coflows_folded_and_scaled() {
         "{:?}",
         plan.warnings
     );
+    let factors = "flows have 0.01 times the bytes of trace.txt, and arrival times are 0.5 times those";
+    assert!(plan.warnings.iter().any(|w| w.contains(factors)), "{:?}", plan.warnings);
     let flows = plan::build(&plan.runs[0]).unwrap().scenario.flows;
     let of = |f: &priolane_core::endpoint::FlowSpec| (f.coflow, f.src.0, f.dst.0, f.size, f.start.0);
     let (first, second) = (CoflowId::new(5), CoflowId::new(9));
@@ -127,6 +129,16 @@ fn a_trace_is_replayed_with_its_coflows_folded_and_scaled() {
     );
     let one = folder.plan(&format!("{app}coflows = 1\n")).unwrap();
     assert_eq!(plan::build(&one.runs[0]).unwrap().scenario.flows.len(), 2);
+}
+
+#[test]
+fn sizes_of_coflows_that_are_scaled_say_their_factor() {
+    let folder = Folder::new();
+    assert!(folder.plan(APP).unwrap().warnings.is_empty());
+    // The mean is 110 kB.
+    let sizes = "sizes = { csv = \"sizes.csv\", interpolation = \"linear\", scale_to_mean = \"55kB\" }";
+    let warnings = folder.plan(&APP.replace("sizes = \"sizes.csv\"", sizes)).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.contains("0.500000 times the bytes of sizes.csv")), "{warnings:?}");
 }
 
 #[test]

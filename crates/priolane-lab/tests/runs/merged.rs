@@ -151,12 +151,19 @@ fn assumptions_are_words_and_change_no_id() {
 }
 
 #[test]
+fn what_an_experiment_is_called_and_where_it_is_from_change_no_id() {
+    let base = id("plain", [FILE, SCHEME, NET, SIZES, LIST]);
+    let words = "title = \"Others\"\npaper = \"TOP\"\nfigure = \"Fig. 4\"\nquote = \"so\"";
+    let file = FILE.replace("title = \"Ids\"", words);
+    assert_eq!(base, id("words", [&*file, SCHEME, NET, SIZES, LIST]));
+}
+
+#[test]
 fn every_value_of_an_experiment_changes_its_ids() {
     let path = root().join("experiments/recipes/first.toml");
     let base = sized(&path, Size::Default).runs[0].id.clone();
     let mut seen = BTreeSet::from([base]);
     for (key, value) in [
-        ("title", "\"Another\""),
         ("time.warmup", "\"3ms\""),
         ("time.measure", "\"21ms\""),
         ("time.drain", "false"),

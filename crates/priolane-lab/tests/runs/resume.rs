@@ -3,13 +3,61 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use priolane_lab::execute::{Done, Settings, adopt, execute};
+use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::results::compare::{Sameness, compare};
 use priolane_lab::results::store::Store;
+
+/// A small experiment, whose words are `words`.
+fn figure(words: &str) -> Plan {
+    let text = format!(
+        r#"{words}
+schemes = ["newreno"]
+time = {{ flows = 20, limit = "1s" }}
+topology = {{ kind = "single_switch", hosts = 3, host_link = {{ rate = "1Gbps", delay = "1us" }} }}
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = "imc10"
+load = {{ of = "host", counts = "payload", value = 0.3 }}
+"#
+    );
+    plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap()
+}
+
+#[test]
+fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["fig1", "fig2"].map(|name| folder.path().join(name));
+    let one = figure("title = \"One\"\nfigure = \"Fig. 1\"");
+    let two = figure("title = \"Two\"");
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let settings = Settings { verify: true, ..Settings::default() };
+    let ran = execute(&one.runs[0], &first, &settings, go_on).unwrap();
+    assert!(matches!(ran, Done::Ran(_)));
+    let run = &two.runs[0];
+    assert!(!adopt(run, &second, &[]).unwrap(), "nobody is asked");
+    assert!(!adopt(run, &second, &[folder.path().join("none")]).unwrap(), "nobody has it");
+    assert!(adopt(run, &second, &[folder.path().join("none"), first.clone()]).unwrap());
+    // Verified by the first figure, so it is not run again.
+    let Done::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
+    assert_eq!((own.title.as_str(), &own.digest), ("Two", &ran.record().digest));
+    assert_eq!(ran.record().title, "One");
+    // What a damaged copy holds is taken from nobody.
+    let third = folder.path().join("fig3");
+    let flows = first.join(&run.id).join("flows.parquet");
+    fs::remove_file(&flows).unwrap();
+    fs::write(&flows, "no table").unwrap();
+    assert!(!adopt(run, &third, &[first]).unwrap());
+    assert!(adopt(run, &third, &[second]).unwrap(), "its own is another file by now");
+}
 
 const RUNS: usize = 30;
 const FLOWS: &str = "4000";

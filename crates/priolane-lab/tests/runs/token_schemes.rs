@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{Among, Limit};
+use priolane_core::port::{Among, Limit, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Key, Priority};
 use priolane_core::transport::tokens::{Config, Stop, UNSCHEDULED_CLASS};
@@ -82,7 +82,8 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
     assert_eq!(config.priority, Priority::Attained(vec![5, 50, 500, 5_000, 50_000]));
     assert_eq!((config.expiry, config.stop, config.unscheduled), (Some(Span::from_us(45)), Stop::NeedCap, 8));
     let Queues::Tokens(spec) = own.ports[1].queues else { panic!("{:?}", own.ports[1]) };
-    assert_eq!((spec.expiry, spec.unscheduled), (None, Some(UNSCHEDULED_CLASS)));
+    assert_eq!(spec.expiry, None);
+    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }));
     for scheme in ["expresspass", "top", "ideal_tokens"] {
         let plan = with(scheme, "").unwrap();
         let first = &plan.runs[0].experiment.scheme[scheme];
@@ -103,6 +104,8 @@ fn what_makes_no_sense_is_refused() {
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
         ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),
         ("port.burst = 0\n", "port.burst", "0"),
+        ("port.mode = \"ingress\"\n", "port.mode", "ingress"),
+        ("port.detour = \"10us\"\n", "port.detour", "do not expire"),
         ("port.order = \"rank\"\n", "port.order", "need each other"),
         ("transport.expiry = \"end_host\"\n", "transport.lifetime", ""),
         (
@@ -219,4 +222,93 @@ fn whole_runs_are_asked_of_all_flows_only() {
         assert!(error.what.contains("short") && !error.fix.is_empty(), "{error}");
     }
     asked("port_max_queue.core").unwrap();
+}
+
+/// A flow of `packets` full packets alone between two hosts of a switch: its completion time in seconds.
+fn alone(packets: u64, keys: &str) -> f64 {
+    let text = format!(
+        r#"title = "Alone"
+schemes = ["top"]
+time = {{ flows = 1, limit = "1s" }}
+[topology]
+kind = "single_switch"
+hosts = 2
+host_link = {{ rate = "10Gbps", delay = "4us" }}
+[[group]]
+name = "all"
+hosts = "*"
+app = "flows"
+list = [{{ start = "0ns", src = 0, dst = 1, size = "{}B" }}]
+[scheme.top]
+transport.p = 2107
+{keys}"#,
+        packets * 1460
+    );
+    let plan = planned(&text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { verify: true, ..Settings::default() };
+    let done = execute(&plan.runs[0], folder.path(), &settings, &mut |_| ControlFlow::Continue(())).unwrap();
+    done.record().summary["all"].mean_fct_s.unwrap()
+}
+
+#[test]
+fn all_unscheduled_packets_of_a_lone_flow_arrive_without_tokens() {
+    let keys = "transport.unscheduled = 8\ntransport.classes = 5\nport.classes = 5\n";
+    for packets in [1, 2, 8] {
+        // SYNC and packets one after the other on the line, the last stored and forwarded once: two links of 4 us.
+        let line = 8e-6 + (84.0 + 1538.0 * (packets + 1) as f64) * 0.8e-9;
+        let fct = alone(packets, keys);
+        assert!((fct - line).abs() < 1e-9, "{packets}: {fct} {line}");
+        assert!(alone(packets, "") > 2.0 * fct);
+    }
+    // Of nine packets none goes without a token.
+    assert!((alone(9, keys) - alone(9, "")).abs() < 1e-7);
+}
+
+#[test]
+fn tokens_of_the_remedy_are_late_by_their_detours() {
+    let remedy = |detour: &str| {
+        let keys = "transport.expiry = \"end_host\"\ntransport.lifetime = \"60us\"\nport.expiry = 0\n";
+        alone(1, &format!("{keys}port.detour = \"{detour}\"\n"))
+    };
+    // One token, one switch.
+    assert!((remedy("10us") - remedy("0us") - 10e-6).abs() < 1e-9);
+}
+
+#[test]
+fn what_ranks_data_and_sends_it_unasked_loses_it_where_what_ranks_tokens_does_not() {
+    // A hundred messages of ten packets, each within the first round trip of Homa, meet room for 250 packets.
+    let text = r#"title = "Who is ranked"
+schemes = ["top", "homa"]
+time = { measure = "1ms", drain = true, limit = "5s" }
+host_delay = "1us"
+[topology]
+kind = "single_switch"
+hosts = 101
+host_link = { rate = "10Gbps", delay = "4us" }
+[[group]]
+name = "all"
+hosts = "*"
+app = "incast"
+period = "1s"
+fan_in = 100
+size = "14600B"
+receiver = 0
+[scheme.top]
+transport.p = 2107
+[scheme.homa]
+port.buffer = { shared = "250pkt" }
+"#;
+    let plan = planned(text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let lost: Vec<f64> = plan
+        .runs
+        .iter()
+        .map(|run| {
+            let done = execute(run, folder.path(), &Settings::default(), &mut |_| ControlFlow::Continue(()));
+            done.unwrap().record().received.loss.unwrap()
+        })
+        .collect();
+    // 750 of 1000 packets find no room but for those that the line takes meanwhile: ten packet times.
+    assert!(lost[0] == 0.0 && lost[1] > 0.25, "{lost:?}");
 }

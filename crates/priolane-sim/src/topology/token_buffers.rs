@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! d(l)      from a token's arrival at a switch to that of its data in the queue of link l, the way the token came from:
-//!   least   min over q of  2 prop + token + frame + d(q)
-//!   most    max over q of  2 prop + token + frame + d(q) + wait of the token at q + wait of the data at q's far end
+//!   least   min over q of  2 prop + token + frame + detour + d(q)
+//!   most    max over q of  2 prop + token + frame + detour + d(q) + wait of the token at q + wait of the data at q's
+//!           far end
 //! Q(l)      rate of data x (most - least) + what may go ahead of both rates
 //! ```
 //!
@@ -76,7 +77,8 @@ impl TokenTraffic {
             let way = q.delay.0
                 + back.delay.0
                 + q.rate.serialize(u64::from(self.ports.token_wire)).0
-                + back.rate.serialize(frame).0;
+                + back.rate.serialize(frame).0
+                + self.ports.detour.0;
             let (beyond, waiting) = if q.to.0 < topology.hosts {
                 (Delay { least: 0, most: self.host_jitter.0 }, self.ahead() * frame)
             } else {

@@ -6,13 +6,14 @@ use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, 
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Buffer, Limit, TokenGroupSpec};
+use priolane_core::port::{Buffer, Limit, TokenGroupSpec, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::tokens::{
     Account, Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
+use priolane_core::transport::window::Stamp;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
@@ -141,6 +142,7 @@ fn top_of_one_class_is_expresspass_packet_for_packet() {
 struct Audited {
     inner: Tokens,
     arrived: Vec<(Time, u16)>,
+    oldest: Span,
     host: HostId,
     to: Arc<Mutex<Vec<Audit>>>,
 }
@@ -149,12 +151,14 @@ struct Audit {
     host: HostId,
     account: Account,
     tokens: Vec<(Time, u16)>,
+    /// Of the tokens used, the age of the oldest by the clocks.
+    oldest: Span,
 }
 
 impl Drop for Audited {
     fn drop(&mut self) {
         let tokens = std::mem::take(&mut self.arrived);
-        let audit = Audit { host: self.host, account: self.inner.account(), tokens };
+        let audit = Audit { host: self.host, account: self.inner.account(), tokens, oldest: self.oldest };
         self.to.lock().unwrap().push(audit);
     }
 }
@@ -194,7 +198,11 @@ impl Endpoint for Audited {
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
-        self.inner.poll_transmit(cx)
+        let tx = self.inner.poll_transmit(cx);
+        if let Tx::Send { packet: Packet { body: Ticket::Data { stamp, .. }, .. }, .. } = &tx {
+            self.oldest = self.oldest.max(Stamp::read(cx.clock, cx.now).since(*stamp));
+        }
+        tx
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -212,6 +220,7 @@ fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
     let make = |host| Audited {
         inner: Tokens::new(host, Arc::clone(&config)),
         arrived: Vec::new(),
+        oldest: Span::ZERO,
         host,
         to: Arc::clone(&audits),
     };
@@ -252,7 +261,7 @@ fn random(seed: u64) -> Scenario {
         let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
         match seed % 6 {
             1 => spec.expiry = None,
-            3 => spec.unscheduled = Some(UNSCHEDULED_CLASS),
+            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }),
             4 => *spec = TokenGroupSpec { among: priolane_core::port::Among::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}
@@ -427,6 +436,30 @@ fn an_incast_of_a_hundred_loses_no_data_and_fills_the_line() {
         let last = outcome.flows.iter().filter_map(|f| f.fct).max().unwrap().0 as f64;
         assert!(last > 5_000.0 * slot && last < 1.25 * 5_000.0 * slot, "{}", last / (5_000.0 * slot));
     }
+}
+
+#[test]
+fn no_token_that_is_used_is_older_than_its_lifetime() {
+    // A hundred flows to one host: tokens of worse classes wait at its NIC. Ports let nothing expire.
+    let flows: Vec<FlowSpec> =
+        (0..100).map(|i| flow(i, (i as u16 + 1, 0), 1_460 * u64::from(i + 1), Time::ZERO)).collect();
+    let oldest = |expiry| {
+        let mut scenario = with(&Config { expiry, ..top() }, star(101), flows.clone());
+        for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
+            let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+            spec.expiry = None;
+        }
+        let (outcome, audits) = audited(&scenario);
+        assert!(outcome.flows.iter().all(|f| f.fct.is_some()));
+        let expired: u64 = audits.iter().map(|audit| audit.account.expired).sum();
+        (audits.iter().map(|audit| audit.oldest).max().unwrap(), expired)
+    };
+    let lifetime = Span::from_us(25);
+    let (age, expired) = oldest(Some(lifetime));
+    assert!(age <= lifetime && expired > 0, "{age:?} {expired}");
+    // Without one the worst class waits as long as better ones come: milliseconds.
+    let (age, expired) = oldest(None);
+    assert!(age > Span::from_ms(1) && expired == 0, "{age:?} {expired}");
 }
 
 #[test]

@@ -177,6 +177,85 @@ fn what_top_rejects_fails_as_it_says() {
 }
 
 #[test]
+fn a_limiter_where_tokens_arrive_does_not_see_their_classes() {
+    // Two tokens a slot, in any order: the best class should have all, and has what comes first.
+    let served = |split| {
+        let mut port = group(TokenGroupSpec { split, ..TokenGroupSpec::TOP });
+        let mut stream = Stream::new(1, Purpose::Port, 0);
+        let mut best = 0;
+        let mut all = 0;
+        for slot in 0..2_000 {
+            let first = if stream.chance(0.5) { 0 } else { 5 };
+            for class in [first, 5 - first] {
+                enqueue(&mut port, slot * SLOT, &token(class, 0));
+            }
+            let tokens = serve(&mut port, slot * SLOT, (slot + 1) * SLOT - 1);
+            best += tokens.iter().filter(|(_, header)| header.class == 0).count();
+            all += tokens.len();
+        }
+        (best, all)
+    };
+    let (best, all) = served(Split::Group);
+    assert!(best >= 1_999 && (2_000..=2_002).contains(&all), "{best} {all}");
+    let (best, all) = served(Split::Arriving);
+    // Half of 2,000; 4 sigma are 90.
+    assert!((910..=1_090).contains(&best) && (1_999..=2_002).contains(&all), "{best} {all}");
+}
+
+#[test]
+fn without_expiry_a_token_waits_as_long_as_better_ones_come() {
+    for load in [100, 1_000] {
+        let waited = |expiry| {
+            let mut port = group(TokenGroupSpec { expiry, ..TokenGroupSpec::TOP });
+            enqueue(&mut port, 0, &token(5, 99));
+            let mut starts = Vec::new();
+            for slot in 0..load {
+                // Two at the start: the burst is theirs as well.
+                (0..if slot == 0 { 3 } else { 1 }).for_each(|_| {
+                    enqueue(&mut port, slot * SLOT, &token(0, 0));
+                });
+                starts.extend(serve(&mut port, slot * SLOT, (slot + 1) * SLOT - 1));
+            }
+            starts.extend(serve(&mut port, load * SLOT, (load + 10) * SLOT));
+            starts.iter().find(|(_, header)| header.rank == 99).map(|(start, _)| start / SLOT)
+        };
+        let without = waited(None).unwrap();
+        assert!((load..=load + 2).contains(&without), "{without}");
+        assert_eq!(waited(Some(8)), None, "it expires");
+    }
+}
+
+#[test]
+fn a_detour_delays_what_the_limiter_lets_go_and_nothing_else() {
+    let takes = Span::from_us(3);
+    let mut stream = Stream::new(2, Purpose::Port, 0);
+    let spec = TokenGroupSpec { expiry: None, depth: 3, ..TokenGroupSpec::TOP };
+    let mut ports = [Span::ZERO, takes].map(|detour| group(TokenGroupSpec { detour, ..spec }));
+    let mut starts = [Vec::new(), Vec::new()];
+    let mut dropped = [0, 0];
+    let mut now = 0;
+    for rank in 0..3_000 {
+        // More than a token a slot for a while, then less.
+        let most = if rank / 500 % 2 == 0 { 12 } else { 30 };
+        let next = now + 100_000 * (1 + stream.below(most));
+        let class = stream.below(6) as u8;
+        for (place, port) in ports.iter_mut().enumerate() {
+            starts[place].extend(serve(port, now, next - 1).into_iter().map(|(t, header)| (t, header.rank)));
+            dropped[place] += u32::from(enqueue(port, next, &token(class, rank)) == Admission::Dropped);
+        }
+        now = next;
+    }
+    for (place, port) in ports.iter_mut().enumerate() {
+        starts[place].extend(serve(port, now, u64::MAX).into_iter().map(|(t, header)| (t, header.rank)));
+        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    }
+    let [direct, detoured] = starts;
+    let shifted: Vec<(u64, u64)> = direct.iter().map(|&(t, rank)| (t + takes.0, rank)).collect();
+    assert_eq!(shifted, detoured);
+    assert!(dropped[0] == dropped[1] && dropped[0] > 100, "{dropped:?}");
+}
+
+#[test]
 fn signals_go_first_and_are_not_limited() {
     let mut port = group(TokenGroupSpec::TOP);
     port.enqueue(Time::ZERO, &data(0));
@@ -304,7 +383,10 @@ fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
 
 #[test]
 fn unscheduled_payload_waits_alone_and_goes_last() {
-    let mut port = group(TokenGroupSpec { unscheduled: Some(14), ..TokenGroupSpec::TOP });
+    let mut port = group(TokenGroupSpec {
+        unscheduled: Some(Unscheduled { class: 14, room: 1 }),
+        ..TokenGroupSpec::TOP
+    });
     let blind = |rank| parcel(Kind::Data, 14, 1538, rank);
     assert_eq!(enqueue(&mut port, 0, &blind(1)), Admission::Queued);
     assert_eq!(enqueue(&mut port, 0, &blind(2)), Admission::Dropped);

@@ -390,7 +390,8 @@ impl Draw {
             expiry: self.pick(&[None, Some(8), Some(8), Some(1)]),
             order: self.pick(&[GroupOrder::TokensFirst, GroupOrder::DataFirst]),
             data: self.pick(&[DataRate::Limited, DataRate::Unlimited]),
-            split: self.pick(&[Split::Group, Split::Group, Split::PerClass]),
+            split: self.pick(&[Split::Group, Split::Arriving, Split::PerClass]),
+            detour: self.pick(&[Span::ZERO, Span::ZERO, Span::from_ns(700)]),
             ..TokenGroupSpec::TOP
         }
     }

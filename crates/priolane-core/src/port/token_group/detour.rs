@@ -1,0 +1,65 @@
+//! The way of a token through an assistant switch, between the limiter and the line (TOP §4.2, the remedy).
+//!
+//! ```text
+//! limiter    a shaped port: lets the best token go as soon as the rate allows, whether or not the line is free
+//! detour     a constant time
+//! line       one queue for the tokens of all classes, in the order in which the limiter let them go
+//! ```
+
+use crate::ring::Ring;
+use crate::units::{Span, Time};
+
+/// What comes back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Returning<P> {
+    at: Time,
+    parcel: P,
+}
+
+/// Tokens that a limiter let go and that the line has not taken.
+#[derive(Debug)]
+pub(super) struct Detour<P> {
+    takes: Span,
+    /// The last instant of which all is known that came before it.
+    seen: Time,
+    back: Ring<Returning<P>>,
+}
+
+impl<P: Copy + Default> Detour<P> {
+    pub(super) fn new(takes: Span) -> Self {
+        Self { takes, seen: Time::ZERO, back: Ring::default() }
+    }
+
+    /// All that comes before `now` has come.
+    pub(super) fn see(&mut self, now: Time) {
+        self.seen = self.seen.max(now);
+    }
+
+    /// When the limiter, which allows a token at `eligible`, lets one go that waits now.
+    pub(super) fn released(&self, eligible: Time) -> Time {
+        eligible.max(self.seen)
+    }
+
+    /// The limiter lets `parcel` go at `t`.
+    pub(super) fn send(&mut self, t: Time, parcel: &P) {
+        self.back.push(&Returning { at: t + self.takes, parcel: *parcel });
+    }
+
+    /// When the first of them may start; else when one would that the limiter lets go at `next`.
+    pub(super) fn next_start(&self, next: Option<Time>) -> Option<Time> {
+        match self.back.first() {
+            Some(first) => Some(first.at),
+            None => next.map(|t| self.released(t) + self.takes),
+        }
+    }
+
+    /// What is back at `t`.
+    pub(super) fn first(&self, t: Time) -> Option<&P> {
+        self.back.first().filter(|first| first.at <= t).map(|first| &first.parcel)
+    }
+
+    /// Takes out the first.
+    pub(super) fn pop(&mut self) -> Option<&P> {
+        self.back.pop().map(|first| &first.parcel)
+    }
+}

@@ -1,0 +1,225 @@
+//! `[[claim]]`: what a paper says, and how the runs are asked whether it is so. None of it changes a run.
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use serde_json::{Map, Value as Json};
+
+use super::evaluation::{Names, points, text};
+use crate::source::{Field, InputError};
+
+/// `[[claim]]`: a statement of a paper and how it is tested.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// Where the paper says it.
+    pub section: String,
+    /// What it says, in our words.
+    pub says: String,
+    /// The points it is restricted to: swept key and value.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub at: Map<String, Json>,
+    /// How it is tested.
+    #[serde(flatten)]
+    pub test: Test,
+}
+
+/// How a claim is tested. Metrics are `quantity.class.scheme`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Test {
+    /// The metrics decrease in this order.
+    Order(Vec<MetricAt>),
+    /// The metrics agree within a relative band.
+    Equal {
+        /// The metrics.
+        of: Vec<MetricAt>,
+        /// The band.
+        within: f64,
+    },
+    /// A metric is beyond a bound.
+    Bound {
+        /// The metric.
+        of: String,
+        /// It is above this.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        above: Option<f64>,
+        /// It is below this.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        below: Option<f64>,
+    },
+    /// A metric (or a ratio of two) is what the paper prints, within a relative band.
+    Ratio {
+        /// The metric.
+        of: MetricAt,
+        /// What it is divided by.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        over: Option<MetricAt>,
+        /// The paper's number.
+        paper: f64,
+        /// The band.
+        within: f64,
+    },
+    /// A metric goes up or down along a swept key.
+    Trend {
+        /// The metric.
+        of: String,
+        /// The swept key.
+        along: String,
+        /// Which way.
+        goes: Direction,
+    },
+}
+
+/// A metric `quantity.class.scheme` at a point of the claim, or at that with some swept keys at other values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricAt {
+    /// The metric.
+    pub metric: String,
+    /// The other values by swept key; empty for the point itself.
+    pub at: Map<String, Json>,
+}
+
+impl From<&str> for MetricAt {
+    fn from(metric: &str) -> Self {
+        Self { metric: metric.to_owned(), at: Map::new() }
+    }
+}
+
+impl Serialize for MetricAt {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        if self.at.is_empty() {
+            return s.serialize_str(&self.metric);
+        }
+        let mut table = s.serialize_struct("MetricAt", 2)?;
+        table.serialize_field("metric", &self.metric)?;
+        table.serialize_field("at", &self.at)?;
+        table.end()
+    }
+}
+
+impl Test {
+    /// Its name in experiment files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Order(_) => "order",
+            Self::Equal { .. } => "equal",
+            Self::Bound { .. } => "bound",
+            Self::Ratio { .. } => "ratio",
+            Self::Trend { .. } => "trend",
+        }
+    }
+
+    /// The metrics that may have points of their own.
+    pub fn metrics_at(&self) -> Vec<&MetricAt> {
+        match self {
+            Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
+            Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).collect(),
+            Self::Bound { .. } | Self::Trend { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Which way a trend goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// It grows.
+    Up,
+    /// It shrinks.
+    Down,
+}
+
+/// Reads one `[[claim]]`.
+pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, InputError> {
+    let mut keys = field.table()?;
+    let section = text(keys.need("section", "section = \"§V-B\"")?)?;
+    let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
+    let at = points(keys.take("at"))?;
+    let kinds = ["order", "equal", "bound", "ratio", "trend"];
+    let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
+    let within = keys.take("within");
+    let [(kind, test)] = stated.as_slice() else {
+        let what = format!("{} tests are stated", stated.len());
+        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, trend"));
+    };
+    let test = match *kind {
+        "order" => Test::Order(names.at_least_two(test)?),
+        "equal" => equal(test, within.as_ref(), names)?,
+        "bound" => bound(test, names)?,
+        "ratio" => ratio(test, names)?,
+        _ => trend(test, names)?,
+    };
+    if let (Some(field), true) = (within, *kind != "equal") {
+        return Err(field.error("within belongs to equal", "leave it out, or put it into ratio"));
+    }
+    keys.finish()?;
+    Ok(Claim { section, says, at, test })
+}
+
+/// `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
+fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Result<Test, InputError> {
+    if field.list().is_ok() {
+        let within = beside.map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
+        return Ok(Test::Equal { of: names.at_least_two(field)?, within });
+    }
+    let mut keys = field.table()?;
+    let of = names.at_least_two(&keys.need("of", "of = [\"fct.all.dctcp\", \"fct.all.pias\"]")?)?;
+    let within = keys.take("within").map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
+    keys.finish()?;
+    Ok(Test::Equal { of, within })
+}
+
+fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"gain.all.pias\"")?)?;
+    let above = keys.take("above").map(|f| f.any_number()).transpose()?;
+    let below = keys.take("below").map(|f| f.any_number()).transpose()?;
+    if above.is_none() && below.is_none() {
+        return Err(field.error("no bound is stated", "above = 1.0 or below = 1.0"));
+    }
+    keys.finish()?;
+    Ok(Test::Bound { of, above, below })
+}
+
+fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.at_point(&keys.need("of", "of = \"fct.all.pias\"")?)?;
+    let over = keys.take("over").map(|f| names.at_point(&f)).transpose()?;
+    let paper = keys.need("paper", "paper = 3.2")?.any_number()?;
+    let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
+    keys.finish()?;
+    Ok(Test::Ratio { of, over, paper, within })
+}
+
+fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
+    let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
+    let goes = match keys.need("goes", "goes = \"up\"")?.choice(&["up", "down"])? {
+        0 => Direction::Up,
+        _ => Direction::Down,
+    };
+    keys.finish()?;
+    Ok(Test::Trend { of, along, goes })
+}
+
+impl Names<'_> {
+    /// `quantity.class.scheme`, or `{ metric = ..., at = { swept key = value } }`.
+    fn at_point(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
+        let Ok(mut keys) = field.table() else {
+            return Ok(MetricAt { metric: self.full(field)?, at: Map::new() });
+        };
+        let metric = self.full(&keys.need("metric", "metric = \"fct.all.dctcp\"")?)?;
+        let at = keys.need("at", "at = { \"group.all.load.value\" = 0.8 }, or the metric alone")?;
+        let at = points(Some(at))?;
+        keys.finish()?;
+        Ok(MetricAt { metric, at })
+    }
+
+    fn at_least_two(&self, field: &Field<'_>) -> Result<Vec<MetricAt>, InputError> {
+        let items = field.list()?;
+        if items.len() < 2 {
+            return Err(field.error("fewer than two metrics", "at least two to compare"));
+        }
+        items.iter().map(|item| self.at_point(item)).collect()
+    }
+}
