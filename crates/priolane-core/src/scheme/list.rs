@@ -675,6 +675,15 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::TransmitQueue), always(Capability::HostOrder)],
     },
+    Entry {
+        row: Row::Nic,
+        name: "ports",
+        summary: "a transmit queue that serves classes as the switch ports do (fifo, strict, ranked, wfq)",
+        source: "docs/assumptions.md#nic-ports",
+        parameters: &[NIC_LIMIT, NIC_ECN, NIC_PER_FLOW],
+        requires: &[],
+        provides: &[always(Capability::TransmitQueue)],
+    },
     tokens::NIC,
     Entry {
         row: Row::Port,

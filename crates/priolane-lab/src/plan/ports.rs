@@ -214,16 +214,31 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };
     }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
-    let queues = match (queue, &scheme.host) {
+    let (queues, sort_by) = match (queue, &scheme.host) {
         (NicQueue::Host, Host::Mlfq { levels, .. }) => {
-            Queues::Strict { queues: *levels, map: map(&Map::Identity) }
+            (Queues::Strict { queues: *levels, map: map(&Map::Identity) }, SortBy::HostLevel)
         }
-        (NicQueue::Host, Host::Srpt) => Queues::Ranked,
-        _ => Queues::Fifo,
+        (NicQueue::Host, Host::Srpt) => (Queues::Ranked, SortBy::HostLevel),
+        (NicQueue::Ports, _) => (as_ports(scheme), SortBy::Class),
+        _ => (Queues::Fifo, SortBy::HostLevel),
     };
     let buffer =
         port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
-    scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by: SortBy::HostLevel }
+    scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by }
+}
+
+/// A transmit queue that serves as switch ports do, of the kinds that `scheme::check` lets pass.
+fn as_ports(scheme: &Scheme) -> Queues {
+    let classes = map(&scheme.map);
+    match scheme.port.kind {
+        PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
+        PortKind::Wfq { weights, clock, .. } => match clock {
+            WfqClock::Virtual => Queues::Wfq { weights, map: classes },
+            WfqClock::AequitasCompat => Queues::RealTimeWfq { weights, map: classes },
+        },
+        PortKind::Ranked => Queues::Ranked,
+        _ => Queues::Fifo,
+    }
 }
 
 fn marking(ecn: Option<&Ecn>, rate: Rate) -> port::Buffer {

@@ -6,7 +6,7 @@ use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet
 use priolane_core::transport::phost;
 use priolane_core::units::{Rate, Span};
 
-use super::parts::{Host, Map, Nic, PortKind};
+use super::parts::{Host, Map, Nic, NicQueue, PortKind};
 use super::{Admit, Assign, Interval, PrioPlus, Pull, Scheme, TransportKind};
 use crate::experiment::Coverage;
 use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
@@ -73,6 +73,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     own_order(scheme, fabric)?;
     honours(scheme, fabric)?;
     room(scheme, fabric)?;
+    transmit_queue(scheme)?;
     marking(scheme, fabric)?;
     classes(scheme, fabric)?;
     queues(scheme, fabric)?;
@@ -162,6 +163,22 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             Err(Fault::new("nic.limit", what, fix))
         }
         _ => Ok(()),
+    }
+}
+
+/// Hosts neither trim nor push out, and limit tokens by `nic = "tokens"`.
+fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
+    let Nic::Queue { queue: NicQueue::Ports, .. } = scheme.nic else { return Ok(()) };
+    match scheme.port.kind {
+        PortKind::Fifo | PortKind::Strict { .. } | PortKind::Ranked | PortKind::Wfq { .. } => Ok(()),
+        kind => {
+            let what = format!("hosts have no queue that serves as a port of kind {} does", kind.name());
+            Err(Fault::new(
+                "nic.queue",
+                what,
+                "queue = \"fifo\", or a port of kind fifo, strict, ranked or wfq",
+            ))
+        }
     }
 }
 

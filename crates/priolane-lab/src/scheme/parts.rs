@@ -121,6 +121,8 @@ pub enum NicQueue {
     Fifo,
     /// That of the host row.
     Host,
+    /// That of the switch ports, by class.
+    Ports,
 }
 
 impl Nic {
@@ -131,6 +133,7 @@ impl Nic {
             Self::Tokens => "tokens",
             Self::Queue { queue: NicQueue::Fifo, .. } => "fifo",
             Self::Queue { queue: NicQueue::Host, .. } => "host",
+            Self::Queue { queue: NicQueue::Ports, .. } => "ports",
         }
     }
 }

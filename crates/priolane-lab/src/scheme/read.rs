@@ -94,13 +94,14 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             Ok("tokens") => Ok(Nic::Tokens),
             _ => Err(field.error(
                 "this is no NIC",
-                "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\", ... }",
+                "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\" | \"ports\", ... }",
             )),
         };
     };
-    let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host"])? {
+    let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host", "ports"])? {
         0 => NicQueue::Fifo,
-        _ => NicQueue::Host,
+        1 => NicQueue::Host,
+        _ => NicQueue::Ports,
     };
     let limit = keys.take("limit").map_or(Ok(Limit::Unlimited), |f| f.limit())?;
     let ecn = match keys.take("ecn") {

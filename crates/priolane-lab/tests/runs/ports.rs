@@ -88,6 +88,44 @@ fn weights_that_make_no_shares_are_refused() {
     refused(&wfq("queues = 3, weights = [1048573, 1048571, 7]"), "least common multiple", "smaller");
 }
 
+/// Three flows of classes 0, 1, 2 from one host, each to another.
+fn from_one_host(nic: &str, port: &str) -> Result<Plan, InputError> {
+    let folder = tempfile::tempdir().unwrap();
+    let scheme = format!(
+        "transport = {{ kind = \"newreno\" }}\nport = {{ {port}, buffer = \"unbounded\" }}\nnic = {{ queue = \"{nic}\" }}\nhost = {{ kind = \"fifo\" }}\n"
+    );
+    std::fs::write(folder.path().join("own.toml"), scheme).unwrap();
+    let text = EXPERIMENT.replace("src = 1, dst = 3", "src = 0, dst = 1");
+    let text = text.replace("src = 2, dst = 3", "src = 0, dst = 2");
+    plan::from_text("ports.toml", &text, folder.path(), &Options::default())
+}
+
+#[test]
+fn a_transmit_queue_serves_classes_as_the_ports_do() {
+    let sent = |nic, port| {
+        let plan = from_one_host(nic, port).unwrap();
+        let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
+        let outcome = outcome(&scenario);
+        let line = scenario.topology.uplink(HostId(0));
+        let of = |class| outcome.ports.iter().find(|p| p.link == line && p.class == class);
+        let bytes = [0, 1, 2].map(|class| of(class).map_or(0.0, |p| p.bytes as f64));
+        let all: f64 = bytes.iter().sum();
+        // Of 2.5 MB in 2 ms.
+        assert!(all > 2_300_000.0, "{nic}: {bytes:?}");
+        bytes.map(|of_class| of_class / all)
+    };
+    let strict = "kind = \"strict\", queues = 3";
+    let [first, ..] = sent("ports", strict);
+    assert!(first > 0.95, "{first}");
+    let [first, ..] = sent("fifo", strict);
+    assert!(first < 0.6, "{first}");
+    let [a, b, c] = sent("ports", "kind = \"wfq\", queues = 3, weights = [8, 4, 1]");
+    let near = |share: f64, part: f64| (share - part / 13.0).abs() < 0.03;
+    assert!(near(a, 8.0) && near(b, 4.0) && near(c, 1.0), "{a} {b} {c}");
+    let error = from_one_host("ports", "kind = \"pfabric\"").unwrap_err();
+    assert!(error.key.ends_with("nic.queue") && error.what.contains("pfabric"), "{error}");
+}
+
 #[test]
 fn one_queue_tells_classes_apart_by_what_it_keeps() {
     // 2.5 MB in 2 ms, most of them of the best class.
