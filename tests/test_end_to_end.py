@@ -90,7 +90,10 @@ def test_ctrl_c_ends_within_a_second_and_keeps_whole_runs(tmp_path: Path, jobs: 
     _, errors = child.communicate(timeout=30)
     took = time.monotonic() - asked
     assert child.returncode == 130
-    assert took < 1.0
+    # A second, which four starts of the command take on an idle machine: a busy one is given as many.
+    begun = time.monotonic()
+    call("--version")
+    assert took < max(1.0, 4 * (time.monotonic() - begun))
     assert errors.strip() == "priolane: interrupted: complete runs are kept, the same command continues"
     assert len(priolane.load(out).missing()) == 4
 
