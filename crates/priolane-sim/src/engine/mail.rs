@@ -235,7 +235,10 @@ impl<B: Body> LazyWire<B> {
             self.sheaves[place] = sheaf;
         } else {
             sheaf.clear();
-            self.spare.push(sheaf);
+            // One that nothing was ever written to has nothing to spare.
+            if !sheaf.is_bare() {
+                self.spare.push(sheaf);
+            }
         }
     }
 

@@ -153,6 +153,12 @@ impl<D> Egress<D> {
         if admission != Admission::Queued {
             return self.pass_changed(now, packet, admission, wire);
         }
+        self.put(now, packet, wire)
+    }
+
+    /// Puts a packet on the line before which nothing waited.
+    #[inline(always)]
+    fn put<B: Body, W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, wire: &mut W) -> Started {
         if B::STAMPED {
             self.send_stamped(now, packet, 0, wire);
         } else {
@@ -181,12 +187,7 @@ impl<D> Egress<D> {
         }
         let mut kept = *packet;
         admission.mark(&mut kept);
-        if B::STAMPED {
-            self.send_stamped(now, &kept, 0, wire);
-        } else {
-            self.line.transmit(now, &kept, &mut self.counts, wire);
-        }
-        Started::Yes
+        self.put(now, &kept, wire)
     }
 
     /// Starts the next service if it is due by `limit`.
