@@ -89,6 +89,7 @@ def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
         "mice: ES-8 > NOS2 > PIAS",
         "3.20 [3.00, 3.40]",
         "not reproduced",
+        "reproduced wide interval",
         "docs/assumptions.md#nos2-fig6",
         "240 packets per port, shared by its queues",
         "offered to the core",

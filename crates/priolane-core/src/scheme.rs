@@ -10,6 +10,7 @@ mod parts;
 mod policies;
 mod switch_side;
 mod tokens;
+mod window;
 
 pub use list::ENTRIES;
 

@@ -17,11 +17,7 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     """Adds the command."""
     command = commands.add_parser("analyze", help="closed forms of priority by size or by deadline (Firapam)")
     command.add_argument("model", type=Path, metavar="MODEL.toml", help="traffic or experiment, and laws")
-    size = command.add_mutually_exclusive_group()
-    size.add_argument(
-        "--quick", dest="size", action="store_const", const="quick", default="default", help="the experiment's [quick]"
-    )
-    size.add_argument("--full", dest="size", action="store_const", const="full", help="the experiment's [full]")
+    arguments.add_size(command)
     command.add_argument("--json", action="store_true", help="as JSON")
     command.set_defaults(carry_out=carry_out)
 

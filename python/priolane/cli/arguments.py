@@ -55,6 +55,11 @@ def add_changes(command: argparse.ArgumentParser) -> None:
         metavar="a.b=VALUE",
         help="set a key of the experiment, VALUE as in TOML: --set 'time.measure=\"2s\"' (repeatable)",
     )
+    add_size(command)
+
+
+def add_size(command: argparse.ArgumentParser) -> None:
+    """The arguments that choose among an experiment's sizes."""
     size = command.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick", help="the file's [quick] values")
     size.add_argument("--full", dest="size", action="store_const", const="full", help="the file's [full] values")

@@ -68,11 +68,7 @@ def _add_requirement(plans: "arguments.Commands[argparse.ArgumentParser]") -> No
         "requirement", help="R_base of an experiment: the least deadlines at which its flows fit"
     )
     command.add_argument("experiment", type=Path, metavar="FILE.toml", help="an experiment with deadlines by `r_base`")
-    size = command.add_mutually_exclusive_group()
-    size.add_argument(
-        "--quick", dest="size", action="store_const", const="quick", default="default", help="the file's [quick] values"
-    )
-    size.add_argument("--full", dest="size", action="store_const", const="full", help="the file's [full] values")
+    arguments.add_size(command)
     command.add_argument("--json", action="store_true", help="as JSON")
     command.set_defaults(carry_out=_requirement)
 

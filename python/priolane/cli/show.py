@@ -44,7 +44,10 @@ def claims(report: Report) -> None:
                 f"{claim.section}: {claim.says}",
                 claim.paper,
                 "\n".join(measured),
-                Text(claim.verdict.value, style=_COLOURS.get(claim.verdict, "")),
+                Text(
+                    claim.verdict.value + (f", {claim.caveat}" if claim.caveat else ""),
+                    style=_COLOURS[Verdict.DIRECTION_ONLY] if claim.caveat else _COLOURS.get(claim.verdict, ""),
+                ),
             ]
         )
     if rows:

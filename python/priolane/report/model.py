@@ -52,11 +52,13 @@ class Measured:
     at: Mapping[str, Any]
     estimate: Estimate
     verdict: Verdict | None = None
+    blurred: bool = False
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper, what was measured, and the verdict. `contrasts` are what the verdict hangs on."""
+    """A sentence of a paper, what was measured, and the verdict. `contrasts` are what the verdict hangs on; one that is
+    `blurred` meets the paper's number with an interval so wide that this says little."""
 
     section: str
     says: str
@@ -64,6 +66,12 @@ class Claim:
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
+
+    @property
+    def caveat(self) -> str:
+        """What stands beside the verdict; empty if nothing."""
+        wide = self.verdict is Verdict.REPRODUCED and any(item.blurred for item in self.contrasts)
+        return "wide interval" if wide else ""
 
 
 @dataclass(frozen=True)
@@ -195,7 +203,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
             for item in point["measured"]
         ),
         contrasts=tuple(
-            Measured(item["of"], point["point"], Estimate.read(item), Verdict(item["verdict"]))
+            Measured(item["of"], point["point"], Estimate.read(item), Verdict(item["verdict"]), item["blurred"])
             for point in points
             for item in point["contrasts"]
         ),

@@ -59,6 +59,8 @@ pub struct ContrastReport {
     pub value: Interval,
     /// What this comparison alone says.
     pub verdict: Verdict,
+    /// Whether the interval meets the band and is so wide that this says little.
+    pub blurred: bool,
 }
 
 /// The reports of all claims, and what to check before trusting them.
@@ -178,11 +180,8 @@ impl Court<'_> {
             ClaimKind::Bound { range, .. } => {
                 let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
-                vec![ContrastReport {
-                    of: reading.to_string(),
-                    value,
-                    verdict: rules::bounded(&value, *range),
-                }]
+                let verdict = rules::bounded(&value, *range);
+                vec![ContrastReport { of: reading.to_string(), value, verdict, blurred: false }]
             }
             ClaimKind::Ratio { paper, within, over, .. } => {
                 let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
@@ -194,7 +193,7 @@ impl Court<'_> {
     }
 
     fn ratio(&mut self, evidence: &[Evidence], published: Published) -> ContrastReport {
-        let report = match evidence {
+        let mut report = match evidence {
             [a, b, ..] => compare(a, b, |c| match c {
                 Contrast::Ratio(ratio) => published.judge(&ratio),
                 Contrast::Difference(_) => Verdict::NotReproduced,
@@ -202,10 +201,12 @@ impl Court<'_> {
             _ => {
                 let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
-                ContrastReport { of: reading.to_string(), value, verdict: published.judge(&value) }
+                let verdict = published.judge(&value);
+                ContrastReport { of: reading.to_string(), value, verdict, blurred: false }
             }
         };
-        if report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value) {
+        report.blurred = report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value);
+        if report.blurred {
             self.warn("its interval is more than twice as wide as the band: run more seeds");
         }
         report
@@ -229,7 +230,8 @@ impl Court<'_> {
             complete = false;
         }
         let (value, verdict) = rules::trend(&values, goes);
-        report.contrasts = vec![ContrastReport { of: format!("slope of {path}"), value, verdict }];
+        report.contrasts =
+            vec![ContrastReport { of: format!("slope of {path}"), value, verdict, blurred: false }];
         report.verdict = Some(if complete { verdict } else { Verdict::Incomplete });
         report
     }
@@ -259,7 +261,8 @@ fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> C
         Contrast::Ratio(ratio) => ("/", ratio),
         Contrast::Difference(difference) => ("-", difference),
     };
-    ContrastReport { of: format!("{} {sign} {}", a.0, b.0), value, verdict: judge(contrast) }
+    let (of, verdict) = (format!("{} {sign} {}", a.0, b.0), judge(contrast));
+    ContrastReport { of, value, verdict, blurred: false }
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

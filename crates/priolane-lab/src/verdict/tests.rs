@@ -94,6 +94,23 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
 }
 
 #[test]
+fn a_band_met_by_a_wide_interval_is_marked() {
+    let of_seeds_apart = Test::Ratio { of: "fct.all.dctcp".into(), over: None, paper: 0.025, within: 0.1 };
+    let of_like_seeds = Test::Ratio {
+        of: "fct.all.dctcp".into(),
+        over: Some("fct.all.nos2".into()),
+        paper: 2.0,
+        within: 0.1,
+    };
+    let report = report_of(&plan_of(vec![of_seeds_apart, of_like_seeds]), &[]);
+    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: 25 +- 31 ms, where the band is 22.5 to 27.5 ms.
+    let [apart, like] = [0, 1].map(|claim: usize| &report.claims[claim].points[0].contrasts[0]);
+    assert_eq!((apart.verdict, apart.blurred), (Verdict::Reproduced, true));
+    assert_eq!((like.verdict, like.blurred), (Verdict::Reproduced, false));
+    assert!(report.warnings.iter().any(|warning| warning.contains("twice as wide")), "{:?}", report.warnings);
+}
+
+#[test]
 fn the_report_says_what_the_experiment_and_its_schemes_assume() {
     let mut plan = plan_of(Vec::new());
     plan.experiment.assumptions = vec!["equal-band", "buffers"];
