@@ -34,6 +34,22 @@ def test_the_count_of_callgrind_is_read() -> None:
         instructions.instructions("==7== Callgrind\n")
 
 
+def test_tables_leave_out_what_a_start_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A start takes 1,000 instructions, a flow 10 hops and 2 packets, a hop 50 with DCTCP and 75 with others.
+    def counted(_program: Path, scenario: str, flows: int | None) -> instructions.Run:
+        hops = 10 * (flows or 32)
+        each = 50 if scenario.startswith("dctcp") else 75
+        return instructions.Run(1_000 + each * hops, hops, hops // 5)
+
+    monkeypatch.setattr(instructions, "counted", counted)
+    transports = list(instructions.transport_table(Path("bench")))
+    assert transports[2] == "| `dctcp` | 50 | 1.00 | 250 | 1.00 |"
+    assert transports[-1] == "| `top` | 75 | 1.50 | 375 | 1.50 |"
+    grid = list(instructions.grid_table(Path("bench")))
+    assert len(grid) == 2 + 9
+    assert grid[-1] == "| 1,024 | 250 | 75 | 75 | 75 |"
+
+
 def test_another_compiler_or_no_valgrind_is_incomparable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "valgrind" else f"/bin/{name}")
     with pytest.raises(instructions.Incomparable, match="valgrind"):

@@ -1,6 +1,7 @@
 """Counts instructions per packet-hop under callgrind and compares them with kept numbers.
 
-`python tools/instructions.py` compares, `--keep` writes the numbers of now to tools/instructions.toml.
+`python tools/instructions.py` compares, `--keep` writes the numbers of now to tools/instructions.toml. `--transports`
+and `--grid` print tables of docs/performance.md, which take minutes and are not kept.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,11 @@ KEPT = ROOT / "tools" / "instructions.toml"
 # Scenarios and how many of their flows: short under callgrind.
 SCENARIOS: dict[str, int | None] = {"dctcp_leafspine144": 20, "small_128x1": None, "small_128x16": None}
 BAND = 0.05
+# The flows of the leaf-spine under each transport, DCTCP first.
+TRANSPORTS = ["dctcp", "ndp", "pfabric", "homa", "phost", "hpcc", "expresspass", "top"]
+TRANSPORT_FLOWS = 60
+# Flows a host, packets of a flow and microseconds of a link.
+GRID = ((1, 8, 32), (10, 50, 250), (1, 4, 16))
 
 
 class Incomparable(Exception):
@@ -108,8 +115,36 @@ def build() -> Path:
     raise RuntimeError("cargo named no priolane-bench")
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run took and did."""
+
+    instructions: int
+    packet_hops: int
+    delivered: int
+
+    def beyond(self, start: "Run") -> "Run":
+        """Without what a run takes that hardly does anything."""
+        return Run(
+            self.instructions - start.instructions,
+            self.packet_hops - start.packet_hops,
+            self.delivered - start.delivered,
+        )
+
+
 def per_hop(program: Path, scenario: str, flows: int | None) -> float:
     """Instructions of one run, start of the program included, over its packet-hops."""
+    run = counted(program, scenario, flows)
+    return run.instructions / run.packet_hops
+
+
+def without_start(program: Path, scenario: str, flows: int | None) -> Run:
+    """A run less one of its first flow alone, with which go the start of the program and the making of the network."""
+    return counted(program, scenario, flows).beyond(counted(program, scenario, 1))
+
+
+def counted(program: Path, scenario: str, flows: int | None) -> Run:
+    """One run under callgrind."""
     bench = [str(program), "--raw", "--repeat", "1", "--scenario", scenario]
     some = [] if flows is None else ["--flows", str(flows)]
     done = subprocess.run(  # noqa: S603
@@ -121,8 +156,32 @@ def per_hop(program: Path, scenario: str, flows: int | None) -> float:
     )
     if done.returncode != 0:
         raise RuntimeError(f"{scenario} under callgrind: {done.stderr[-300:]}")
-    hops: int = json.loads(done.stdout)["packet_hops"]
-    return instructions(done.stderr) / hops
+    told = json.loads(done.stdout)
+    return Run(instructions(done.stderr), told["packet_hops"], told["delivered"])
+
+
+def transport_table(program: Path) -> Iterator[str]:
+    """Instructions per packet-hop and per packet delivered, each also over DCTCP's."""
+    yield "| | instructions per packet-hop | over DCTCP | per packet delivered | over DCTCP |"
+    yield "|---|---|---|---|---|"
+    first: tuple[float, float] | None = None
+    for name in TRANSPORTS:
+        run = without_start(program, f"{name}_leafspine144", TRANSPORT_FLOWS)
+        hop, packet = run.instructions / run.packet_hops, run.instructions / run.delivered
+        first = first or (hop, packet)
+        yield f"| `{name}` | {hop:,.0f} | {hop / first[0]:.2f} | {packet:,.0f} | {packet / first[1]:.2f} |"
+
+
+def grid_table(program: Path) -> Iterator[str]:
+    """Instructions per packet-hop of TOP by flows, packets and delays."""
+    flows, packets, delays = GRID
+    yield "| flows | packets each | " + " | ".join(f"{delay} us a link" for delay in delays) + " |"
+    yield "|---" * (2 + len(delays)) + "|"
+    for many in flows:
+        for long in packets:
+            runs = [without_start(program, f"top_{many}x{long}_{delay}us", None) for delay in delays]
+            cells = " | ".join(f"{run.instructions / run.packet_hops:,.0f}" for run in runs)
+            yield f"| {32 * many:,} | {long} | {cells} |"
 
 
 def _output(command: list[str]) -> str:
@@ -136,7 +195,16 @@ def main() -> int:
     """Compares or keeps; the exit code is 1 if a count is out of its band."""
     command = argparse.ArgumentParser(description=__doc__)
     command.add_argument("--keep", action="store_true", help="keep the counts of now")
-    if command.parse_args().keep:
+    command.add_argument("--transports", action="store_true", help="print the table of transports")
+    command.add_argument("--grid", action="store_true", help="print TOP's table by flows, packets and delays")
+    asked = command.parse_args()
+    tables = [table for table, wanted in ((transport_table, asked.transports), (grid_table, asked.grid)) if wanted]
+    for table in tables:
+        for line in table(build()):
+            print(line, flush=True)
+    if tables:
+        return 0
+    if asked.keep:
         KEPT.write_text(to_toml(count()), encoding="utf-8")
         print(KEPT.read_text("utf-8"), end="")
         return 0

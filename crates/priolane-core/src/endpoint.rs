@@ -61,6 +61,8 @@ pub struct FlowSpec {
     pub entropy: u16,
     /// The coflow of its group that it belongs to, if any.
     pub coflow: Option<CoflowId>,
+    /// The place of its coflow among all by bytes, the smallest 0, where the scheme has applications tell hosts; else 0.
+    pub coflow_place: u32,
     /// Its minimum rate and weight at the start, for transports that honour them.
     pub weights: Weights,
 }

@@ -18,7 +18,7 @@ use priolane_core::price::utility::Path;
 use priolane_core::price::{Demand, Shares, max_min, num, vbp};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::Scenario;
-use priolane_sim::topology::{PathChoice, Topology};
+use priolane_sim::topology::Topology;
 
 use crate::results::rows::port_names;
 
@@ -71,7 +71,7 @@ pub fn of(scenario: &Scenario) -> Result<Optimum, NoOptimum> {
     match flows.len() {
         0 => return Err(NoOptimum::NoFlow),
         n if n > MAX_FLOWS => return Err(NoOptimum::TooMany),
-        _ if scenario.topology.path_choice == PathChoice::Sprayed => return Err(NoOptimum::Sprayed),
+        _ if scenario.topology.path_choice.sprays() => return Err(NoOptimum::Sprayed),
         _ => {}
     }
     let pairs = pairs(scenario, &flows);

@@ -19,6 +19,7 @@ pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Opt
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }

@@ -175,17 +175,43 @@ fn exceeded(thresholds: &[u64], size: u64) -> usize {
     thresholds.iter().filter(|&&t| t < size).count()
 }
 
-fn by_coflow(flows: &mut [FlowSpec], thresholds: &[u64]) {
-    let whole = |flow: &FlowSpec| Some((flow.group, flow.coflow?));
-    let mut sizes: BTreeMap<(u16, CoflowId), Option<u64>> = BTreeMap::new();
-    for flow in flows.iter() {
-        let Some(coflow) = whole(flow) else { continue };
-        let sum = sizes.entry(coflow).or_insert(Some(0));
-        *sum = sum.zip(flow.size).map(|(sum, size)| sum.saturating_add(size));
-    }
+/// Tells each flow the place of its coflow among all by bytes, equal ones the same; those without end come last.
+pub fn tell_coflow_places(flows: &mut [FlowSpec]) {
+    let sizes = CoflowSizes::of(flows);
+    let size = |flow: &FlowSpec| sizes.size(flow).unwrap_or(u64::MAX);
+    let mut order: Vec<u64> = flows.iter().map(size).collect();
+    order.sort_unstable();
+    order.dedup();
     for flow in flows {
-        let size = whole(flow).map_or(flow.size, |coflow| sizes[&coflow]);
-        flow.class = size.map_or(thresholds.len(), |size| exceeded(thresholds, size)) as Class;
+        flow.coflow_place = order.partition_point(|&other| other < size(flow)) as u32;
+    }
+}
+
+/// Bytes of coflows, by group and number; `None` where a flow has no end.
+struct CoflowSizes(BTreeMap<(u16, CoflowId), Option<u64>>);
+
+impl CoflowSizes {
+    fn of(flows: &[FlowSpec]) -> Self {
+        let mut sizes: BTreeMap<(u16, CoflowId), Option<u64>> = BTreeMap::new();
+        for flow in flows {
+            let Some(coflow) = flow.coflow else { continue };
+            let sum = sizes.entry((flow.group, coflow)).or_insert(Some(0));
+            *sum = sum.zip(flow.size).map(|(sum, size)| sum.saturating_add(size));
+        }
+        Self(sizes)
+    }
+
+    /// The bytes of the flow's coflow, or its own.
+    fn size(&self, flow: &FlowSpec) -> Option<u64> {
+        flow.coflow.map_or(flow.size, |coflow| self.0.get(&(flow.group, coflow)).copied().flatten())
+    }
+}
+
+fn by_coflow(flows: &mut [FlowSpec], thresholds: &[u64]) {
+    let sizes = CoflowSizes::of(flows);
+    for flow in flows {
+        let class = sizes.size(flow).map_or(thresholds.len(), |size| exceeded(thresholds, size));
+        flow.class = class as Class;
     }
 }
 

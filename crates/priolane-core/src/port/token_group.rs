@@ -3,7 +3,8 @@
 //! ```text
 //! signals     all but payload and tokens ................................. served first
 //! tokens      K queues, strict among each other, room for `depth` each, one limiter for all of them
-//! data        one queue, the port's buffer and marks
+//! data        one queue, the port's buffer and marks; or several, strict among each other by the packets' rank, which
+//!             TOP rejects
 //! unscheduled payload that no token called for, where it has a class of its own: a switch has room for one packet,
 //!             served last
 //!
@@ -108,6 +109,8 @@ pub struct TokenGroupSpec {
     pub split: Split,
     /// What orders tokens.
     pub among: Among,
+    /// Queues of data, at least 1: a packet of rank r waits in the r-th, those of larger ranks in the last.
+    pub data_queues: u8,
     /// Payload that waits in a queue of its own and is served last.
     pub unscheduled: Option<Unscheduled>,
     /// What tokens take from the limiter to the line. Above zero, no token expires here.
@@ -127,6 +130,7 @@ impl TokenGroupSpec {
         data: DataRate::Limited,
         split: Split::Group,
         among: Among::Classes,
+        data_queues: 1,
         unscheduled: None,
         detour: Span::ZERO,
     };
@@ -167,6 +171,8 @@ pub struct TokenGroup<P> {
     ranked: Option<Box<RankedTokens<P>>>,
     evicted: Option<P>,
     data: Ring<P>,
+    /// The queues of data after the first.
+    worse_data: Vec<Ring<P>>,
     unscheduled: Ring<P>,
     unscheduled_spec: Option<Unscheduled>,
     unscheduled_backlog: Backlog,
@@ -217,6 +223,7 @@ impl<P: Parcel> TokenGroup<P> {
             ranked: (spec.among == Among::Rank).then(|| Box::new(RankedTokens::new(room))),
             evicted: None,
             data: Ring::default(),
+            worse_data: (1..spec.data_queues).map(|_| Ring::default()).collect(),
             unscheduled: Ring::default(),
             unscheduled_spec: spec.unscheduled,
             unscheduled_backlog: Backlog::default(),
@@ -344,6 +351,25 @@ impl<P: Parcel> TokenGroup<P> {
         Admission::Queued
     }
 
+    /// Where data of this rank waits.
+    #[inline]
+    fn data_queue(&mut self, rank: u64) -> &mut Ring<P> {
+        let last = self.worse_data.len() as u64;
+        match rank.min(last) {
+            0 => &mut self.data,
+            place => &mut self.worse_data[place as usize - 1],
+        }
+    }
+
+    /// The best queue in which data waits, the last if none does.
+    #[inline]
+    fn first_data(&mut self) -> &mut Ring<P> {
+        match self.worse_data.iter().position(|queue| !queue.is_empty()) {
+            Some(place) if self.data.is_empty() => &mut self.worse_data[place],
+            _ => &mut self.data,
+        }
+    }
+
     /// What starts at `t`.
     fn next_lane(&self, t: Time) -> Option<Lane> {
         if !self.signals.is_empty() {
@@ -353,7 +379,7 @@ impl<P: Parcel> TokenGroup<P> {
             None => self.token_ready(t).map(Lane::Tokens),
             Some(detour) => detour.first(t).map(|_| Lane::Back),
         };
-        let data = (!self.data.is_empty() && self.data_eligible() <= t).then_some(Lane::Data);
+        let data = (self.data_backlog.packets > 0 && self.data_eligible() <= t).then_some(Lane::Data);
         let first = match self.order {
             GroupOrder::TokensFirst => tokens.or(data),
             GroupOrder::DataFirst => data.or(tokens),
@@ -411,7 +437,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
                 let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
                 if admission != Admission::Dropped {
                     self.data_backlog.add(header.wire);
-                    admission.mark(self.data.push(parcel));
+                    admission.mark(self.data_queue(header.rank).push(parcel));
                 }
                 admission
             }
@@ -466,7 +492,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         if !self.signals.is_empty() || !self.unscheduled.is_empty() {
             return Some(Time::ZERO);
         }
-        let data = (!self.data.is_empty()).then(|| self.data_eligible());
+        let data = (self.data_backlog.packets > 0).then(|| self.data_eligible());
         let tokens = match &self.detour {
             None => self.tokens_eligible(),
             Some(detour) => detour.next_start(self.tokens_eligible()),
@@ -488,7 +514,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
                 Some(ranked) => ranked.first().map(|parcel| parcel.header().wire),
             },
             Lane::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
-            Lane::Data => self.data.first().map(|p| p.header().wire),
+            Lane::Data => self.first_data().first().map(|p| p.header().wire),
         }?;
         self.charge(lane, t, wire);
         self.total.remove(wire);
@@ -508,7 +534,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
             }
             Lane::Data => {
                 self.data_backlog.remove(wire);
-                self.data.pop()
+                self.first_data().pop()
             }
         }
     }

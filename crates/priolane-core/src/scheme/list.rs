@@ -398,6 +398,11 @@ pub static ENTRIES: &[Entry] = &[
                 "what orders tokens: class | rank (in room for all classes, the worst makes way)",
                 ["", "class", "docs/assumptions.md#ideal-tokens"],
             ),
+            parameter(
+                "data_queues",
+                "queues of data, strict by the rank that data carries, 1 to 13: what TOP rejects if there are several",
+                ["", "1", "TOP §3.1"],
+            ),
             ECN,
         ],
         requires: &[],

@@ -60,7 +60,7 @@ pub(super) const DETOUR: Parameter = parameter(
     ["time", "0", "TOP §4.2; docs/assumptions.md#top-detour"],
 );
 /// What TOP has besides.
-const TOP_OWN: [Parameter; 12] = [
+const TOP_OWN: [Parameter; 15] = [
     parameter(
         "expiry",
         "where old tokens are dropped: switch (as the port says) | end_host",
@@ -78,19 +78,34 @@ const TOP_OWN: [Parameter; 12] = [
     ),
     parameter(
         "paths",
-        "symmetric (data takes the way of its tokens) | spray (packet by packet)",
-        ["", "symmetric", "TOP §3.3"],
+        "symmetric (data takes the way of its tokens), or packet by packet: spray (at random) | round_robin | drill",
+        ["", "symmetric", "TOP §3.3; docs/assumptions.md#spray"],
     ),
     parameter(
         "priority",
-        "size | attained (LAS) | deadline | asked (class of the flow) | single | exact_remaining, exact_size, exact_deadline",
+        "size | attained (LAS) | deadline | asked (class of the flow) | single | exact_remaining, exact_size, exact_deadline, exact_coflow",
         ["", "size", "TOP §3.2; docs/assumptions.md#top-classes"],
+    ),
+    parameter(
+        "ranks",
+        "what these ranks are of: tokens | data (which TOP rejects; ports with as many data_queues)",
+        ["", "tokens", "TOP §3.1"],
     ),
     parameter("classes", "K, token classes, 1 to 13", ["", "6", "TOP §3.1"]),
     parameter(
         "p",
         "p of floor(K log_p(a x + b)): the largest flow in packets, above 1",
         ["pkt", "that of the experiment's sizes", "TOP §3.2"],
+    ),
+    parameter(
+        "tail",
+        "what stands for the sizes: heavy (the logarithm) | light (exponential: thresholds between equal parts of it up to p)",
+        ["", "heavy", "TOP §3.2; docs/assumptions.md#top-classes"],
+    ),
+    parameter(
+        "mean",
+        "m of a light tail, above 0: what the exponential falls by a factor e in",
+        ["pkt", "the mean of the experiment's sizes less one", "docs/assumptions.md#top-classes"],
     ),
     parameter("a", "a of it, above 0", ["", "1", "docs/assumptions.md#top-classes"]),
     parameter("b", "b of it", ["", "0", "docs/assumptions.md#top-classes"]),
@@ -108,7 +123,7 @@ const TOP_OWN: [Parameter; 12] = [
 ];
 
 const EXPRESSPASS_KEYS: &[Parameter] = &joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]);
-const TOP_KEYS: &[Parameter] = &joined::<11, 12, 23>(joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]), TOP_OWN);
+const TOP_KEYS: &[Parameter] = &joined::<11, 15, 26>(joined::<10, 1, 11>(TOKENS_OWN, [TOKEN_RTO]), TOP_OWN);
 
 pub(super) const EXPRESSPASS: Entry = Entry {
     row: Row::Transport,

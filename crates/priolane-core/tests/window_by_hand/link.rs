@@ -273,6 +273,7 @@ pub(crate) fn flow(id: u32, size: u64) -> FlowSpec {
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }

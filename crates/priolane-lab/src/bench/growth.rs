@@ -214,7 +214,14 @@ mod tests {
     use super::*;
 
     fn raw(peak: u64) -> Raw {
-        Raw { packet_hops: 1, events: 1, cpu_s: 1.0, peak_bytes: Some(peak), busy: Busy::default() }
+        Raw {
+            packet_hops: 1,
+            delivered: 1,
+            events: 1,
+            cpu_s: 1.0,
+            peak_bytes: Some(peak),
+            busy: Busy::default(),
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use super::{BenchError, Extent};
 pub struct Raw {
     /// Packets put on links.
     pub packet_hops: u64,
+    /// Packets of payload that reached hosts.
+    pub delivered: u64,
     /// Events the engine handled.
     pub events: u64,
     /// CPU time of the thread, in seconds, the median of all runs: from a scenario in memory to its outcome
@@ -98,6 +100,7 @@ pub(super) fn measure(
 ) -> Result<Raw, BenchError> {
     let Timed { cpu_s, outcome } = once(name, scenario, engine)?;
     let work = outcome.work;
+    let delivered = outcome.received.packets;
     let mut seconds = vec![cpu_s];
     let busy = Busy::of(scenario, &outcome);
     drop(outcome);
@@ -111,7 +114,7 @@ pub(super) fn measure(
     }
     seconds.sort_by(f64::total_cmp);
     let cpu_s = seconds[seconds.len() / 2];
-    Ok(Raw { packet_hops: work.packet_hops, events: work.events, cpu_s, peak_bytes: None, busy })
+    Ok(Raw { packet_hops: work.packet_hops, delivered, events: work.events, cpu_s, peak_bytes: None, busy })
 }
 
 /// One run, to the end of all its flows.

@@ -10,7 +10,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
 use priolane_core::units::Span;
 use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, SwitchSpec};
-use priolane_sim::topology::PathChoice;
+use priolane_sim::topology::{PathChoice, Spray};
 
 use super::scenarios::{Broken, CLASS_IS_QUEUE, leafspine144};
 
@@ -60,7 +60,7 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
     scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
     if rival != Rival::Hpcc {
-        scenario.topology.path_choice = PathChoice::Sprayed;
+        scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
     }
     Ok(Scenario { transport, nic: Nic::Pull, ..scenario })
 }
@@ -68,7 +68,8 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
 /// TOP's thresholds for web search in packets of 1460 B, the largest flow 20,000 of them.
 const WEB_SEARCH: Logarithm = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
 
-fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
+/// Over ports and hosts that limit tokens, on symmetric paths.
+pub(super) fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
     let frame = scenario.frame;
     let data_wire = frame.max_wire();
     let top = TokenGroupSpec { data_wire, ..TokenGroupSpec::TOP };

@@ -16,6 +16,7 @@ use priolane_sim::outage::Outages;
 use priolane_sim::scenario::{Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 
+use super::cells::{self, Cell};
 use super::growth::{self, Case};
 use super::limit::Extent;
 use super::rivals::{self, Rival};
@@ -45,6 +46,8 @@ enum Make {
     By(fn() -> Result<Scenario, Broken>),
     /// As a case of the growth table.
     Case(Case),
+    /// As a cell of the grid of TOP.
+    Cell(Cell),
     /// As so many short flows.
     Short(u32),
 }
@@ -171,12 +174,19 @@ impl Named {
             .chain(growth::MEMORY)
             .chain(growth::SMALL)
             .chain(growth::FINISHED)
+            .chain(cells::CELLS)
             .find(|named| named.name == name)
     }
 
     /// A case of the growth table.
     pub(super) const fn case(name: &'static str, about: &'static str, case: Case) -> Self {
         Self { name, about, extent: None, usual: Usual::No, make: Make::Case(case) }
+    }
+
+    /// A cell of the grid of TOP.
+    pub(super) const fn cell(name: &'static str, cell: Cell) -> Self {
+        let about = "32 hosts under TOP: flows a host x packets, delay of a link";
+        Self { name, about, extent: None, usual: Usual::No, make: Make::Cell(cell) }
     }
 
     /// So many short flows.
@@ -193,7 +203,7 @@ impl Named {
     /// The case of the growth table that it is.
     pub fn growth(&self) -> Option<Case> {
         match self.make {
-            Make::By(_) | Make::Short(_) => None,
+            Make::By(_) | Make::Cell(_) | Make::Short(_) => None,
             Make::Case(case) => Some(case),
         }
     }
@@ -203,6 +213,7 @@ impl Named {
         let mut scenario = match &self.make {
             Make::By(make) => make()?,
             Make::Case(case) => case.build()?,
+            Make::Cell(cell) => cell.build()?,
             Make::Short(flows) => short_flows(*flows)?,
         };
         if let Some(flows) = flows {

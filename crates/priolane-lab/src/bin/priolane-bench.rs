@@ -220,18 +220,19 @@ fn other(error: impl std::fmt::Display) -> Trouble {
 
 fn table(bench: &Bench) -> String {
     let mut lines = vec![format!(
-        "{:<22}{:>12}{:>12}{:>8}{:>8}{:>9}{:>9}{:>10}",
-        "scenario", "hops", "events", "cpu s", "ns/hop", "Mhops/s", "/ limit", "peak MB"
+        "{:<24}{:>12}{:>12}{:>8}{:>8}{:>9}{:>9}{:>9}{:>10}",
+        "scenario", "hops", "events", "cpu s", "ns/hop", "ns/data", "Mhops/s", "/ limit", "peak MB"
     )];
     for row in &bench.scenarios {
         let peak = row.peak_bytes.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
         lines.push(format!(
-            "{:<22}{:>12}{:>12}{:>8.3}{:>8.1}{:>9.2}{:>9.2}{:>10}",
+            "{:<24}{:>12}{:>12}{:>8.3}{:>8.1}{:>9.1}{:>9.2}{:>9.2}{:>10}",
             row.name,
             row.packet_hops,
             row.events,
             row.cpu_s,
             row.ns_per_hop,
+            row.ns_per_delivered,
             1e3 / row.ns_per_hop,
             row.ratio_to_limit,
             peak

@@ -570,6 +570,7 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
             group: 0,
             entropy: 0,
             coflow: None,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
         keys.finish()?;

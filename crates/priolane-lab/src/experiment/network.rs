@@ -3,8 +3,8 @@
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 use priolane_sim::topology::{
-    Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, ThreeTier, Topology, TopologyError,
-    file,
+    Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray, ThreeTier, Topology,
+    TopologyError, file,
 };
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -123,6 +123,11 @@ pub enum Paths {
     Racks,
     /// Each packet by itself, at every switch with a choice at random.
     Spray,
+    /// Each packet by itself, in turns at every switch with a choice.
+    #[serde(rename = "round_robin")]
+    RoundRobin,
+    /// Each packet by itself, by what waits at the ports of every switch with a choice.
+    Drill,
 }
 
 impl Network {
@@ -172,7 +177,9 @@ impl Network {
         topology.path_choice = match self.paths {
             Paths::Hashed => PathChoice::Hashed,
             Paths::Pinned | Paths::Splitmix64 | Paths::Racks => PathChoice::Pinned,
-            Paths::Spray => PathChoice::Sprayed,
+            Paths::Spray => PathChoice::Sprayed(Spray::Random),
+            Paths::RoundRobin => PathChoice::Sprayed(Spray::RoundRobin),
+            Paths::Drill => PathChoice::Sprayed(Spray::Drill),
         };
         Ok(topology)
     }
@@ -245,12 +252,14 @@ fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<
 }
 
 fn paths(field: &Field<'_>) -> Result<Paths, InputError> {
-    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "racks", "spray"])? {
+    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "racks", "spray", "round_robin", "drill"])? {
         0 => Paths::Hashed,
         1 => Paths::Pinned,
         2 => Paths::Splitmix64,
         3 => Paths::Racks,
-        _ => Paths::Spray,
+        4 => Paths::Spray,
+        5 => Paths::RoundRobin,
+        _ => Paths::Drill,
     })
 }
 

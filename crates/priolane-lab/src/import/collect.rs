@@ -378,6 +378,7 @@ impl Held {
             group: 0,
             entropy: 0,
             coflow: self.coflow,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
         Row { flow, after, delay: None }

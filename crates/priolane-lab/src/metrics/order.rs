@@ -22,7 +22,6 @@ use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::Scenario;
-use priolane_sim::topology::PathChoice;
 use serde::{Deserialize, Serialize};
 
 use super::{PerMille, percentile};
@@ -67,7 +66,7 @@ pub fn order(
 ) -> Option<OrderRecord> {
     let every = scenario.sample_every?;
     let topology = &scenario.topology;
-    if topology.path_choice == PathChoice::Sprayed || scenario.flows.is_empty() {
+    if topology.path_choice.sprays() || scenario.flows.is_empty() {
         return None;
     }
     let link = port.or_else(|| busiest(scenario, outcome))?;
@@ -190,6 +189,8 @@ mod tests {
     use priolane_sim::outcome::{ClassSample, Readings, Sample};
     use priolane_sim::scenario::ScheduledControl;
 
+    use priolane_sim::topology::{PathChoice, Spray};
+
     use super::*;
     use crate::results::fixture::Fixture;
 
@@ -265,7 +266,7 @@ mod tests {
         let whole = (Time::ZERO, Time(10 * US));
         assert_eq!(order(&fixture.scenario, &fixture.outcome, Some(port), whole), None);
         fixture.scenario.sample_every = Some(Span(US));
-        fixture.scenario.topology.path_choice = PathChoice::Sprayed;
+        fixture.scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
         assert_eq!(order(&fixture.scenario, &fixture.outcome, Some(port), whole), None);
     }
 }

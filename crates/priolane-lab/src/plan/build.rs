@@ -1,5 +1,6 @@
 //! From a run to the scenario it stands for: network, ports, transport, flows, controls, stop.
 
+use priolane_core::assign::by_flow::tell_coflow_places;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::rng::{Purpose, Stream};
@@ -11,7 +12,7 @@ use super::{Run, adaptation, admission, failures, ports, traffic};
 use crate::experiment::{AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
 use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::rows::port_names;
-use crate::scheme::{Assign, Scheme};
+use crate::scheme::{Assign, RankBy, Scheme};
 use crate::source::{InputError, Table, nearest};
 use crate::workload::{self, Traffic, offered};
 
@@ -168,6 +169,9 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
 fn assign(scheme: &Scheme, flows: &mut [FlowSpec], seed: u64) {
     if let Assign::Known(known) = &scheme.assign {
         known.rule().assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
+    }
+    if scheme.transport.kind.tokens().is_some_and(|tokens| tokens.priority == RankBy::ExactCoflow) {
+        tell_coflow_places(flows);
     }
 }
 

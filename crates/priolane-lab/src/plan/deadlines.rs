@@ -58,6 +58,7 @@ mod tests {
             group: 0,
             entropy: 0,
             coflow: None,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         }
     }

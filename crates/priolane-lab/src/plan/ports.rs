@@ -14,14 +14,14 @@ use priolane_core::transport::window::{self, ControlEcn, Reliability};
 use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp, pfabric};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
-use priolane_sim::topology::{PathChoice, TokenTraffic, Topology};
+use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
 
 use super::{admission, delay_based, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, PortKind, Recovery,
-    Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens, TransportKind,
-    WfqClock,
+    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, PortKind, Ranks,
+    Recovery, Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
+    TransportKind, WfqClock,
 };
 use crate::source::{InputError, Origin, Table};
 
@@ -53,7 +53,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         deadlines: experiment.deadlines(),
         rates_every: experiment.rates_every,
         round_trip: admission::round_trip(topology, &experiment.frame),
-        sprays: topology.path_choice == PathChoice::Sprayed && !topology.choices.is_empty(),
+        sprays: topology.path_choice.sprays() && !topology.choices.is_empty(),
         symmetric: !retraces(experiment) || is_symmetric(topology),
         headroom: headroom(experiment, topology),
     }
@@ -86,7 +86,9 @@ pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
     match scheme.transport.kind.tokens().map(|tokens| tokens.paths) {
         None => own,
         Some(TokenPaths::Symmetric) => PathChoice::Symmetric,
-        Some(TokenPaths::Spray) => PathChoice::Sprayed,
+        Some(TokenPaths::Spray) => PathChoice::Sprayed(Spray::Random),
+        Some(TokenPaths::RoundRobin) => PathChoice::Sprayed(Spray::RoundRobin),
+        Some(TokenPaths::Drill) => PathChoice::Sprayed(Spray::Drill),
     }
 }
 
@@ -329,6 +331,10 @@ fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens
             TokenStop::Sender => tokens::Stop::Sender,
             TokenStop::Complete => tokens::Stop::Complete,
             TokenStop::NeedCap => tokens::Stop::NeedCap,
+        },
+        ranked: match keys.ranks {
+            Ranks::Tokens => tokens::Ranked::Tokens,
+            Ranks::Data => tokens::Ranked::Data,
         },
         recovery: match keys.recovery {
             Repair::Selective => tokens::Recovery::Selective,

@@ -36,6 +36,14 @@ pub(super) fn thresholds(
         solve("assign.thresholds", *levels, thresholds, &site)?;
     }
     if let Some(tokens) = scheme.transport.kind.tokens_mut()
+        && tokens.lacks_mean()
+    {
+        let fix = "mean = 133, the packets of the mean flow less one".to_owned();
+        let found = belief("transport.mean", &ThresholdSource::Global, &site);
+        let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
+        tokens.mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
+    }
+    if let Some(tokens) = scheme.transport.kind.tokens_mut()
         && tokens.lacks_p()
     {
         let fix = "p = 2107, the packets of the largest flow".to_owned();

@@ -3,6 +3,7 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Among, DataRate, GroupOrder, Split, TokenGroupSpec};
+use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::Span;
 use serde::Serialize;
 
@@ -29,6 +30,9 @@ pub struct TokenPort {
     /// What orders tokens.
     #[serde(skip_serializing_if = "Order::is_class")]
     pub order: Order,
+    /// Queues of data, 1 to 13.
+    #[serde(skip_serializing_if = "is_one")]
+    pub data_queues: u8,
     /// What tokens take from the limiter to the line, zero without an assistant switch.
     #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_zero")]
     pub detour: Span,
@@ -36,6 +40,10 @@ pub struct TokenPort {
 
 fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
+}
+
+fn is_one(queues: &u8) -> bool {
+    *queues == 1
 }
 
 /// What orders tokens.
@@ -92,8 +100,15 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
     };
     let classes = whole("classes", u32::from(top.classes), 1, CLASSES as u64)? as u8;
     let depth = whole("depth", top.depth, 1, 1_000_000)?;
-    let burst = whole("burst", top.burst, 1, 1_000_000)?;
+    let data_queues = whole("data_queues", u32::from(top.data_queues), 1, u64::from(MAX_CLASSES))? as u8;
     let expiry = whole("expiry", top.expiry.unwrap_or(0), 0, 1_000_000)?;
+    let burst = match keys.take("burst") {
+        None => top.burst,
+        Some(field) => match field.integer(0, 1_000_000)? {
+            0 => return Err(field.error("a bucket that holds no token lets none go", "burst = 1, or more")),
+            tokens => tokens as u32,
+        },
+    };
     let token = match keys.take("token") {
         None => top.token_wire,
         Some(field) => match field.bytes()? {
@@ -109,7 +124,7 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
         let what = "tokens do not expire at a switch that sends them through another";
         return Err(field.error(what, "expiry = 0, and transport.expiry = \"end_host\""));
     }
-    Ok(TokenPort { classes, depth, burst, token, expiry, mode, order, detour: takes })
+    Ok(TokenPort { classes, depth, burst, token, expiry, mode, order, data_queues, detour: takes })
 }
 
 impl TokenPort {
@@ -133,6 +148,7 @@ impl TokenPort {
             order,
             data,
             among: if self.order == Order::Rank { Among::Rank } else { Among::Classes },
+            data_queues: self.data_queues,
             unscheduled: None,
             split: match self.mode {
                 Mode::PerClassSplit => Split::PerClass,

@@ -2,7 +2,7 @@
 
 use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::transport::tokens::feedback::{Config as Feedback, Form};
-use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
+use priolane_core::transport::tokens::priority::{Exponential, Key, Logarithm, Priority};
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
@@ -53,8 +53,17 @@ pub struct Tokens {
     pub paths: Paths,
     /// What receivers rank flows by.
     pub priority: By,
+    /// What carries these ranks.
+    #[serde(skip_serializing_if = "Ranks::is_tokens")]
+    pub ranks: Ranks,
     /// K.
     pub classes: u8,
+    /// What stands for the sizes of flows.
+    #[serde(skip_serializing_if = "Tail::is_heavy")]
+    pub tail: Tail,
+    /// m, in packets, where the tail is light; `None` for the mean of what flows there are, less one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// p, in packets; `None` for the largest flow there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
@@ -153,9 +162,42 @@ words!(
     Paths, PATHS:
     /// Tokens retrace their data.
     Symmetric = "symmetric",
-    /// Each packet by itself.
+    /// Each packet by itself, at random.
     Spray = "spray",
+    /// Each packet by itself, in turns.
+    RoundRobin = "round_robin",
+    /// Each packet by itself, by what waits at ports.
+    Drill = "drill",
 );
+words!(
+    /// What carries the ranks of flows.
+    Ranks, CARRIERS:
+    /// Tokens.
+    Tokens = "tokens",
+    /// Data.
+    Data = "data",
+);
+words!(
+    /// What stands for the sizes of flows.
+    Tail, TAILS:
+    /// A density as 1 / x.
+    Heavy = "heavy",
+    /// An exponential one.
+    Light = "light",
+);
+
+impl Ranks {
+    fn is_tokens(&self) -> bool {
+        *self == Self::Tokens
+    }
+}
+
+impl Tail {
+    fn is_heavy(&self) -> bool {
+        *self == Self::Heavy
+    }
+}
+
 words!(
     /// What receivers rank flows by.
     By, RANKINGS:
@@ -175,6 +217,8 @@ words!(
     ExactSize = "exact_size",
     /// Exactly, by their deadline.
     ExactDeadline = "exact_deadline",
+    /// Exactly, by the bytes of their coflow.
+    ExactCoflow = "exact_coflow",
 );
 
 /// The two transports.
@@ -196,7 +240,7 @@ pub(super) fn as_expresspass<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::
 pub(super) fn as_top<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::Ok, S::Error> {
     let by_size = matches!(tokens.priority, By::Size | By::Attained);
     write_keys(tokens, s, |key| match key {
-        "a" | "b" => by_size && tokens.thresholds.is_empty(),
+        "a" | "b" => by_size && tokens.thresholds.is_empty() && tokens.tail == Tail::Heavy,
         "classes" => !tokens.is_exact() && tokens.priority != By::Single,
         _ => true,
     })
@@ -239,7 +283,10 @@ impl Tokens {
             unscheduled: 0,
             paths: Paths::Symmetric,
             priority: By::Single,
+            ranks: Ranks::Tokens,
             classes: 1,
+            tail: Tail::Heavy,
+            mean: None,
             p: None,
             a: 1.0,
             b: 0.0,
@@ -274,9 +321,12 @@ impl Tokens {
         self.paths = word(keys.take("paths"), PATHS, Paths::Symmetric)?;
         self.priority = word(keys.take("priority"), RANKINGS, By::Size)?;
         self.classes = match self.priority {
-            By::Single | By::ExactRemaining | By::ExactSize | By::ExactDeadline => 1,
+            By::Single | By::ExactRemaining | By::ExactSize | By::ExactDeadline | By::ExactCoflow => 1,
             _ => keys.take("classes").map_or(Ok(6), |f| f.integer(1, u64::from(MAX_CLASSES)))? as u8,
         };
+        if !self.is_exact() {
+            self.ranks = word(keys.take("ranks"), CARRIERS, Ranks::Tokens)?;
+        }
         match self.priority {
             By::Size | By::Attained => self.read_sizes(keys),
             By::Deadline => self.read_deadlines(keys),
@@ -301,6 +351,13 @@ impl Tokens {
             .take("p")
             .map(|field| above(&field, 1.0, "packets of the largest flow, such as 2107"))
             .transpose()?;
+        self.tail = word(keys.take("tail"), TAILS, Tail::Heavy)?;
+        if self.tail == Tail::Light {
+            let mean =
+                |field: Field<'_>| above(&field, 0.0, "packets of the mean flow less one, such as 133");
+            self.mean = keys.take("mean").map(mean).transpose()?;
+            return Ok(());
+        }
         if let Some(field) = keys.take("a") {
             self.a = above(&field, 0.0, "above 0, such as 1")?;
         }
@@ -323,9 +380,18 @@ impl Tokens {
         matches!(self.priority, By::Size | By::Attained) && self.p.is_none() && self.thresholds.is_empty()
     }
 
+    /// Whether the mean is still to be found from them.
+    pub fn lacks_mean(&self) -> bool {
+        matches!(self.priority, By::Size | By::Attained)
+            && self.tail == Tail::Light
+            && self.mean.is_none()
+            && self.thresholds.is_empty()
+    }
+
     /// Whether tokens are ranked exactly.
     pub fn is_exact(&self) -> bool {
-        matches!(self.priority, By::ExactRemaining | By::ExactSize | By::ExactDeadline)
+        use By::{ExactCoflow, ExactDeadline, ExactRemaining, ExactSize};
+        matches!(self.priority, ExactRemaining | ExactSize | ExactDeadline | ExactCoflow)
     }
 
     /// The rule of receivers.
@@ -346,6 +412,7 @@ impl Tokens {
             By::ExactRemaining => Priority::Exact(Key::Remaining),
             By::ExactSize => Priority::Exact(Key::Size),
             By::ExactDeadline => Priority::Exact(Key::Deadline),
+            By::ExactCoflow => Priority::Exact(Key::Coflow),
         }
     }
 
@@ -354,6 +421,9 @@ impl Tokens {
             return self.thresholds.as_slice().to_vec();
         }
         let p = self.p.unwrap_or(2.0);
+        if self.tail == Tail::Light {
+            return Exponential { classes: self.classes, p, mean: self.mean.unwrap_or(1.0) }.thresholds();
+        }
         Logarithm { classes: self.classes, p, a: self.a, b: self.b }.thresholds()
     }
 
@@ -406,6 +476,11 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             "order = \"rank\" with priority = \"exact_...\"",
         ));
     }
+    let wanted = if tokens.ranks == Ranks::Data { tokens.classes } else { 1 };
+    if port.data_queues != wanted {
+        let what = format!("ports have {} queues of data, and data has {wanted} ranks", port.data_queues);
+        return Err(Fault::new("port.data_queues", what, format!("data_queues = {wanted}")));
+    }
     if tokens.lifetime > Span::ZERO && tokens.lifetime.times(2) < fabric.round_trip {
         let what = format!(
             "tokens live {}, and half of an empty round trip takes {}",
@@ -453,7 +528,7 @@ fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens, &Fabric)) -> Result<(), 
 
 /// Tokens and data must meet, unless all is sprayed.
 fn ways(tokens: &Tokens, fabric: &Fabric) -> Result<(), Fault> {
-    if tokens.paths == Paths::Spray {
+    if tokens.paths != Paths::Symmetric {
         return Ok(());
     }
     if fabric.sprays {
@@ -461,7 +536,7 @@ fn ways(tokens: &Tokens, fabric: &Fabric) -> Result<(), Fault> {
         return Err(Fault::new(
             "transport.paths",
             what,
-            "topology.paths = \"hashed\", or transport.paths = \"spray\" (top)",
+            "topology.paths = \"hashed\", or transport.paths = \"spray\", \"round_robin\" or \"drill\" (top)",
         ));
     }
     if !fabric.symmetric {

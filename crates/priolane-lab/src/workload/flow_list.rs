@@ -308,6 +308,7 @@ impl<R: BufRead> Cells<'_, R> {
             group: 0,
             entropy: 0,
             coflow,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         })
     }

@@ -428,6 +428,7 @@ impl<'a> Maker<'a> {
             group,
             entropy,
             coflow: None,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         }
     }

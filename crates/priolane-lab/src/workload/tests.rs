@@ -54,6 +54,7 @@ pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpe
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use priolane_core::ids::HostId;
 use priolane_core::port::{Among, Limit, Unscheduled};
 use priolane_core::transport::Transport;
-use priolane_core::transport::tokens::priority::{Key, Priority};
-use priolane_core::transport::tokens::{Config, Stop, UNSCHEDULED_CLASS};
+use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
+use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::Span;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::metrics::ports::PortSet;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::source::{InputError, from_json};
 use priolane_sim::scenario::{Nic, Queues, Scenario};
-use priolane_sim::topology::PathChoice;
+use priolane_sim::topology::{PathChoice, Spray};
 
 const NETWORK: &str = r#"title = "Tokens"
 schemes = ["top"]
@@ -103,7 +103,12 @@ fn what_makes_no_sense_is_refused() {
         ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds for 6"),
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
         ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),
-        ("port.burst = 0\n", "port.burst", "0"),
+        ("port.burst = 0\n", "port.burst", "holds no token"),
+        ("port.data_queues = 2\n", "port.data_queues", "data has 1 ranks"),
+        ("transport.ranks = \"data\"\n", "port.data_queues", "1 queues of data, and data has 6"),
+        ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "not above 0"),
+        ("transport.mean = 30\n", "transport.mean", ""),
+        ("transport.tail = \"light\"\ntransport.a = 2\n", "transport.a", ""),
         ("port.mode = \"ingress\"\n", "port.mode", "ingress"),
         ("port.detour = \"10us\"\n", "port.detour", "do not expire"),
         ("port.order = \"rank\"\n", "port.order", "need each other"),
@@ -142,14 +147,67 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn data_that_cannot_take_the_way_of_its_tokens_is_refused() {
-    let sprayed = NETWORK.replace("spines = 2\n", "spines = 2\npaths = \"spray\"\n");
-    let error = planned(&sprayed).unwrap_err();
-    assert!(
-        error.key.ends_with("transport.paths") && error.what.contains("the way of its tokens"),
-        "{error}"
+    let ways = [("spray", Spray::Random), ("round_robin", Spray::RoundRobin), ("drill", Spray::Drill)];
+    for (paths, spray) in ways {
+        let sprayed = NETWORK.replace("spines = 2\n", &format!("spines = 2\npaths = {paths:?}\n"));
+        for scheme in ["top", "ideal_tokens", "expresspass"] {
+            let error = planned(&sprayed.replace("\"top\"", &format!("{scheme:?}"))).unwrap_err();
+            assert!(
+                error.key.ends_with("transport.paths") && error.what.contains("the way of its tokens"),
+                "{error}"
+            );
+        }
+        let own = format!("[scheme.top]\ntransport.paths = {paths:?}\n");
+        for network in [NETWORK, &sprayed] {
+            let spraying = planned(&format!("{network}{own}")).unwrap();
+            assert_eq!(scenario(&spraying).topology.path_choice, PathChoice::Sprayed(spray));
+        }
+        // Others go the network's ways.
+        let dctcp = planned(&sprayed.replace("\"top\"", "\"dctcp\"")).unwrap();
+        assert_eq!(scenario(&dctcp).topology.path_choice, PathChoice::Sprayed(spray));
+    }
+}
+
+#[test]
+fn a_light_tail_has_its_mean_and_its_largest_flow_from_the_sizes() {
+    let plan = with("top", "transport.tail = \"light\"\n").unwrap();
+    // IMC10: 133.8 packets of 1460 B in the mean, at most 2107. Sixths of an exponential of 132.8: 1 - 132.8 ln(1 - i/6).
+    let own = scenario(&plan);
+    let Priority::Size(at) = &transport(&own).priority else { panic!("by size") };
+    let by_hand = [26, 55, 94, 147, 239];
+    assert!(std::iter::zip(at, by_hand).all(|(&t, by_hand)| t.abs_diff(by_hand) <= 1), "{at:?}");
+    let stated = with("top", "transport.tail = \"light\"\ntransport.mean = 50\ntransport.p = 100\n").unwrap();
+    let rule = Exponential { classes: 6, p: 100.0, mean: 50.0 };
+    assert_eq!(transport(&scenario(&stated)).priority, Priority::Size(rule.thresholds()));
+}
+
+#[test]
+fn coflows_reach_exact_keys_by_their_bytes() {
+    let keys = "transport.priority = \"exact_coflow\"\n";
+    let text = NETWORK.replace("\"top\"", "\"ideal_tokens\"").replace(
+        "app = \"poisson\"\nsizes = \"imc10\"\nload = { of = \"host\", counts = \"wire\", value = 0.5 }\n",
+        "app = \"flows\"\nlist = \"list.csv\"\n",
     );
-    let spraying = planned(&format!("{sprayed}[scheme.top]\ntransport.paths = \"spray\"\n")).unwrap();
-    assert_eq!(scenario(&spraying).topology.path_choice, PathChoice::Sprayed);
+    let folder = tempfile::tempdir().unwrap();
+    // Coflow 1 has 9000 bytes, coflow 2 has 8000, and a flow of none 500.
+    let list = "start_ns,src,dst,bytes,coflow\n0,0,1,4000,1\n1,2,1,8000,2\n2,3,1,5000,1\n3,4,1,500,\n";
+    std::fs::write(folder.path().join("list.csv"), list).unwrap();
+    let at = |text: &str| plan::from_text("x.toml", text, folder.path(), &Options::default()).unwrap();
+    let places =
+        |plan: &Plan| -> Vec<u32> { scenario(plan).flows.iter().map(|flow| flow.coflow_place).collect() };
+    let exact = at(&format!("{text}[scheme.ideal_tokens]\n{keys}"));
+    assert_eq!(transport(&scenario(&exact)).priority, Priority::Exact(Key::Coflow));
+    assert_eq!(places(&exact), [2, 1, 2, 0]);
+    // Who does not rank by coflows is not told.
+    assert_eq!(places(&at(&text)), [0; 4]);
+}
+
+#[test]
+fn data_can_be_ranked_in_place_of_tokens() {
+    let plan = with("top", "transport.ranks = \"data\"\nport.data_queues = 6\n").unwrap();
+    let own = scenario(&plan);
+    let Queues::Tokens(spec) = own.ports[1].queues else { panic!("{:?}", own.ports[1]) };
+    assert_eq!((transport(&own).ranked, spec.data_queues), (Ranked::Data, 6));
 }
 
 #[test]

@@ -5,10 +5,11 @@ use priolane_core::packet::Header;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
+use super::chooser::{Chooser, Drill, Turns, Ways};
 use super::line::Line;
 use crate::engine::partition::Partition;
 use crate::scenario::Scenario;
-use crate::topology::{NextHops, PathChoice, Topology};
+use crate::topology::{NextHops, PathChoice, Spray, Topology};
 use crate::wire::Ingress;
 
 /// The scenario, and where each link leaves and enters.
@@ -73,7 +74,8 @@ impl<'a> Fabric<'a> {
     }
 
     /// The place, among the egress ports of `switch`, of the one a packet leaves by; [`NO_WAY`] if there is no
-    /// way to its destination. A switch that sprays asks once for each packet, in order of arrival.
+    /// way to its destination. A switch that sprays asks once for each packet, in order of arrival; one that goes by what
+    /// waits at its ports asks for the [`Self::ways`] instead.
     ///
     /// Whether the packet's host hangs on this switch, or the switch has a choice, no processor can foresee: the way is
     /// looked up without a branch on either.
@@ -87,28 +89,61 @@ impl<'a> Fabric<'a> {
         chooser: &mut Chooser,
     ) -> u32 {
         let topology = &self.scenario.topology;
-        let Forwarding { ways, choices, to_hosts } = forwarding;
+        let NextHops { first, count } = self.hops(forwarding, switch, header);
+        let pick = match chooser {
+            Chooser::ByEntropy => topology.pick(header.entropy, switch, count),
+            Chooser::Random(dice) if count > 1 => throw(dice, count),
+            Chooser::RoundRobin(turns) if count > 1 => turns.next(NextHops { first, count }, header.kind),
+            Chooser::Random(_) | Chooser::RoundRobin(_) | Chooser::Drill(_) => 0,
+        };
+        forwarding.choices[(first + pick) as usize]
+    }
+
+    #[inline(always)]
+    fn hops(&self, forwarding: &Forwarding, switch: NodeId, header: &Header) -> NextHops {
+        let topology = &self.scenario.topology;
+        let Forwarding { ways, to_hosts, .. } = forwarding;
         let here = switch.0 - topology.hosts;
         let rack = topology.rack[header.dst.index()];
         let (down, across) = (to_hosts + u32::from(header.dst.0), here * topology.racks + rack);
-        let NextHops { first, count } = ways[if rack == here { down } else { across } as usize];
-        let pick = match chooser {
-            Chooser::ByEntropy => topology.pick(header.entropy, switch, count),
-            Chooser::Spray(dice) if count > 1 => throw(dice, count),
-            Chooser::Spray(_) => 0,
-        };
-        choices[(first + pick) as usize]
+        ways[if rack == here { down } else { across } as usize]
+    }
+
+    /// The ports of `switch`, one at least, by one of which a packet leaves at `now`.
+    pub(crate) fn ways(&self, now: Time, switch: NodeId, header: &Header) -> Ways<'_> {
+        let (forwarding, _) = self.forwarding(now);
+        let NextHops { first, count } = self.hops(forwarding, switch, header);
+        Ways { run: first, ports: &forwarding.choices[first as usize..(first + count) as usize] }
     }
 
     /// How `switch` chooses.
     pub(crate) fn chooser(&self, switch: NodeId) -> Chooser {
-        match self.scenario.topology.path_choice {
-            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => Chooser::ByEntropy,
-            PathChoice::Sprayed => {
-                let dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
-                Chooser::Spray(Box::new(dice))
+        let spray = match self.scenario.topology.path_choice {
+            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => return Chooser::ByEntropy,
+            PathChoice::Sprayed(spray) => spray,
+        };
+        let mut dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
+        match spray {
+            Spray::Random => Chooser::Random(Box::new(dice)),
+            Spray::RoundRobin => Chooser::RoundRobin(Box::new(Turns::new(self.runs(switch), &mut dice))),
+            Spray::Drill => {
+                let runs = self.runs(switch).into_iter().map(|hops| hops.first).collect();
+                Chooser::Drill(Box::new(Drill::new(runs, dice)))
             }
         }
+    }
+
+    /// The choices that `switch` has at any time, each once.
+    fn runs(&self, switch: NodeId) -> Vec<NextHops> {
+        let Topology { hosts, racks, .. } = self.scenario.topology;
+        let row = ((switch.0 - hosts) * racks) as usize..((switch.0 - hosts + 1) * racks) as usize;
+        let mut runs: Vec<NextHops> = Vec::new();
+        for hops in self.forwarding.iter().flat_map(|forwarding| &forwarding.ways[row.clone()]) {
+            if hops.count > 1 && runs.iter().all(|run| run.first != hops.first) {
+                runs.push(*hops);
+            }
+        }
+        runs
     }
 
     /// Where `link` ends.
@@ -128,15 +163,6 @@ impl<'a> Fabric<'a> {
 #[inline(never)]
 fn throw(dice: &mut Stream, n: u32) -> u32 {
     dice.below(u64::from(n)) as u32
-}
-
-/// How a switch chooses among equal paths.
-#[derive(Debug)]
-pub(crate) enum Chooser {
-    /// As the topology says for a packet's entropy.
-    ByEntropy,
-    /// Anew for each packet.
-    Spray(Box<Stream>),
 }
 
 /// No port.

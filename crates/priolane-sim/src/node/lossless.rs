@@ -20,9 +20,10 @@ use priolane_core::port::Admission;
 use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
 use priolane_core::units::Time;
 
+use super::chooser::Chooser;
 use super::collector::Collector;
 use super::counts::Counts;
-use super::fabric::{Chooser, Fabric, NO_WAY};
+use super::fabric::{Fabric, NO_WAY};
 use super::held::{Held, HeldQueue};
 use super::line::Line;
 use super::strays::Strays;
@@ -175,8 +176,18 @@ impl<B: Body> LosslessSwitch<B> {
             self.ports[p].hold(now, ClassSet(header.rank as u16));
             return self.serve(p, now, wire);
         }
-        let (forwarding, _) = fabric.forwarding(now);
-        match fabric.next_port(forwarding, self.node, header, &mut self.chooser) {
+        let way = match &mut self.chooser {
+            Chooser::Drill(drill) => {
+                let ports = &self.ports;
+                let load = |p: u32| {
+                    let Port { queue, line, .. } = &ports[p as usize];
+                    (queue.bytes(), line.free_at.max(now))
+                };
+                drill.choose(fabric.ways(now, self.node, header), load)
+            }
+            chooser => fabric.next_port(fabric.forwarding(now).0, self.node, header, chooser),
+        };
+        match way {
             NO_WAY => self.strays.add(fabric, now, header, wire),
             p => self.offer(p as usize, arrival, wire),
         }

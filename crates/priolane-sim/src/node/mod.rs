@@ -1,6 +1,7 @@
 //! The nodes: hosts with a transport and a line, switches with ports. The same code under both engines.
 
 pub(crate) mod applications;
+pub(crate) mod chooser;
 pub(crate) mod collector;
 pub(crate) mod counts;
 pub(crate) mod egress;

@@ -5,9 +5,10 @@ use priolane_core::packet::{Body, Frame, Header, Packet};
 use priolane_core::port::{Discipline, Fill, SharedBuffer};
 use priolane_core::units::{Rate, Time};
 
+use super::chooser::Chooser;
 use super::collector::Collector;
 use super::egress::{Egress, Started};
-use super::fabric::{Chooser, Fabric, NO_WAY};
+use super::fabric::{Fabric, NO_WAY};
 use super::strays::Strays;
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
@@ -26,6 +27,16 @@ pub(crate) struct Switch<D> {
     chooser: Chooser,
     strays: Strays,
     memory: Option<Memory>,
+    arrivals: Arrivals,
+}
+
+/// Whether what arrives needs more than its own port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrivals {
+    /// It does not, and where it leaves is known before it comes.
+    Simple,
+    /// It asks other ports: they share a buffer with its own, or it may leave by one of them.
+    AskPorts,
 }
 
 /// The buffer that all ports share.
@@ -72,19 +83,23 @@ impl<D> Switch<D> {
             let rate = topology.links[link.index()].rate;
             Egress::new(fabric.line(link), make(&Seat { spec, link, rate, frame, seed: *seed }))
         };
+        let chooser = fabric.chooser(node);
+        let memory = fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 });
+        let is_simple = memory.is_none() && !matches!(chooser, Chooser::Drill(_));
         Self {
             node,
             ports: fabric.egress_links[node.index()].iter().map(port).collect(),
             busy: Vec::new(),
             routes: Vec::new(),
-            chooser: fabric.chooser(node),
+            chooser,
             strays: Strays::new(node),
-            memory: fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 }),
+            memory,
+            arrivals: if is_simple { Arrivals::Simple } else { Arrivals::AskPorts },
         }
     }
 
     /// Looks up where the arrivals of a window will leave: all of them first, so that the memory they lie in is
-    /// fetched at once and not one line after the other.
+    /// fetched at once and not one line after the other. What goes by the load of ports is looked up as it arrives.
     #[inline]
     pub(crate) fn route<'p, B: Body>(
         &mut self,
@@ -130,10 +145,10 @@ impl<D> Switch<D> {
     ) where
         D: Discipline<Packet<B>>,
     {
-        let p = self.routes[place] as usize;
-        if self.memory.is_some() {
-            return self.arrive_shared(p, fabric, now, packet, wire);
+        if self.arrivals == Arrivals::AskPorts {
+            return self.arrive_asking(place, fabric, now, packet, wire);
         }
+        let p = self.routes[place] as usize;
         let Some(port) = self.ports.get_mut(p) else {
             return self.strays.add(fabric, now, &packet.header, wire);
         };
@@ -190,11 +205,11 @@ impl<D> Switch<D> {
         self.send_back(fabric, now, &packet, wire)
     }
 
-    /// The same where the ports share a buffer. Apart, so that each of the two has its port's code in line.
+    /// The same where other ports are asked. Apart, so that each of the two has its port's code in line.
     #[inline(never)]
-    fn arrive_shared<B: Body, W: Wire<B>>(
+    fn arrive_asking<B: Body, W: Wire<B>>(
         &mut self,
-        p: usize,
+        place: usize,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
@@ -202,6 +217,10 @@ impl<D> Switch<D> {
     ) where
         D: Discipline<Packet<B>>,
     {
+        let p = match self.chooser {
+            Chooser::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            _ => self.routes[place] as usize,
+        };
         if p >= self.ports.len() {
             return self.strays.add(fabric, now, &packet.header, wire);
         }
@@ -214,6 +233,33 @@ impl<D> Switch<D> {
         {
             self.list::<B>(p);
         }
+    }
+
+    /// The port that a packet takes where what waits at ports decides. They may be behind and are served up to `now` first;
+    /// of departures that are events of their own nothing is left to serve.
+    fn least_loaded<B: Body, W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        header: &Header,
+        wire: &mut W,
+    ) -> usize
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let Self { node, ports, chooser, memory, .. } = self;
+        let Chooser::Drill(drill) = chooser else { return NO_WAY as usize };
+        let load = |p: u32| {
+            let port = &mut ports[p as usize];
+            let before = port.queued().1;
+            port.serve_until(now, wire);
+            let queued = port.queued().1;
+            if let Some(memory) = memory {
+                memory.used -= before - queued;
+            }
+            (queued, port.line.free_at.max(now))
+        };
+        drill.choose(fabric.ways(now, *node, header), load) as usize
     }
 
     /// Puts port `p`, at which a packet arrived, among those with a backlog if it has one.
@@ -315,8 +361,13 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let (forwarding, _) = fabric.forwarding(now);
-        let p = fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize;
+        let p = match self.chooser {
+            Chooser::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            _ => {
+                let (forwarding, _) = fabric.forwarding(now);
+                fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize
+            }
+        };
         if p >= self.ports.len() {
             self.strays.add(fabric, now, &packet.header, wire);
             return None;

@@ -60,6 +60,7 @@ mod tests {
             group: 0,
             entropy: 7,
             coflow: None,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
         let path = topology.unwrap().empty_path(&Frame::ETHERNET, &flow, Span::from_ns(500));

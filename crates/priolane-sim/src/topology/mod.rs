@@ -58,10 +58,28 @@ pub enum PathChoice {
     /// By a hash of the packet's entropy and the switch's tier, so that in a leaf-spine, a fat-tree or a three-tier network
     /// packets of one entropy take the same links in both directions (docs/assumptions.md#symmetric-routes).
     Symmetric,
-    /// Each packet by itself: every switch with a choice draws one evenly, from a random stream of its own, in the
-    /// order in which packets arrive there (docs/assumptions.md#spray). What this module says of a path is then
-    /// true of one that packets may take, the one that `Hashed` names.
-    Sprayed,
+    /// Each packet by itself (docs/assumptions.md#spray). What this module says of a path is then true of one that packets
+    /// may take, the one that `Hashed` names.
+    Sprayed(Spray),
+}
+
+/// How a switch with a choice finds a link for each packet, in the order in which packets arrive there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spray {
+    /// It draws one evenly, from a random stream of its own.
+    Random,
+    /// Links take turns; payload, tokens and control packets have turns of their own, of which each switch draws the first.
+    RoundRobin,
+    /// DRILL(2, 1) (SIGCOMM 2017 §3): of two links drawn, and the one that was best the last time, the one before which
+    /// the fewest bytes wait.
+    Drill,
+}
+
+impl PathChoice {
+    /// Whether packets of a flow may take different paths.
+    pub fn sprays(self) -> bool {
+        matches!(self, Self::Sprayed(_))
+    }
 }
 
 /// The equal-cost choices of one switch for one rack.
@@ -154,7 +172,7 @@ impl Topology {
         match self.path_choice {
             PathChoice::Pinned if n.is_power_of_two() => u32::from(entropy) & (n - 1),
             PathChoice::Pinned => u32::from(entropy) % n,
-            PathChoice::Hashed | PathChoice::Sprayed => spread(entropy, switch, n),
+            PathChoice::Hashed | PathChoice::Sprayed(_) => spread(entropy, switch, n),
             PathChoice::Symmetric => {
                 let tier = self.tier[(switch.0 - self.hosts) as usize];
                 spread(entropy, NodeId(u32::from(tier)), n)

@@ -22,7 +22,7 @@ use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
     Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Queues, Scenario, ScheduledControl, Stop,
 };
-use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch};
+use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 use priolane_sim::{Drive, run};
 
 const EXPERIMENTS: u64 = 400;
@@ -74,7 +74,10 @@ pub(crate) fn random(seed: u64) -> Scenario {
         let aifo = Queues::Aifo { spec: AifoSpec::PAPER, map: std::array::from_fn(|class| class as u8) };
         scenario.ports.iter_mut().for_each(|p| p.queues = aifo);
     }
-    scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, PathChoice::Sprayed]);
+    let sprayed = |seed: u64| {
+        PathChoice::Sprayed([Spray::Random, Spray::RoundRobin, Spray::Drill][(seed / 3 % 3) as usize])
+    };
+    scenario.topology.path_choice = draw.pick(&[PathChoice::Hashed, PathChoice::Hashed, sprayed(seed)]);
     if seed % 4 == 1 {
         scenario.waits = draw.waits(scenario.flows.len() as u32);
         if seed % 8 == 1 && scenario.flows.len() > 1 {

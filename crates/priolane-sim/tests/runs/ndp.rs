@@ -9,7 +9,7 @@ use priolane_core::transport::{Transport, ndp};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{PortSpec, Queues, Scenario};
-use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, SingleSwitch, Topology};
+use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray, Topology};
 
 const MSS: u64 = 1_460;
 const SLOT: u64 = 1_230_400;
@@ -136,7 +136,7 @@ fn sprayed_over_a_full_fabric_a_permutation_keeps_the_lines_busy() {
         links_per_pair: 1,
     };
     let mut topology = shape.build().unwrap();
-    topology.path_choice = PathChoice::Sprayed;
+    topology.path_choice = PathChoice::Sprayed(Spray::Random);
     let flows = (0..16).map(|i| flow(i, (i as u16, (i as u16 + 4) % 16), 1_000 * MSS, Time::ZERO)).collect();
     let config = ndp::Config { init_window: Some(30), ..plain() };
     let scenario = ndp(topology, flows, config);

@@ -7,7 +7,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::{Transport, phost};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::Scenario;
-use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Topology};
+use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray, Topology};
 
 const MSS: u64 = 1_460;
 const SLOT: u64 = 1_230_400;
@@ -104,7 +104,7 @@ fn sprayed_packets_of_a_flow_need_no_order() {
         links_per_pair: 1,
     };
     let mut topology = shape.build().unwrap();
-    topology.path_choice = PathChoice::Sprayed;
+    topology.path_choice = PathChoice::Sprayed(Spray::Random);
     let flows = (0..4).map(|i| flow(i, (i as u16, 4 + i as u16), 300 * MSS, Time::ZERO)).collect();
     let scenario = phost(scenario(topology, strict(3, Buffer::UNLIMITED), flows));
     let outcome = agreed(&scenario);

@@ -6,10 +6,10 @@ use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, 
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Buffer, Limit, TokenGroupSpec, Unscheduled};
+use priolane_core::port::{Among, Buffer, Limit, TokenGroupSpec, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
-use priolane_core::transport::tokens::priority::{Logarithm, Priority};
+use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
     Account, Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
@@ -18,16 +18,16 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
-use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Topology};
+use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
 
-const FRAME: Frame = Frame::ETHERNET;
+pub(crate) const FRAME: Frame = Frame::ETHERNET;
 
-fn expresspass() -> Config {
+pub(crate) fn expresspass() -> Config {
     Config::expresspass(FRAME)
 }
 
 /// TOP with six classes for flows of up to 2107 packets.
-fn top() -> Config {
+pub(crate) fn top() -> Config {
     let rule = Logarithm { classes: 6, p: 2107.0, a: 1.0, b: 0.0 };
     Config::top(FRAME, Priority::Size(rule.thresholds()))
 }
@@ -41,7 +41,7 @@ fn port(config: &Config, buffer: Limit) -> PortSpec {
     PortSpec { queues: Queues::Tokens(spec), buffer: Buffer { limit: buffer, ..Buffer::UNLIMITED } }
 }
 
-fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
+pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
     let port = port(config, Limit::Unlimited);
     let mut scenario = scenario(topology, port, flows);
     scenario.topology.path_choice = PathChoice::Symmetric;
@@ -54,14 +54,14 @@ fn nic(port: PortSpec) -> Nic {
     Nic::Queue { port, sort_by: priolane_core::port::SortBy::HostLevel }
 }
 
-fn queue(nic: &mut Nic) -> Option<&mut PortSpec> {
+pub(crate) fn queue(nic: &mut Nic) -> Option<&mut PortSpec> {
     match nic {
         Nic::Queue { port, .. } => Some(port),
         Nic::Pull => None,
     }
 }
 
-fn star(hosts: u32) -> Topology {
+pub(crate) fn star(hosts: u32) -> Topology {
     SingleSwitch { hosts, host_link: link(10, Span::from_us(4)) }.build().unwrap()
 }
 
@@ -69,7 +69,7 @@ fn packets(tallies: &[Tally]) -> u64 {
     tallies.iter().map(|t| t.packets).sum()
 }
 
-fn dropped_data(outcome: &Outcome) -> u64 {
+pub(crate) fn dropped_data(outcome: &Outcome) -> u64 {
     outcome.ledger.dropped[usize::from(DATA_CLASS)].packets
 }
 
@@ -143,22 +143,26 @@ struct Audited {
     inner: Tokens,
     arrived: Vec<(Time, u16)>,
     oldest: Span,
+    longest: Span,
     host: HostId,
     to: Arc<Mutex<Vec<Audit>>>,
 }
 
-struct Audit {
-    host: HostId,
-    account: Account,
-    tokens: Vec<(Time, u16)>,
+pub(crate) struct Audit {
+    pub(crate) host: HostId,
+    pub(crate) account: Account,
+    pub(crate) tokens: Vec<(Time, u16)>,
     /// Of the tokens used, the age of the oldest by the clocks.
-    oldest: Span,
+    pub(crate) oldest: Span,
+    /// The longest time from a token of this host to its data.
+    pub(crate) longest: Span,
 }
 
 impl Drop for Audited {
     fn drop(&mut self) {
         let tokens = std::mem::take(&mut self.arrived);
-        let audit = Audit { host: self.host, account: self.inner.account(), tokens, oldest: self.oldest };
+        let (host, account) = (self.host, self.inner.account());
+        let audit = Audit { host, account, tokens, oldest: self.oldest, longest: self.longest };
         self.to.lock().unwrap().push(audit);
     }
 }
@@ -185,6 +189,9 @@ impl Endpoint for Audited {
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         if let Ticket::Token { .. } = packet.body {
             self.arrived.push((meta.stamp, packet.header.wire));
+        }
+        if let Ticket::Data { stamp, .. } = packet.body {
+            self.longest = self.longest.max(Stamp::read(cx.clock, cx.now).since(stamp));
         }
         self.inner.on_packet(cx, meta, packet);
     }
@@ -214,13 +221,14 @@ impl Endpoint for Audited {
     }
 }
 
-fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
+pub(crate) fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
     let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
     let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
     let make = |host| Audited {
         inner: Tokens::new(host, Arc::clone(&config)),
         arrived: Vec::new(),
         oldest: Span::ZERO,
+        longest: Span::ZERO,
         host,
         to: Arc::clone(&audits),
     };
@@ -246,10 +254,7 @@ fn random(seed: u64) -> Scenario {
         }
         2 => Config { priority: Priority::Attained(vec![4, 13, 46]), stop: Ends::NeedCap, ..top() },
         3 => Config { unscheduled: 8, ..top() },
-        4 => Config {
-            priority: Priority::Exact(priolane_core::transport::tokens::priority::Key::Remaining),
-            ..top()
-        },
+        4 => Config { priority: Priority::Exact(Key::Remaining), ..top() },
         _ => {
             let feedback =
                 feedback::Config { form: feedback::Form::Ns2, target: 0.125, ..feedback::Config::DEFAULT };
@@ -262,7 +267,7 @@ fn random(seed: u64) -> Scenario {
         match seed % 6 {
             1 => spec.expiry = None,
             3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }),
-            4 => *spec = TokenGroupSpec { among: priolane_core::port::Among::Rank, ..TokenGroupSpec::TOP },
+            4 => *spec = TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}
         }
@@ -272,7 +277,8 @@ fn random(seed: u64) -> Scenario {
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
     scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
     if seed % 4 == 3 {
-        scenario.topology.path_choice = PathChoice::Sprayed;
+        let sprays = [Spray::Random, Spray::RoundRobin, Spray::Drill];
+        scenario.topology.path_choice = PathChoice::Sprayed(sprays[(seed / 4 % 3) as usize]);
     }
     if seed % 10 == 6 {
         scenario.outages = draw.outages(&scenario.topology);
@@ -370,7 +376,7 @@ fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
 }
 
 /// Sets the buffer of each switch port to the derived bound.
-fn bound(scenario: &mut Scenario) {
+pub(crate) fn bound(scenario: &mut Scenario) {
     let Queues::Tokens(ports) = scenario.ports[1].queues else { unreachable!() };
     let signals = 2 * 84 * scenario.flows.len() as u64;
     let traffic =
@@ -403,8 +409,17 @@ fn no_data_is_lost_with_the_derived_buffers() {
         };
         let topology = topology.unwrap();
         let flows = draw.flows(topology.hosts, 60);
-        let config = if seed % 4 < 2 { expresspass() } else { top() };
+        let config = match seed / 2 % 3 {
+            0 => expresspass(),
+            1 => top(),
+            _ => Config { priority: Priority::Exact(Key::Remaining), ..top() },
+        };
         let mut scenario = with(&config, topology, flows);
+        if let Priority::Exact(_) = config.priority {
+            for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
+                port.queues = Queues::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+            }
+        }
         bound(&mut scenario);
         let outcome = physics(
             run_with(
@@ -509,6 +524,31 @@ fn a_better_class_leaves_a_worse_one_what_it_does_not_use_and_gives_it_back() {
     assert!(fct(&outcome, 1) < 1.1 * fct(&alone, 0), "{} {}", fct(&outcome, 1), fct(&alone, 0));
     let slots = 8_500.0 * 1_297_600.0;
     assert!(fct(&outcome, 0) < 1.05 * slots, "{}", fct(&outcome, 0) / slots);
+}
+
+#[test]
+fn the_ideal_ranks_flows_by_size_or_by_the_bytes_of_their_coflow() {
+    // Coflow A has flows of 200 and 20 packets, coflow B one of 100; all to host 3, all at once.
+    let flows = [(0, 200, 1), (1, 20, 1), (2, 100, 0)].into_iter().zip(0..);
+    let flows: Vec<FlowSpec> = flows
+        .map(|((src, packets, coflow_place), id)| FlowSpec {
+            coflow_place,
+            ..flow(id, (src, 3), packets * 1_460, Time::ZERO)
+        })
+        .collect();
+    let order = |key| {
+        let config = Config { priority: Priority::Exact(key), ..top() };
+        let mut scenario = with(&config, star(4), flows.clone());
+        for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
+            port.queues = Queues::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+        }
+        let outcome = agreed(&scenario);
+        let mut order = [0, 1, 2];
+        order.sort_by_key(|&flow: &usize| outcome.flows[flow].fct.unwrap());
+        order
+    };
+    assert_eq!(order(Key::Size), [1, 2, 0]);
+    assert_eq!(order(Key::Coflow), [2, 1, 0]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }
@@ -53,6 +54,10 @@ fn a_coflow_is_as_large_as_its_flows_together() {
     ];
     let rule = Rule::CoflowSize(vec![100, 1_000]);
     assert_eq!((classes(&rule, &flows), rule.levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
+    // 60, 100, 101 bytes, without end: flows of the same number of bytes have the same place.
+    let mut told = flows;
+    tell_coflow_places(&mut told);
+    assert_eq!(told.map(|flow| flow.coflow_place), [2, 0, 2, 1, 2, 3, 3]);
 }
 
 #[test]

@@ -382,6 +382,22 @@ fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
 }
 
 #[test]
+fn several_queues_of_data_are_strict_by_rank_and_share_buffer_and_rate() {
+    let spec = TokenGroupSpec { data_queues: 3, burst: 1, ..TokenGroupSpec::TOP };
+    let buffer = Buffer { limit: Limit::Packets(4), ..Buffer::UNLIMITED };
+    let mut port = TokenGroup::<Packet<()>>::new(&spec, LINE, buffer);
+    for rank in [2, 7, 0, 1] {
+        assert_eq!(enqueue(&mut port, 0, &data(rank)), Admission::Queued);
+    }
+    assert_eq!(enqueue(&mut port, 0, &data(0)), Admission::Dropped, "room is for all together");
+    assert_eq!(port.payload_bytes(), 4 * 1_538);
+    let served: Vec<(u64, u64)> = serve(&mut port, 0, 4 * SLOT).iter().map(|&(t, h)| (t, h.rank)).collect();
+    // A frame a slot; the rank beyond the last queue came second into it.
+    assert_eq!(served, [(0, 0), (SLOT, 1), (2 * SLOT, 2), (3 * SLOT, 7)]);
+    assert_eq!((port.packets(), port.next_start()), (0, None));
+}
+
+#[test]
 fn unscheduled_payload_waits_alone_and_goes_last() {
     let mut port = group(TokenGroupSpec {
         unscheduled: Some(Unscheduled { class: 14, room: 1 }),

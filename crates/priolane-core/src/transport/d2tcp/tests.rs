@@ -28,6 +28,7 @@ fn flow(deadline: Option<u64>) -> D2tcp {
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     };
     let mut flow = D2tcp::new(&Config { dctcp, late: 0.5 }, MSS);

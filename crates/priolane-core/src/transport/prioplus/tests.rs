@@ -75,6 +75,7 @@ impl Driven {
             group: 0,
             entropy: 0,
             coflow: None,
+            coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
         let mut flow = PrioPlus::new(config, MSS);

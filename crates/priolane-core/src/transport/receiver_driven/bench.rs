@@ -23,6 +23,7 @@ pub(in crate::transport) fn spec(id: u32, packets: u64) -> FlowSpec {
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }

@@ -42,6 +42,7 @@ fn swift(config: &Config) -> Swift {
         group: 0,
         entropy: 0,
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     };
     let mut swift = Swift::new(config, MSS);

@@ -32,6 +32,15 @@ pub enum Stop {
     NeedCap,
 }
 
+/// What carries the ranks that receivers give flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranked {
+    /// Tokens, data goes as it comes (TOP).
+    Tokens,
+    /// Data: tokens are all of one class, and ports with several queues of data rank it; what TOP §3.1 rejects.
+    Data,
+}
+
 /// How what was lost is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -54,6 +63,8 @@ pub struct Config {
     pub jitter: f64,
     /// How receivers rank their flows.
     pub priority: Priority,
+    /// What carries these ranks.
+    pub ranked: Ranked,
     /// T: the age at which a sender takes a token no more, by the clocks of the two hosts; `None` where only ports
     /// let tokens expire.
     pub expiry: Option<Span>,
@@ -80,6 +91,7 @@ impl Config {
             feedback: feedback::Config::DEFAULT,
             jitter: 0.1,
             priority: Priority::Single,
+            ranked: Ranked::Tokens,
             expiry: None,
             stop: Stop::Sender,
             recovery: Recovery::GoBackN,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::body::{DATA_CLASS, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
-use super::config::{Config, Stop};
+use super::config::{Config, Ranked, Stop};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
 use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
@@ -141,7 +141,11 @@ impl Tokens {
             Word::Stop => Ticket::Stop,
             Word::Fin => Ticket::Fin { size: size.unwrap_or(u64::MAX) },
         };
-        self.signal(Way::to(&sender.spec), body);
+        let (way, told) = (Way::to(&sender.spec), self.config.priority.told(&sender.spec));
+        self.signal(way, body);
+        if let (Word::Sync, Some(packet)) = (word, self.outbox.back_mut()) {
+            packet.header.rank = told;
+        }
     }
 
     fn send(&mut self, slot: u32, packet: u64, body: Ticket) {
@@ -177,7 +181,7 @@ impl Tokens {
     /// A SYNC arrived: a new flow, or one that asks again.
     fn on_sync(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         let header = &packet.header;
-        let Some(sync) = Sync::of(&packet.body, u64::from(self.config.frame.mss())) else { return };
+        let Some(sync) = Sync::of(packet, u64::from(self.config.frame.mss())) else { return };
         match self.roles.get(&header.flow) {
             Some(&Role::Receiver(slot)) => {
                 if let Some(receiver) = self.receivers.get_mut(slot) {
@@ -238,11 +242,15 @@ impl Tokens {
                 return;
             }
         }
+        let rank = if self.config.ranked == Ranked::Data { header.rank } else { 0 };
         let Choice { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
         match packet {
             Some(packet) => {
                 self.account.used += 1;
                 self.send(slot, packet, Ticket::Data { seq, stamp });
+                if let Some(data) = self.outbox.back_mut() {
+                    data.header.rank = rank;
+                }
             }
             None => self.account.wasted += 1,
         }

@@ -200,6 +200,36 @@ mod tests {
         assert!(near(rate, 400_000.0 * (1.0 + 0.125 * (1.0 - 0.583_984_375))) && near(w, 0.056_25));
     }
 
+    /// The mean part of a line that flows in step use by the paper's rule, where the loss of a period is known `late` periods
+    /// after it; a round trip has 23 slots.
+    fn used_by(flows: u32, late: usize) -> f64 {
+        let mut flow = Feedback::new(&Config::DEFAULT, 1e6, 1_000);
+        let mut offered = vec![0.0; late];
+        let mut used = 0.0;
+        for round in 0..4_100 {
+            let all = f64::from(flows) * flow.rate() / 1e6;
+            offered.push(all);
+            let kept = 100_000.0 / f64::max(offered[round], 1.0);
+            flow.update(&Config::DEFAULT, period(kept as u32, 100_000 - kept as u32), Span::from_us(23));
+            used += if round < 100 { 0.0 } else { all.min(1.0) };
+        }
+        used / 4_000.0
+    }
+
+    #[test]
+    fn losses_that_are_seen_a_round_trip_late_are_answered_twice() {
+        // Known at once, a loss of 1 - 1 / x at x times the line leads to x (1 / x) 1.1: the line stays full.
+        for flows in [1, 2, 4, 8, 16] {
+            assert!(used_by(flows, 0) > 0.999, "{flows}");
+        }
+        // Known a period late, the tokens of the rate before the cut make for another one, to 1.21 / x: below the line.
+        assert!((0.75..0.85).contains(&used_by(4, 1)), "{}", used_by(4, 1));
+        assert!((0.70..0.80).contains(&used_by(8, 1)), "{}", used_by(8, 1));
+        // A flow alone offers 1.1, of which 1 / 11 is lost, less than the target; where a token per round trip of each fills
+        // the line nobody can undershoot.
+        assert!(used_by(1, 1) > 0.999 && used_by(23, 1) > 0.999);
+    }
+
     #[test]
     fn a_rate_stays_between_a_token_per_round_trip_and_a_tenth_above_the_line() {
         let mut flow = Feedback::new(&Config::DEFAULT, 1e6, 1000);

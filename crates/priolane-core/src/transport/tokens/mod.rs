@@ -22,5 +22,5 @@ mod receiver;
 mod sender;
 
 pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
-pub use config::{Config, Recovery, Stop, TokenSize};
+pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
 pub use endpoint::{Account, Tokens};

@@ -3,12 +3,15 @@
 //! ```text
 //! by size      class = number of thresholds t <= x, x the flow's packets
 //! logarithmic  class = floor(K log_p(a x + b)), so t_i = (p^(i/K) - b) / a for i = 1 .. K - 1
+//! exponential  the same thresholds where sizes are light-tailed, their density e^(-(x - 1) / m) from 1 to p:
+//!              t_i = 1 - m ln(1 - i / K (1 - e^(-(p - 1) / m)))
 //! attained     as by size, x the packets that arrived so far and one more
 //! deadline     as logarithmic, x the time from the SYNC's arrival to the deadline
 //! exact        one class, and a key that ports sort by (ideal)
 //! ```
 
 use super::body::MAX_CLASSES;
+use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::units::{Span, Time};
 
@@ -21,6 +24,8 @@ pub enum Key {
     Size,
     /// The deadline.
     Deadline,
+    /// The place of the flow's coflow by payload bytes; a flow without coflow is one of its own.
+    Coflow,
 }
 
 /// How a receiver ranks its flows.
@@ -53,12 +58,19 @@ pub struct Known {
     pub deadline: Time,
     /// The class it asks for.
     pub asked: Class,
+    /// What its SYNC told of it: [`Priority::told`].
+    pub told: u64,
 }
 
 impl Priority {
     /// Whether senders tell the size of flows.
     pub fn tells_size(&self) -> bool {
         !matches!(self, Self::Attained(_))
+    }
+
+    /// What a sender tells in its SYNC besides size, deadline and class: the place of the coflow, where that is the key.
+    pub fn told(&self, flow: &FlowSpec) -> u64 {
+        if *self == Self::Exact(Key::Coflow) { u64::from(flow.coflow_place) } else { 0 }
     }
 
     /// Number of classes it gives; those asked for are not known here: 0.
@@ -85,6 +97,7 @@ impl Priority {
                     Key::Remaining => flow.packets.saturating_sub(flow.arrived),
                     Key::Size => flow.packets,
                     Key::Deadline => flow.deadline.0,
+                    Key::Coflow => flow.told,
                 };
                 return (0, key);
             }
@@ -122,12 +135,35 @@ impl Logarithm {
     }
 }
 
+/// The rule for sizes with a light tail: thresholds between which an exponential density, cut at p, has equal parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponential {
+    /// K, 1 to 13.
+    pub classes: u8,
+    /// p, the largest flow in packets, above 1.
+    pub p: f64,
+    /// m, what the density falls by a factor e in, in packets, above 0: the mean flow less one packet.
+    pub mean: f64,
+}
+
+impl Exponential {
+    /// The least whole x of each class but the first.
+    pub fn thresholds(&self) -> Vec<u64> {
+        let all = -libm::expm1(-(self.p - 1.0) / self.mean);
+        let bound = |i: u8| {
+            let part = f64::from(i) / f64::from(self.classes) * all;
+            libm::ceil(1.0 - self.mean * libm::log1p(-part) - 1e-9) as u64
+        };
+        (1..self.classes).map(bound).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn flow(packets: u64) -> Known {
-        Known { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3 }
+        Known { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3, told: 9_000 }
     }
 
     #[test]
@@ -152,6 +188,27 @@ mod tests {
     }
 
     #[test]
+    fn light_tailed_sizes_have_thresholds_between_equal_parts_of_an_exponential() {
+        // m = 100 and no end: 1 + 100 ln(6 / (6 - i)) = 19.2, 41.5, 70.3, 110.9, 180.2.
+        let endless = Exponential { classes: 6, p: 1e9, mean: 100.0 };
+        assert_eq!(endless.thresholds(), [20, 42, 71, 111, 181]);
+        // The parts of 1 - e^-x between them are a sixth of that up to p each, but for whole packets.
+        let cut = Exponential { classes: 6, p: 2107.0, mean: 1000.0 };
+        let below = |x: f64| 1.0 - libm::exp(-(x - 1.0) / 1000.0);
+        let ends: Vec<f64> = std::iter::once(1.0)
+            .chain(cut.thresholds().into_iter().map(|t| t as f64))
+            .chain([2107.0])
+            .collect();
+        for pair in ends.windows(2) {
+            let part = (below(pair[1]) - below(pair[0])) / below(2107.0);
+            assert!((part - 1.0 / 6.0).abs() < 1.5e-3, "{part}");
+        }
+        // Where p is small beside m the density is even: sixths of 60 packets.
+        assert_eq!(Exponential { classes: 6, p: 61.0, mean: 1e9 }.thresholds(), [11, 21, 31, 41, 51]);
+        assert_eq!(Exponential { classes: 1, p: 61.0, mean: 5.0 }.thresholds(), [0; 0]);
+    }
+
+    #[test]
     fn attained_service_moves_a_flow_down_as_it_arrives() {
         let priority = Priority::Attained(vec![3, 10]);
         let at = |arrived| priority.of(&Known { arrived, ..flow(u64::MAX) }).0;
@@ -172,6 +229,7 @@ mod tests {
         let key = |key| Priority::Exact(key).of(&known);
         assert_eq!(key(Key::Remaining), (0, 6));
         assert_eq!((key(Key::Size), key(Key::Deadline)), ((0, 10), (0, 77)));
+        assert_eq!(key(Key::Coflow), (0, 9_000));
         assert_eq!((Priority::Single.of(&known), Priority::Asked.of(&known)), ((0, 0), (3, 0)));
     }
 }

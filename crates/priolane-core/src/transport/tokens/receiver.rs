@@ -11,12 +11,12 @@
 //! ```
 
 use super::body::Ticket;
-use super::config::{Config, Stop};
+use super::config::{Config, Ranked, Stop};
 use super::feedback::{Feedback, Period};
 use super::priority::Known;
 use crate::endpoint::Cx;
 use crate::ids::{Class, FlowId, HostId};
-use crate::packet::Header;
+use crate::packet::{Header, Packet};
 use crate::transport::window::Stamp;
 use crate::transport::window::ranges::{Interval, Ranges};
 use crate::units::{Rate, Span, Time};
@@ -58,6 +58,7 @@ pub(super) struct Receiver {
     pub(super) entropy: u16,
     asked: Class,
     deadline: Time,
+    told: u64,
     opened: Time,
     /// Packets of the flow, `u64::MAX` where that is not known.
     packets: u64,
@@ -85,7 +86,7 @@ const RTT_PARTS: u64 = 10;
 impl Receiver {
     /// A flow whose SYNC, with this header, arrived at `now`.
     pub(super) fn new(header: &Header, sync: Sync, line: Rate, cx: &Cx, config: &Config) -> Self {
-        let Sync { packets, deadline, asked, unscheduled } = sync;
+        let Sync { packets, deadline, asked, unscheduled, told } = sync;
         let feedback = Feedback::new(&config.feedback, config.max_rate(line), packets);
         Self {
             flow: header.flow,
@@ -93,6 +94,7 @@ impl Receiver {
             entropy: header.entropy,
             asked,
             deadline,
+            told,
             opened: cx.now,
             packets,
             edge: 0,
@@ -173,8 +175,10 @@ impl Receiver {
             opened: self.opened,
             deadline: self.deadline,
             asked: self.asked,
+            told: self.told,
         };
-        Some((seq, config.priority.of(&known)))
+        let (class, key) = config.priority.of(&known);
+        Some((seq, if config.ranked == Ranked::Data { (0, u64::from(class)) } else { (class, key) }))
     }
 
     /// Whether the tokens under way are as many as the packets that are missing call for.
@@ -282,15 +286,17 @@ pub(super) struct Sync {
     pub(super) deadline: Time,
     pub(super) asked: Class,
     pub(super) unscheduled: u16,
+    /// Its key, where it tells one.
+    pub(super) told: u64,
 }
 
 impl Sync {
-    /// That of `ticket`, where payload comes in packets of `mss`; `None` if it is no SYNC.
-    pub(super) fn of(ticket: &Ticket, mss: u64) -> Option<Self> {
-        match *ticket {
+    /// What `packet` says, where payload comes in packets of `mss`; `None` if it is no SYNC.
+    pub(super) fn of(packet: &Packet<Ticket>, mss: u64) -> Option<Self> {
+        match packet.body {
             Ticket::Sync { size, deadline, unscheduled, asked } => {
                 let packets = if size == u64::MAX { u64::MAX } else { size.div_ceil(mss) };
-                Some(Self { packets, deadline, asked, unscheduled })
+                Some(Self { packets, deadline, asked, unscheduled, told: packet.header.rank })
             }
             _ => None,
         }

@@ -236,6 +236,7 @@ pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpe
         group: 0,
         entropy: (id as u16).wrapping_mul(40_503),
         coflow: None,
+        coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     }
 }
