@@ -73,6 +73,8 @@ _FIXED = {
     "firapam": Style(VERMILION, "*", SOLID, "||"),
     "asked": Style(ORANGE, "<", LONG, "xx"),
     "firapampermi": Style(VERMILION, "D", DASHED, "xx"),
+    "bysize": Style(BLUE, "s", DASHED, "///"),
+    "deadlinesfirst": Style(VERMILION, "D", SOLID, "|||"),
     # Firapam on classes of three kinds: a colour for each kind, solid lines with admission
     "wfqasked": Style(BLACK, "o", DOTTED, "..."),
     "wfqfirapam": Style(BLACK, "s", SOLID, "///"),

@@ -15,6 +15,17 @@ use serde::{Deserialize, Serialize};
 /// The probability that a 95 % interval covers.
 pub const LEVEL: f64 = 0.95;
 
+/// The 97.5th percentile of the normal law.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent; `None` without flows.
+pub fn half_width(missed: u64, met: u64) -> Option<f64> {
+    let (missed, n) = (missed as f64, (missed + met) as f64);
+    let (p, z2) = (missed / n, Z * Z);
+    let half = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
+    (n > 0.0).then_some(half)
+}
+
 /// A mean over seeds and where it lies with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {

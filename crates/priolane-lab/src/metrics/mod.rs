@@ -108,6 +108,12 @@ pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
     sorted.get(rank.max(1).min(sorted.len()).checked_sub(1)?).copied()
 }
 
+/// Jain's index, (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has everything; `None` if none has anything.
+pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (n, sum, squares) = values.fold((0_u64, 0.0, 0.0), |(n, s, q), x| (n + 1, s + x, q + x * x));
+    (squares > 0.0).then(|| sum * sum / (n as f64 * squares))
+}
+
 /// A flow's completion time over its completion time alone, not clamped; `None` if either is unknown.
 pub fn slowdown(fct: Option<Span>, bare: Option<Span>) -> Option<f64> {
     let (fct, bare) = (fct?, bare.filter(|bare| bare.0 > 0)?);

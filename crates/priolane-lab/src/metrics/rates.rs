@@ -16,7 +16,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
-use super::{ALL, Payer, SizeClass};
+use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
 use crate::results::rows::Source;
 
@@ -148,7 +148,6 @@ impl Table {
         for &(flow, rate) in &means {
             *hosts.entry(specs[flow].src.0).or_default() += rate;
         }
-        let (sum, squares) = means.iter().fold((0.0, 0.0), |(s, q), (_, x)| (s + x, q + x * x));
         let bin = |bin: usize| mean(flows.iter().filter_map(|&flow| self.by_flow[flow].get(&bin).copied()));
         let of_optimum = |rates: fn(&Optimum) -> &[f64]| {
             let optimum = optimum?;
@@ -161,7 +160,7 @@ impl Table {
             rates: (0..self.bins).map(bin).collect(),
             mean: mean(means.iter().map(|&(_, rate)| rate)),
             host_mean: mean(hosts.values().copied()),
-            jain: (squares > 0.0).then(|| sum * sum / (means.len() as f64 * squares)),
+            jain: jain(means.iter().map(|&(_, rate)| rate)),
             below_theta: self.below_theta(flows, optimum),
             promised: of_optimum(|o| &o.max_min),
             best: of_optimum(|o| &o.best.rate),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
-use super::{Payer, PerMille, SizeClass, met, percentile, slowdown};
+use super::{Payer, PerMille, SizeClass, jain, met, percentile, slowdown};
 use crate::results::rows::Source;
 
 /// What the measured flows of one size class add up to. Values are null where no flow has one.
@@ -53,6 +54,9 @@ pub struct Summary {
     /// Of the flows met or missed, the part that could not have met its deadline alone in the network.
     #[serde(default)]
     pub deadline_infeasible_rate: Option<f64>,
+    /// Jain's index, over the hosts that sent flows met or missed, of the part that each met; null where none met any.
+    #[serde(default)]
+    pub deadline_jain: Option<f64>,
     /// The part of the flows that was given a lower class than it asked for.
     #[serde(default)]
     pub downgraded: Option<f64>,
@@ -85,8 +89,16 @@ struct Tally {
     missed: u64,
     censored: u64,
     infeasible: u64,
+    by_source: BTreeMap<HostId, Judged>,
     downgraded: u64,
     upgraded: u64,
+}
+
+/// Deadlines of one source's flows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Judged {
+    met: u64,
+    missed: u64,
 }
 
 impl Tally {
@@ -109,10 +121,13 @@ impl Tally {
             let judged = met(spec, record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
             tally.infeasible += u64::from(judged.is_some() && late);
-            match judged {
-                Some(true) => tally.met += 1,
-                Some(false) => tally.missed += 1,
-                None => tally.censored += u64::from(spec.deadline.is_some()),
+            tally.censored += u64::from(judged.is_none() && spec.deadline.is_some());
+            if let Some(in_time) = judged {
+                tally.met += u64::from(in_time);
+                tally.missed += u64::from(!in_time);
+                let of_source = tally.by_source.entry(spec.src).or_default();
+                of_source.met += u64::from(in_time);
+                of_source.missed += u64::from(!in_time);
             }
         }
         tally
@@ -150,6 +165,7 @@ impl Tally {
             deadline_miss_rate: share(self.missed),
             deadline_meet_ratio: share(self.met),
             deadline_infeasible_rate: share(self.infeasible),
+            deadline_jain: jain(self.by_source.values().map(|s| s.met as f64 / (s.met + s.missed) as f64)),
             downgraded: part(self.downgraded),
             upgraded: part(self.upgraded),
         }

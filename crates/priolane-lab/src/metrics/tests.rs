@@ -1,3 +1,5 @@
+use priolane_core::ids::HostId;
+
 use super::*;
 use crate::results::fixture::Fixture;
 
@@ -58,6 +60,27 @@ fn endless_flows_are_in_no_class() {
     fixture.outcome.flows[1].fct = None;
     let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
     assert_eq!((all.flows, all.unfinished), (1, 0));
+}
+
+#[test]
+fn jain_of_deadlines_compares_what_sources_meet() {
+    // Host 0 meets 2 of 2, host 1 meets 1 of 2, host 2 meets 0 of 1, host 3 has none judged: x = 1, 1/2, 0.
+    let mut fixture = Fixture::with_flows(6);
+    fixture.outcome.stopped_at = Time(1000);
+    let cases = [(0, Some(10)), (0, Some(20)), (1, Some(30)), (1, Some(900)), (2, None), (3, None)];
+    for (flow, (src, fct)) in cases.into_iter().enumerate() {
+        let spec = &mut fixture.scenario.flows[flow];
+        (spec.src, spec.start, spec.deadline) = (HostId(src), Time(0), Some(Time(100)));
+        fixture.outcome.flows[flow].fct = fct.map(Span);
+    }
+    fixture.scenario.flows[5].deadline = None;
+    let jain = |fixture: &Fixture| summarize(&fixture.source(), &fixture.outcome, &[])[ALL].deadline_jain;
+    // 1.5^2 / (3 (1 + 1/4)) = 0.6.
+    assert!((jain(&fixture).unwrap() - 0.6).abs() < 1e-12);
+    for flow in &mut fixture.outcome.flows {
+        flow.fct = None;
+    }
+    assert_eq!(jain(&fixture), None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::rows::Source;
+use crate::metrics::interval::half_width;
 use crate::metrics::met;
 use crate::plan::round_trip;
 
@@ -24,6 +25,9 @@ const LEAST_TO_SETTLE: u64 = 10;
 
 /// Updates without which a probability says little.
 const ENOUGH: u64 = 200;
+
+/// Half of an interval of the highest class's miss rate that says enough.
+const SHARP: f64 = 0.02;
 
 /// What admission did in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -206,7 +210,25 @@ impl AdmissionRecord {
                 count - with_200_updates
             ));
         }
+        all.extend(self.blunt());
         all
+    }
+
+    /// Whether too few flows of the highest class that anybody asks for had a deadline to say how many miss it.
+    fn blunt(&self) -> Option<String> {
+        let judged = |row: &&Transition| row.deadlines_met + row.deadlines_missed > 0;
+        let class = self.transitions.iter().filter(judged).map(|row| row.asked).min()?;
+        let of_class = || self.transitions.iter().filter(|row| row.asked == class);
+        let missed: u64 = of_class().map(|row| row.deadlines_missed).sum();
+        let met: u64 = of_class().map(|row| row.deadlines_met).sum();
+        let half = half_width(missed, met).filter(|&half| half > SHARP)?;
+        Some(format!(
+            "admission: {} deadlines of class {class} say how many are missed to {:.1} points only, above {:.0}: a longer run \
+             says more",
+            missed + met,
+            half * 100.0,
+            SHARP * 100.0
+        ))
     }
 }
 
@@ -348,6 +370,30 @@ mod tests {
         assert!(record.warnings()[0].contains("term of slack"));
         record.keys = Keys { count: 3, with_200_updates: 1, median_updates: 7, ..Keys::default() };
         assert!(record.warnings()[1].contains("2 of 3") && record.warnings().len() == 2);
+    }
+
+    #[test]
+    fn a_miss_rate_of_the_highest_class_that_is_known_badly_is_warned_of() {
+        let row = |(asked, given), (deadlines_met, deadlines_missed)| Transition {
+            asked,
+            given,
+            flows: 1_000_000,
+            deadlines_met,
+            deadlines_missed,
+            ..Transition::default()
+        };
+        let of = |rows: &[Transition]| {
+            AdmissionRecord { transitions: rows.to_vec(), ..Default::default() }.warnings()
+        };
+        // Half of n are missed: 1.96 sqrt(0.25 / n) is .0196 for n = 2500 and .0219 for n = 2000.
+        let enough = [row((0, 0), (1250, 250)), row((0, 1), (0, 1000)), row((1, 1), (1, 1))];
+        assert_eq!(of(&enough), Vec::<String>::new());
+        let few = [row((0, 0), (1000, 250)), row((0, 1), (0, 750)), row((1, 1), (9000, 1))];
+        let told = of(&few);
+        assert!(told.len() == 1 && told[0].contains("2000 deadlines of class 0"), "{told:?}");
+        assert!(told[0].contains("to 2.2 points"), "{told:?}");
+        // Nobody in class 0 has a deadline: class 1 is the highest that has.
+        assert_eq!(of(&[row((0, 0), (0, 0)), row((1, 1), (9000, 9000))]), Vec::<String>::new());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::effective::EffectiveRecord;
+use crate::metrics::interval::half_width;
 use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
@@ -35,6 +36,8 @@ pub enum Quantity {
     FctRatio,
     /// Deadlines that could not have been met alone in the network over all that were met or missed.
     DeadlineInfeasibleRate,
+    /// Jain's index over sources of the part of deadlines that each met.
+    DeadlineJain,
     /// Flows given a lower class than they asked for over all.
     Downgraded,
     /// Flows given a higher class than they asked for over all.
@@ -345,7 +348,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 66] = [
+const QUANTITIES: [(&str, Quantity); 67] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
@@ -361,6 +364,7 @@ const QUANTITIES: [(&str, Quantity); 66] = [
     ("deadline_miss_rate", Quantity::DeadlineMissRate),
     ("deadline_meet_ratio", Quantity::DeadlineMeetRatio),
     ("deadline_infeasible_rate", Quantity::DeadlineInfeasibleRate),
+    ("deadline_jain", Quantity::DeadlineJain),
     ("deadline_miss_half_width", Quantity::DeadlineMissHalfWidth),
     ("downgraded", Quantity::Downgraded),
     ("upgraded", Quantity::Upgraded),
@@ -482,6 +486,7 @@ impl Quantity {
             Self::DeadlineMissRate => summary.deadline_miss_rate,
             Self::DeadlineMeetRatio => summary.deadline_meet_ratio,
             Self::DeadlineInfeasibleRate => summary.deadline_infeasible_rate,
+            Self::DeadlineJain => summary.deadline_jain,
             Self::DeadlineMissHalfWidth => half_width(summary.deadlines_missed, summary.deadlines_met),
             Self::Downgraded => summary.downgraded,
             Self::Upgraded => summary.upgraded,
@@ -500,17 +505,6 @@ impl Quantity {
             | Self::Loss => None,
         }
     }
-}
-
-/// The 97.5th percentile of the normal law.
-const Z: f64 = 1.959_963_984_540_054;
-
-/// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent.
-fn half_width(missed: u64, met: u64) -> Option<f64> {
-    let (missed, n) = (missed as f64, (missed + met) as f64);
-    let (p, z2) = (missed / n, Z * Z);
-    let half = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);
-    (n > 0.0).then_some(half)
 }
 
 /// A quantity of a class under every scheme: `gain.mice`.

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use priolane_core::admit::Policy;
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Built, Options, Plan};
 use priolane_lab::results::record::RunRecord;
 use priolane_lab::source::InputError;
+use priolane_sim::scenario::{Nic, Queues};
 
 const FILE: &str = r#"title = "Three classes"
 schemes = ["firapam"]
@@ -168,6 +170,9 @@ fn a_run_says_who_was_moved_and_how_deadlines_fared() {
     );
     assert!(admission.keys.count > 20 && admission.keys.p_min >= 0.1 && admission.keys.p_max <= 1.9);
     assert!(record.warnings.iter().any(|w| w.contains("fewer than 200 updates")), "{:?}", record.warnings);
+    // Five sources: at least a fifth, at most 1.
+    let jain = record.summary["high"].deadline_jain.unwrap();
+    assert!(jain > 0.2 && jain <= 1.0, "{jain}");
 }
 
 #[test]
@@ -247,11 +252,63 @@ fn intervals_reach_the_transport_and_move_flows_under_way() {
 fn without_a_step_a_run_is_that_without_admission() {
     let without_step = format!("{FILE}admit = {{ a = 0 }}\n");
     // DCTCP behind one queue differs in nothing but the admit row once its port and NIC are the same.
-    let port = "nic = \"pull\"\nhost = { kind = \"round_robin\" }\nport = { kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = { shared = \"512KiB\" } }\n";
-    let plain = format!("{}{port}", FILE.replace("firapam", "dctcp"));
+    let plain = format!(
+        "{}nic = {{ queue = \"ports\", limit = \"512KiB\", ecn = {{ per = \"port\", at = {{ \"10Gbps\" = \"65pkt\" }} }} }}\n\
+         port = {{ kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = {{ shared = \"512KiB\" }} }}\n",
+        FILE.replace("firapam", "dctcp")
+    );
     let (with, without) = (run(&without_step), run(&plain));
     assert_eq!(with.digest, without.digest);
     assert!(with.admission.is_some() && without.admission.is_none());
+}
+
+#[test]
+fn the_units_of_a_file_change_no_probability() {
+    let canonical = run(&FILE.replace("Three classes", "Units"));
+    let text = FILE
+        .replace("Three classes", "Units")
+        .replace("\"40us\"", "\"0.04ms\"")
+        .replace("\"20ms\"", "\"20000us\"");
+    let text = text
+        .replace("\"10Gbps\"", "\"10000Mbps\"")
+        .replace("\"10kB\"", "\"0.01MB\"")
+        .replace("\"1us\"", "\"1000ns\"");
+    let other = run(&text);
+    assert_eq!(canonical.digest, other.digest);
+    let (canonical, other) = (canonical.admission.unwrap(), other.admission.unwrap());
+    assert_eq!((canonical.keys, canonical.terms), (other.keys, other.terms));
+    assert!(canonical.keys.p_min < 1.0, "nothing would have moved: {:?}", canonical.keys);
+}
+
+#[test]
+fn hosts_serve_classes_as_ports_do_in_all_of_firapams_figures_but_where_they_say_otherwise() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/firapam");
+    let mut pulling = Vec::new();
+    let mut seen = 0;
+    for name in
+        ["fig2", "fig2b", "fig6", "fig6b", "fig7", "fig8", "fig9", "fig10", "lanes", "table3", "table4"]
+    {
+        let options = Options { size: plan::Size::Quick, ..Options::default() };
+        let plan = plan::plan(&folder.join(format!("{name}.toml")), &options).unwrap();
+        for scheme in plan.experiment.scheme.keys() {
+            let run = plan.runs.iter().find(|run| run.scheme == *scheme).unwrap();
+            let scenario = plan::build(run).unwrap().scenario;
+            // The switch's port towards the first host has the host's rate. TOP and PrioPlus have hosts of their own.
+            let port = scenario.ports[scenario.topology.downlink(HostId(0)).index()];
+            if !matches!(port.queues, Queues::Wfq { .. } | Queues::Strict { .. }) {
+                continue;
+            }
+            match scenario.nic {
+                Nic::Pull => pulling.push(format!("{name} {scheme}")),
+                Nic::Queue { port: own, .. } => assert_eq!(own, port, "{name} {scheme}"),
+            }
+            seen += 1;
+        }
+    }
+    pulling.sort();
+    assert_eq!(pulling, ["fig2 by_size_pull", "fig2 deadlines_first_pull"]);
+    // 4 + 2 + 4 + 4 + 4 + 4 + 4 + 4 + 2 + 8 + 8, in the order of the list.
+    assert_eq!(seen, 48);
 }
 
 #[test]
