@@ -1,5 +1,6 @@
 //! From the runs of a plan to a report: claims with verdicts, figures' data, checks and warnings.
 
+mod alike;
 mod checks;
 mod claims;
 mod grid;
@@ -9,7 +10,6 @@ pub mod rules;
 pub mod spec;
 mod thresholds;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -153,14 +153,10 @@ fn missing(grid: &Grid) -> Vec<MissingRun> {
 
 /// Each warning of a run once, with the number of runs that say it.
 fn run_warnings(grid: &Grid) -> Vec<String> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, record) in present(grid) {
-        for warning in &record.warnings {
-            *counts.entry(warning).or_default() += 1;
-        }
-    }
-    let runs = present(grid).count();
-    counts.into_iter().map(|(warning, n)| format!("{warning} ({n} of {runs} runs)")).collect()
+    let said = present(grid)
+        .enumerate()
+        .flat_map(|(run, (_, record))| record.warnings.iter().map(move |warning| (run, warning.as_str())));
+    alike::merged(said, present(grid).count())
 }
 
 fn digest(grid: &Grid) -> String {

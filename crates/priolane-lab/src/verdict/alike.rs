@@ -1,0 +1,122 @@
+//! Warnings of several runs that differ in their numbers only, as one: `3 of 22 are late` and `7 of 22 are late` as
+//! `3 to 7 of 22 are late`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A text cut at its numbers.
+#[derive(Debug, PartialEq)]
+struct Cut<'a> {
+    /// What stands before, between and behind them: one piece more than there are numbers.
+    words: Vec<&'a str>,
+    numbers: Vec<&'a str>,
+}
+
+impl<'a> Cut<'a> {
+    /// Digits within a name, such as those of `es8`, are no number.
+    fn of(text: &'a str) -> Self {
+        let (mut words, mut numbers, mut from) = (Vec::new(), Vec::new(), 0);
+        let mut before = ' ';
+        let mut chars = text.char_indices();
+        while let Some((at, c)) = chars.next() {
+            if c.is_ascii_digit() && !before.is_alphanumeric() && before != '_' {
+                let number = &text[at..at + number_length(&text[at..])];
+                words.push(&text[from..at]);
+                numbers.push(number);
+                from = at + number.len();
+                chars.by_ref().take(number.len() - 1).for_each(drop);
+                before = '0';
+            } else {
+                before = c;
+            }
+        }
+        words.push(&text[from..]);
+        Self { words, numbers }
+    }
+}
+
+/// Bytes of the number at the start of `text`: digits, and points between digits.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let inner = |at: usize| {
+        bytes[at].is_ascii_digit() || (bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
+    };
+    (0..bytes.len()).take_while(|&at| inner(at)).count()
+}
+
+/// Runs that say the same, numbers apart.
+#[derive(Default)]
+struct Alike<'a> {
+    runs: BTreeSet<usize>,
+    /// The least and the largest number at each place.
+    ends: Vec<[&'a str; 2]>,
+}
+
+impl<'a> Alike<'a> {
+    fn add(&mut self, run: usize, numbers: &[&'a str]) {
+        self.runs.insert(run);
+        self.ends.resize(numbers.len(), [""; 2]);
+        for (ends, &number) in self.ends.iter_mut().zip(numbers) {
+            let value = |text: &str| text.parse().unwrap_or(f64::NAN);
+            let [least, largest] = ends;
+            if least.is_empty() || value(number) < value(least) {
+                *least = number;
+            }
+            if largest.is_empty() || value(number) > value(largest) {
+                *largest = number;
+            }
+        }
+    }
+
+    fn text(&self, words: &[&str]) -> String {
+        let number = |&[least, largest]: &[&str; 2]| {
+            if least == largest { least.to_owned() } else { format!("{least} to {largest}") }
+        };
+        let numbers = self.ends.iter().map(number).chain(std::iter::once(String::new()));
+        words.iter().zip(numbers).map(|(words, number)| format!("{words}{number}")).collect()
+    }
+}
+
+/// The warnings, each with the run that says it, as few: by their words, each with how many of `runs` say so.
+pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs: usize) -> Vec<String> {
+    let mut by_words: BTreeMap<Vec<&str>, Alike> = BTreeMap::new();
+    for (run, warning) in warnings {
+        let Cut { words, numbers } = Cut::of(warning);
+        by_words.entry(words).or_default().add(run, &numbers);
+    }
+    let line = |(words, alike): (Vec<&str>, Alike)| {
+        format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
+    };
+    by_words.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_from_names_and_ends_of_sentences() {
+        let Cut { words, numbers } = Cut::of("es8: 12.5 of 30 flows, by Eq. 19. Über 3.");
+        assert_eq!(numbers, ["12.5", "30", "19", "3"]);
+        assert_eq!(words, ["es8: ", " of ", " flows, by Eq. ", ". Über ", "."]);
+        assert_eq!(Cut::of(""), Cut { words: vec![""], numbers: vec![] });
+    }
+
+    #[test]
+    fn texts_that_differ_in_numbers_only_are_one_with_their_ends() {
+        let said = [
+            (0, "7 of 22 had fewer than 200 updates (median 50)"),
+            (1, "10 of 22 had fewer than 200 updates (median 9.5)"),
+            (1, "3 of 22 had fewer than 200 updates (median 20)"),
+            (2, "es8: 5 waited"),
+            (3, "es16: 5 waited"),
+        ];
+        assert_eq!(
+            merged(said.into_iter(), 4),
+            [
+                "3 to 10 of 22 had fewer than 200 updates (median 9.5 to 50) (2 of 4 runs)",
+                "es16: 5 waited (1 of 4 runs)",
+                "es8: 5 waited (1 of 4 runs)",
+            ]
+        );
+    }
+}
