@@ -44,6 +44,17 @@ def test_svg_needs_no_style_and_no_other_file(panel: Panel) -> None:
             ids.add(element.attrib["id"])
 
 
+def test_a_panel_without_values_says_so_and_has_neither_ticks_nor_legend() -> None:
+    nothing = Estimate(mean=None, low=None, high=None, seeds=0)
+    panel = REPORT.panels[0]
+    series = tuple(
+        replace(one, marks=tuple(replace(mark, estimate=nothing) for mark in one.marks)) for one in panel.series
+    )
+    drawn = "".join(svg_of(replace(panel, series=series)).itertext())
+    assert "no value" in drawn
+    assert panel.series[0].label not in drawn
+
+
 def test_svg_keeps_its_colours_as_attributes() -> None:
     drawn = {element.get("fill") for element in svg_of(REPORT.panels[2]).iter()}
     assert {style_of(name).colour.lower() for name in ("nos2", "pias", "es8")} <= {str(fill).lower() for fill in drawn}

@@ -122,8 +122,9 @@ def _name_powers(axis: Axis, scale: float) -> None:
 
 
 def _paint(panel: Panel, place: PanelAxes) -> None:
-    _PAINTERS[panel.kind](panel, place)
     axes = place.axes
+    if panel.has_values:
+        _PAINTERS[panel.kind](panel, place)
     title = textwrap.wrap(panel.title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" …")
     axes.set_title("\n".join(title), pad=6)
     axes.set_xlabel(_clipped(panel.x_label))
@@ -135,6 +136,10 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
     y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
     (_name_powers if panel.log_y else _name_ticks)(axes.yaxis, scale)
     axes.set_ylabel("\n".join(textwrap.wrap(_clipped(y_label), _Y_LABEL_CHARACTERS)))
+    if not panel.has_values:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", va="center", color=INK)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
 
@@ -150,7 +155,9 @@ def _depth_of(axes: Axes) -> float:
 
 
 def _legend_of(axes: Axes, panel: Panel) -> tuple[list[Artist], list[str]]:
-    """Handles and labels in the order of the series."""
+    """Handles and labels in the order of the series; none where nothing is drawn."""
+    if not panel.has_values:
+        return [], []
     handles, keys = axes.get_legend_handles_labels()
     return list(handles), [_clipped(panel.series[int(key)].label) for key in keys]
 

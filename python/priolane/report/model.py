@@ -108,6 +108,11 @@ class Panel:
     reference: float | None
     series: tuple[Series, ...]
 
+    @property
+    def has_values(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(mark.estimate.mean is not None for series in self.series for mark in series.marks)
+
 
 @dataclass(frozen=True)
 class Check:
