@@ -63,6 +63,12 @@ pub struct ContrastReport {
     pub blurred: bool,
 }
 
+impl ContrastReport {
+    fn new(of: String, value: Interval, verdict: Verdict) -> Self {
+        Self { of, value, verdict, blurred: false }
+    }
+}
+
 /// The reports of all claims, and what to check before trusting them.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
     let mut warnings = Vec::new();
@@ -181,7 +187,7 @@ impl Court<'_> {
                 let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
                 let verdict = rules::bounded(&value, *range);
-                vec![ContrastReport { of: reading.to_string(), value, verdict, blurred: false }]
+                vec![ContrastReport::new(reading.to_string(), value, verdict)]
             }
             ClaimKind::Ratio { paper, within, over, .. } => {
                 let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
@@ -202,7 +208,7 @@ impl Court<'_> {
                 let (reading, values) = &evidence[0];
                 let value = Interval::of(&rules::values(values));
                 let verdict = published.judge(&value);
-                ContrastReport { of: reading.to_string(), value, verdict, blurred: false }
+                ContrastReport::new(reading.to_string(), value, verdict)
             }
         };
         report.blurred = report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value);
@@ -230,8 +236,7 @@ impl Court<'_> {
             complete = false;
         }
         let (value, verdict) = rules::trend(&values, goes);
-        report.contrasts =
-            vec![ContrastReport { of: format!("slope of {path}"), value, verdict, blurred: false }];
+        report.contrasts = vec![ContrastReport::new(format!("slope of {path}"), value, verdict)];
         report.verdict = Some(if complete { verdict } else { Verdict::Incomplete });
         report
     }
@@ -261,8 +266,7 @@ fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> C
         Contrast::Ratio(ratio) => ("/", ratio),
         Contrast::Difference(difference) => ("-", difference),
     };
-    let (of, verdict) = (format!("{} {sign} {}", a.0, b.0), judge(contrast));
-    ContrastReport { of, value, verdict, blurred: false }
+    ContrastReport::new(format!("{} {sign} {}", a.0, b.0), value, judge(contrast))
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

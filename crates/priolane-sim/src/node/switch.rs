@@ -251,13 +251,8 @@ impl<D> Switch<D> {
         let Chooser::Drill(drill) = chooser else { return NO_WAY as usize };
         let load = |p: u32| {
             let port = &mut ports[p as usize];
-            let before = port.queued().1;
-            port.serve_until(now, wire);
-            let queued = port.queued().1;
-            if let Some(memory) = memory {
-                memory.used -= before - queued;
-            }
-            (queued, port.line.free_at.max(now))
+            accounted(port, memory.as_mut(), |port| port.serve_until(now, wire));
+            (port.queued().1, port.line.free_at.max(now))
         };
         drill.choose(fabric.ways(now, *node, header), load) as usize
     }
@@ -281,12 +276,7 @@ impl<D> Switch<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let port = &mut self.ports[p];
-        let Some(memory) = &mut self.memory else { return act(port) };
-        memory.used -= port.queued().1;
-        let done = act(port);
-        memory.used += port.queued().1;
-        done
+        accounted(&mut self.ports[p], self.memory.as_mut(), act)
     }
 
     /// Port `p`, which is served up to `now`, takes a packet if the switch has room for it.
@@ -413,6 +403,20 @@ impl<D> Switch<D> {
             out.queue(port.counts.queue(link));
         }
     }
+}
+
+/// Does something at a port; the shared buffer, if there is one, knows what that takes or frees.
+#[inline]
+fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
+    port: &mut Egress<D>,
+    memory: Option<&mut Memory>,
+    act: impl FnOnce(&mut Egress<D>) -> R,
+) -> R {
+    let Some(memory) = memory else { return act(port) };
+    memory.used -= port.queued().1;
+    let done = act(port);
+    memory.used += port.queued().1;
+    done
 }
 
 /// The queue that serves `class`.
