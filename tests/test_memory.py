@@ -1,0 +1,75 @@
+"""What a run takes of memory: nothing for the size of a flow, and nothing for time that goes by."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from test_end_to_end import COMMAND
+
+MIB = 1 << 20
+# 30 flows of 61.5 MB are 1.26 million packets, so that what is kept of each packet shows if it is 7 bytes.
+SLACK = 8 * MIB
+
+EXPERIMENT = """
+title = "Long flows behind admission"
+schemes = ["firapam"]
+{series}
+time = {{ measure = "{measure}", drain = true }}
+
+[topology]
+kind = "single_switch"
+hosts = 6
+host_link = {{ rate = "10Gbps", delay = "1us" }}
+
+[[group]]
+name = "long"
+hosts = "*"
+deadline = "50ms"
+{app}
+
+[scheme.firapam]
+assign = {{ kind = "random_fraction", fractions = [0.3, 0.3, 0.4] }}
+admit = {{ kind = "firapam", levels = 3, mode = "analytic", mi = "{mi}", remap = "{remap}" }}
+"""
+
+
+def peak(directory: Path, app: str, **other: str) -> int:
+    """Bytes that the process which runs the experiment has held at most, by the system's account."""
+    directory.mkdir()
+    experiment = directory / "long.toml"
+    values = {"measure": "1ms", "mi": "rtt", "remap": "per_mi", "series": "", **other}
+    experiment.write_text(EXPERIMENT.format(app=app, **values), encoding="utf-8")
+    command = [*COMMAND, "run", str(experiment), "-o", str(directory / "out"), "--jobs", "1"]
+    child = os.posix_spawn(command[0], command, {**os.environ, "MPLBACKEND": "agg"})
+    _, status, usage = os.wait4(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return usage.ru_maxrss * 1024
+
+
+def all_pairs(size: str) -> str:
+    """A flow between every two hosts."""
+    return f'app = "long_lived"\npairs = {{ rule = "all_pairs" }}\nsize = "{size}"'
+
+
+@pytest.mark.parametrize(("mi", "remap"), [("rpc", "at_issue"), ("rtt", "per_mi")])
+def test_flows_behind_admission_take_no_memory_of_their_size(tmp_path: Path, mi: str, remap: str) -> None:
+    short = peak(tmp_path / "short", all_pairs("1.5MB"), mi=mi, remap=remap)
+    long = peak(tmp_path / "long", all_pairs("61.5MB"), mi=mi, remap=remap)
+    assert long - short < SLACK, (short, long)
+
+
+def test_what_is_kept_of_packets_would_show(tmp_path: Path) -> None:
+    app = all_pairs("61.5MB")
+    kept = peak(tmp_path / "kept", app, series='sample_every = "2us"')
+    nothing = peak(tmp_path / "nothing", app)
+    assert kept - nothing > SLACK, (kept, nothing)
+
+
+def test_time_that_goes_by_takes_no_memory(tmp_path: Path) -> None:
+    def epochs(period: str) -> str:
+        return f'app = "incast"\nperiod = "{period}"\nfan_in = 4\nsize = "100kB"\nreceiver = 0'
+
+    brief = peak(tmp_path / "brief", epochs("2ms"), measure="40ms")
+    lengthy = peak(tmp_path / "lengthy", epochs("5s"), measure="100s")
+    assert lengthy - brief < SLACK, (brief, lengthy)
