@@ -186,16 +186,25 @@ fn build(named: &Named, flows: Option<u32>) -> Result<scenario::Scenario, BenchE
     named.build(flows).map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })
 }
 
-/// Nanoseconds of a packet-hop on this machine now: the median of three runs of the first 40 flows of the leaf-spine,
-/// half a million packet-hops each.
+/// A short run, and what it took.
+#[derive(Debug)]
+pub struct Calibration {
+    /// What was run.
+    pub scenario: scenario::Scenario,
+    /// CPU time in seconds: the median of three.
+    pub cpu_s: f64,
+}
+
+/// Measures this machine as it is now by the first 40 flows of the leaf-spine, half a million packet-hops.
 ///
 /// # Errors
 /// A run that does not end.
-pub fn calibrate() -> Result<f64, BenchError> {
+pub fn calibrate() -> Result<Calibration, BenchError> {
     let named = peer::scenario()?;
     let request = Request { flows: Some(40), ..Request::default() };
-    let raw = raw(named, &request)?;
-    Ok(raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64)
+    let scenario = build(named, request.flows)?;
+    let raw = measure::measure(named.name, &scenario, request.engine.into(), request.repeat)?;
+    Ok(Calibration { scenario, cpu_s: raw.cpu_s })
 }
 
 /// Measures the yardstick and puts what was measured beside it.

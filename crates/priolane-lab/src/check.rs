@@ -3,16 +3,18 @@
 mod predict;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::bench;
+use crate::bench::{self, BenchError, Calibration};
 use crate::plan::{self, Options, Plan};
 use crate::source::InputError;
+use predict::Forecast;
 
-/// What a packet put on a link is taken to cost where it could not be measured: a round figure for one core.
-const NS_PER_HOP: f64 = 100.0;
+/// Instructions per second where they could not be measured: a round figure for one core.
+const PACE: f64 = 5e9;
 
 /// What `priolane check` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -31,9 +33,10 @@ pub struct Check {
     pub flows: u64,
     /// Packets put on links by all runs, ACKs included, retransmissions not.
     pub packet_hops: u64,
-    /// Nanoseconds of a packet-hop on this machine now, from a short run.
+    /// Nanoseconds of a packet-hop of these runs on this machine now: a mean.
     pub ns_per_hop: f64,
-    /// Seconds on one core: the product of the two.
+    /// Seconds on one core: the product of the two, from a short run of another experiment and what these runs do more
+    /// or less of than that one.
     pub seconds: f64,
     /// Bytes of memory of the largest run.
     pub bytes: u64,
@@ -46,21 +49,32 @@ pub struct Check {
 /// # Errors
 /// An [`InputError`] with the first thing that is wrong.
 pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
-    let mut check = of_plan(&plan::plan(path, options)?)?;
-    match bench::calibrate() {
-        Ok(ns_per_hop) => check.ns_per_hop = ns_per_hop,
-        Err(error) => check.warnings.push(format!("seconds are for {NS_PER_HOP} ns per packet-hop: {error}")),
-    }
-    check.seconds = check.packet_hops as f64 * check.ns_per_hop * 1e-9;
+    let (pace, untimed) = match pace() {
+        Ok(pace) => (pace, None),
+        Err(error) => (PACE, Some(format!("seconds are for {PACE:.0e} instructions per second: {error}"))),
+    };
+    let mut check = of_plan(&plan::plan(path, options)?, pace)?;
+    check.warnings.extend(untimed);
     Ok(check)
 }
 
-/// What the runs of `plan` would cost: flow lists are made for the first seed and scheme of each point. Seconds are for
-/// 100 ns per packet-hop: no clock is read.
+/// Predicted instructions per second on this machine now. Measured once: what it takes is no less than many a check.
+fn pace() -> Result<f64, BenchError> {
+    static PACE: OnceLock<f64> = OnceLock::new();
+    if let Some(&pace) = PACE.get() {
+        return Ok(pace);
+    }
+    let Calibration { scenario, cpu_s } = bench::calibrate()?;
+    let instructions = Forecast::of(&scenario).under(&scenario.transport).instructions;
+    Ok(*PACE.get_or_init(|| instructions / cpu_s))
+}
+
+/// What the runs of `plan` would cost at so many instructions per second: flow lists are made for the first seed and
+/// scheme of each point. No clock is read.
 ///
 /// # Errors
 /// An [`InputError`] where traffic does not fit the network.
-pub fn of_plan(plan: &Plan) -> Result<Check, InputError> {
+fn of_plan(plan: &Plan, pace: f64) -> Result<Check, InputError> {
     let per_point = plan.experiment.schemes.len() * plan.experiment.seeds as usize;
     let mut check = Check {
         merged: plan.experiment.to_json(),
@@ -70,24 +84,28 @@ pub fn of_plan(plan: &Plan) -> Result<Check, InputError> {
         runs: plan.runs.len(),
         flows: 0,
         packet_hops: 0,
-        ns_per_hop: NS_PER_HOP,
+        ns_per_hop: 0.0,
         seconds: 0.0,
         bytes: 0,
         warnings: plan.warnings.clone(),
     };
-    for run in plan.runs.iter().step_by(per_point.max(1)) {
-        let built = plan::build(run)?;
+    for runs in plan.runs.chunks(per_point.max(1)) {
+        let built = plan::build(&runs[0])?;
         check.flows += built.scenario.flows.len() as u64 * per_point as u64;
-        let predicted = predict::predict(&built.scenario);
-        check.packet_hops += predicted.packet_hops * per_point as u64;
-        check.bytes = check.bytes.max(predicted.bytes);
+        let forecast = Forecast::of(&built.scenario);
+        for transport in runs.iter().filter_map(plan::transport) {
+            let predicted = forecast.under(&transport);
+            check.packet_hops += predicted.packet_hops;
+            check.seconds += predicted.instructions / pace;
+            check.bytes = check.bytes.max(predicted.bytes);
+        }
         for warning in built.warnings {
             if !check.warnings.contains(&warning) {
                 check.warnings.push(warning);
             }
         }
     }
-    check.seconds = check.packet_hops as f64 * NS_PER_HOP * 1e-9;
+    check.ns_per_hop = check.seconds * 1e9 / check.packet_hops.max(1) as f64;
     Ok(check)
 }
 
@@ -96,19 +114,28 @@ mod tests {
     use std::ops::ControlFlow;
     use std::path::PathBuf;
 
+    use priolane_sim::scenario::Scenario;
     use priolane_sim::{Drive, run};
 
+    use super::predict::Prediction;
     use super::*;
+
+    fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
+        let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        plan::plan(&path, &Options { sets, seeds: Some(1), ..Options::default() }).unwrap()
+    }
+
+    fn predicted(scenario: &Scenario) -> Prediction {
+        Forecast::of(scenario).under(&scenario.transport)
+    }
 
     /// Predicted packet-hops of the first run of an experiment, over those it has.
     fn predicted_over_real(file: &str, sets: &[(&str, &str)]) -> f64 {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
-        let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let plan = plan::plan(&path, &Options { sets, seeds: Some(1), ..Options::default() }).unwrap();
-        let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
+        let scenario = plan::build(&plan_of(file, sets).runs[0]).unwrap().scenario;
         let real =
             run(&scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap().work.packet_hops;
-        predict::predict(&scenario).packet_hops as f64 / real as f64
+        predicted(&scenario).packet_hops as f64 / real as f64
     }
 
     #[test]
@@ -128,5 +155,34 @@ mod tests {
         let short = [("time.warmup", "\"0ms\""), ("time.measure", "\"20ms\""), ("time.drain", "false")];
         let ratio = predicted_over_real("papers/nos2/queues.toml", &short);
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn short_links_cost_windows_and_visits() {
+        let plan = plan_of("papers/firapam/fig2b.toml", &[("time.measure", r#""20ms""#)]);
+        let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
+        let long = predicted(&bench::calibrate().unwrap().scenario);
+        let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
+        // Counted under callgrind: 1,121 over 16 ms, of which much is the end, and 653.
+        assert!((1.2..2.2).contains(&(short / long)), "{short} {long}");
+    }
+
+    #[test]
+    fn each_scheme_is_predicted_by_its_own_transport() {
+        let plan = plan_of("papers/top/fig4.toml", &[("time.flows", "200")]);
+        let built = plan::build(&plan.runs[0]).unwrap();
+        let forecast = Forecast::of(&built.scenario);
+        let of = |scheme: &str| {
+            let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
+            forecast.under(&plan::transport(run).unwrap())
+        };
+        // An ACK and a pull for each packet, where there is a token; and tokens cost ports more than ACKs do.
+        let [token, pulled] = [of("top"), of("ndp")];
+        let hops = pulled.packet_hops as f64 / token.packet_hops as f64;
+        assert!((1.4..1.6).contains(&hops), "{hops}");
+        assert!(
+            token.instructions / token.packet_hops as f64
+                > 1.5 * pulled.instructions / pulled.packet_hops as f64
+        );
     }
 }

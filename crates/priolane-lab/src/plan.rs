@@ -23,6 +23,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 pub(crate) use admission::round_trip;
+pub(crate) use build::transport;
 pub use build::{Built, Load, Measured, build};
 pub use requirement::Requirement;
 

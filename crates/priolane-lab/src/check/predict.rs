@@ -7,13 +7,17 @@
 //! bytes         = links x LINK + flows x KEPT + open x OPEN + in flight x PACKET + samples x SAMPLE
 //! in flight     = 2 x hops x mean time on a link / duration
 //! open          = the most flows at once, if each took SLOWDOWN times as long as it would alone
+//! instructions  = factor(transport) x (hops x HOP + ends x END + visits x VISIT + windows x WINDOW)
+//! ends          = packets that hosts make, ACKs and handshakes too: each is made by one and taken by another
+//! windows       = duration / lookahead, but no more than hops
+//! visits        = for hosts and for switches, n of them with so many events: n x windows x (1 - e^(-events / (n x windows)))
 //! ```
 //!
 //! Retransmissions are not in it, nor flows that wait for flows that do not end.
 
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::transport::Transport;
 use priolane_core::transport::window::Handshake;
+use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, Stop};
 
@@ -29,6 +33,14 @@ const PACKET: f64 = 120.0;
 const SAMPLE: f64 = 80.0;
 /// Bytes before there is anything.
 const BASE: f64 = 20e6;
+/// Instructions of a packet-hop: it is sorted, routed, queued and sent (docs/performance.md).
+const HOP: f64 = 300.0;
+/// Instructions of a packet at its two hosts.
+const END: f64 = 900.0;
+/// Instructions of a node that lives through a window, besides those of what happens there.
+const VISIT: f64 = 350.0;
+/// Instructions of a window in which anything happens.
+const WINDOW: f64 = 1_000.0;
 /// How much longer a flow is taken to be open than it would be alone.
 const SLOWDOWN: f64 = 3.0;
 
@@ -37,6 +49,8 @@ const SLOWDOWN: f64 = 3.0;
 pub(super) struct Prediction {
     /// Packets put on links.
     pub(super) packet_hops: u64,
+    /// Instructions, more or less: what runs take of time relative to each other.
+    pub(super) instructions: f64,
     /// Bytes of memory.
     pub(super) bytes: u64,
 }
@@ -50,33 +64,93 @@ struct Demand {
     lasts: Span,
 }
 
-/// Predicts the run of `scenario`.
-pub(super) fn predict(scenario: &Scenario) -> Prediction {
-    let end = end(scenario);
-    let demands: Vec<Demand> = scenario
-        .flows
-        .iter()
-        .filter(|flow| flow.start < end)
-        .map(|flow| demand(scenario, flow, end))
-        .collect();
-    let sent = sent(scenario, &demands, end);
-    let per_packet = 1.0 + 1.0 / acks(scenario);
-    let handshake = handshake(scenario);
-    let hops_of = |(demand, sent): (&Demand, f64)| {
-        demand.path.len() as f64 * (sent * demand.packets * per_packet + handshake)
-    };
-    let packet_hops: f64 = demands.iter().zip(sent).map(hops_of).sum();
-    let links = scenario.topology.links.len() as f64;
-    let duration = last_end(&demands, end).0.max(1) as f64;
-    let on_link = scenario.longest_hop().0 as f64;
-    let samples = scenario.sample_every.map_or(0.0, |every| duration / every.0.max(1) as f64 * links);
-    let bytes = BASE
-        + links * LINK
-        + scenario.flows.len() as f64 * KEPT
-        + most_open(&demands) as f64 * OPEN
-        + 2.0 * packet_hops * on_link / duration * PACKET
-        + samples * SAMPLE;
-    Prediction { packet_hops: packet_hops as u64, bytes: bytes as u64 }
+/// What the flows of a scenario want of its network, whatever carries them.
+pub(super) struct Forecast<'a> {
+    scenario: &'a Scenario,
+    demands: Vec<Demand>,
+    /// The share of its packets that each flow can send.
+    sent: Vec<f64>,
+    /// The most flows that are open at once.
+    open: i64,
+    end: Time,
+}
+
+/// What is put on links, and how often.
+struct Traffic {
+    hops: f64,
+    /// Packets, each of which hosts make and take once.
+    ends: f64,
+    duration: f64,
+}
+
+impl<'a> Forecast<'a> {
+    /// Of the flows of `scenario`.
+    pub(super) fn of(scenario: &'a Scenario) -> Self {
+        let end = end(scenario);
+        let flows = scenario.flows.iter().filter(|flow| flow.start < end);
+        let demands: Vec<Demand> = flows.map(|flow| demand(scenario, flow, end)).collect();
+        let sent = sent(scenario, &demands, end);
+        let open = most_open(&demands);
+        Self { scenario, demands, sent, open, end }
+    }
+
+    /// The run with this transport.
+    pub(super) fn under(&self, transport: &Transport) -> Prediction {
+        let traffic = self.traffic(transport);
+        Prediction {
+            packet_hops: traffic.hops as u64,
+            instructions: factor(transport) * self.instructions(&traffic),
+            bytes: self.bytes(&traffic) as u64,
+        }
+    }
+
+    fn traffic(&self, transport: &Transport) -> Traffic {
+        let per_packet = 1.0 + 1.0 / acks(transport);
+        let handshake = handshake(transport);
+        let duration = last_end(&self.demands, self.end).0.max(1) as f64;
+        let mut traffic = Traffic { hops: 0.0, ends: 0.0, duration };
+        for (demand, sent) in self.demands.iter().zip(&self.sent) {
+            let ends = sent * demand.packets * per_packet + handshake;
+            traffic.ends += ends;
+            traffic.hops += demand.path.len() as f64 * ends;
+        }
+        traffic
+    }
+
+    fn instructions(&self, &Traffic { hops, ends, duration }: &Traffic) -> f64 {
+        let topology = &self.scenario.topology;
+        let hosts = f64::from(topology.hosts);
+        let switches = topology.nodes() as f64 - hosts;
+        let windows = (duration / self.scenario.lookahead().0.max(1) as f64).min(hops);
+        let visits = |nodes: f64, events: f64| {
+            let lives = (nodes * windows).max(1.0);
+            lives * -f64::exp_m1(-events / lives)
+        };
+        let visits = visits(hosts, ends) + visits(switches, hops - ends);
+        hops * HOP + ends * END + visits * VISIT + windows * WINDOW
+    }
+
+    fn bytes(&self, &Traffic { hops, duration, .. }: &Traffic) -> f64 {
+        let scenario = self.scenario;
+        let links = scenario.topology.links.len() as f64;
+        let on_link = scenario.longest_hop().0 as f64;
+        let samples = scenario.sample_every.map_or(0.0, |every| duration / every.0.max(1) as f64 * links);
+        BASE + links * LINK
+            + scenario.flows.len() as f64 * KEPT
+            + self.open as f64 * OPEN
+            + 2.0 * hops * on_link / duration * PACKET
+            + samples * SAMPLE
+    }
+}
+
+/// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md).
+fn factor(transport: &Transport) -> f64 {
+    match transport {
+        Transport::Window { controller: Controller::Hpcc(_), .. } => 1.55,
+        Transport::Window { .. } | Transport::Ndp(_) => 1.0,
+        Transport::Homa(_) | Transport::PHost(_) => 1.1,
+        Transport::Tokens(_) => 1.7,
+    }
 }
 
 /// The last instant at which flows send: the stated one, or where a run drains the end of its last flow alone.
@@ -129,8 +203,8 @@ fn sent(scenario: &Scenario, demands: &[Demand], end: Time) -> Vec<f64> {
 }
 
 /// Payload packets per ACK.
-fn acks(scenario: &Scenario) -> f64 {
-    match &scenario.transport {
+fn acks(transport: &Transport) -> f64 {
+    match transport {
         Transport::Window { window, .. } => f64::from(window.ack_every.max(1)),
         // A token for each packet.
         Transport::Tokens(_) => 1.0,
@@ -144,8 +218,8 @@ fn acks(scenario: &Scenario) -> f64 {
 }
 
 /// Packets of a flow besides payload and its ACKs or tokens: SYN, SYN/ACK, ACK, or SYNC, STOP, DONE.
-fn handshake(scenario: &Scenario) -> f64 {
-    match &scenario.transport {
+fn handshake(transport: &Transport) -> f64 {
+    match transport {
         Transport::Window { window, .. } => match window.handshake {
             Handshake::OneRtt => 3.0,
             Handshake::None | Handshake::Reuse => 0.0,

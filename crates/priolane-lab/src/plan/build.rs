@@ -4,6 +4,7 @@ use priolane_core::assign::by_flow::tell_coflow_places;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
@@ -130,6 +131,12 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         judged,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
+}
+
+/// What carries the flows of `run`, but for how often it reports; `None` where the experiment has no such scheme.
+pub(crate) fn transport(run: &Run) -> Option<Transport> {
+    let scheme = run.experiment.scheme.get(&run.scheme)?;
+    Some(ports::transport(scheme, run.experiment.frame, None))
 }
 
 /// The port that `[metrics]` names.

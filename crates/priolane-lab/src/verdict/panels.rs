@@ -191,7 +191,8 @@ fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: 
 fn mean(grid: &Grid, path: &MetricPath, point: usize) -> Interval {
     let interval = Interval::of(&rules::values(&grid.by_seed(path, point).0));
     // An interval over few seeds knows nothing of where values end.
-    if path.measure.quantity.is_part() { interval.map(|y| y.clamp(0.0, 1.0)) } else { interval }
+    let (least, most) = path.measure.quantity.range();
+    interval.map(|y| y.clamp(least, most))
 }
 
 /// Percentiles of the pooled flows at which a distribution is drawn.

@@ -424,19 +424,25 @@ impl Quantity {
         QUANTITIES.iter().find(|(n, _)| *n == name).map(|&(_, quantity)| quantity)
     }
 
-    /// Whether it is a part of something: from 0 to 1, whatever the seeds.
-    pub fn is_part(self) -> bool {
-        matches!(
-            self,
+    /// Where its values can lie, both ends included: shares in 0 to 1, whatever else is measured at 0 or above, and only a
+    /// utility, a logarithm, anywhere.
+    pub fn range(self) -> (f64, f64) {
+        match self {
+            Self::Rates(Rated::Utility) => (f64::NEG_INFINITY, f64::INFINITY),
             Self::DeadlineMissRate
-                | Self::DeadlineMeetRatio
-                | Self::DeadlineInfeasibleRate
-                | Self::Downgraded
-                | Self::Upgraded
-                | Self::Effective(Timely::Share)
-                | Self::Settling(Settles::Part)
-                | Self::Loss
-        )
+            | Self::DeadlineMeetRatio
+            | Self::DeadlineInfeasibleRate
+            | Self::DeadlineJain
+            | Self::Downgraded
+            | Self::Upgraded
+            | Self::Effective(Timely::Share)
+            | Self::Settling(Settles::Part)
+            | Self::Rates(Rated::Jain)
+            | Self::Ports(Ported::DropRate)
+            | Self::Tokens(_)
+            | Self::Loss => (0.0, 1.0),
+            _ => (0.0, f64::INFINITY),
+        }
     }
 
     /// Its value for a whole run, where it is one of no class of flows; `None` for others.
