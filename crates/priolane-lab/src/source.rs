@@ -135,6 +135,8 @@ impl Value {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     entries: Vec<(String, Node)>,
+    /// Keys that were stated for a `kind` over which another was laid: the new one may know them or not.
+    of_another_kind: Vec<String>,
 }
 
 impl Table {
@@ -167,9 +169,20 @@ impl Table {
         Some(self.entries.remove(at).1)
     }
 
+    /// Whether `key` was stated for another `kind` than the table now has.
+    pub fn is_of_another_kind(&self, key: &str) -> bool {
+        self.of_another_kind.iter().any(|k| k == key)
+    }
+
     /// Lays `other` over this table: tables merge key by key, anything else replaces.
     pub fn merge(&mut self, other: &Self) {
+        if let (Some(old), Some(new)) = (self.get("kind"), other.get("kind"))
+            && old.value != new.value
+        {
+            self.of_another_kind = self.entries.iter().map(|(key, _)| key.clone()).collect();
+        }
         for (key, node) in &other.entries {
+            self.of_another_kind.retain(|k| k != key);
             match self.get_mut(key) {
                 Some(old) => old.merge(node),
                 None => self.entries.push((key.clone(), node.clone())),
@@ -242,7 +255,7 @@ fn json_value(json: &Json, origin: &Origin) -> Option<Value> {
         Json::Object(map) => {
             let entries = map.iter().filter(|(_, v)| !v.is_null());
             let entries = entries.map(|(k, v)| Some((k.clone(), node(v)?))).collect::<Option<_>>()?;
-            Value::Table(Table { entries })
+            Value::Table(Table { entries, ..Table::default() })
         }
     })
 }
@@ -285,7 +298,8 @@ impl Places {
             entries.push((key.span().start, name, node));
         }
         entries.sort_by_key(|(start, ..)| *start);
-        Ok(Table { entries: entries.into_iter().map(|(_, name, node)| (name, node)).collect() })
+        let entries = entries.into_iter().map(|(_, name, node)| (name, node)).collect();
+        Ok(Table { entries, ..Table::default() })
     }
 
     fn value(&self, value: &Spanned<DeValue<'_>>, path: &str) -> Result<Value, InputError> {

@@ -159,9 +159,10 @@ fn end(scenario: &Scenario) -> Time {
         Stop::At(end) => end,
         Stop::WhenDone { not_before, limit, .. } => {
             let finite = scenario.flows.iter().filter(|flow| flow.size.is_some());
+            let hop = scenario.longest_hop();
             let ends = finite.map(|flow| {
                 let line = scenario.topology.host_capacity(flow.src);
-                flow.start + line.serialize(flow.size.unwrap_or(0)) + scenario.longest_hop()
+                flow.start + line.serialize(flow.size.unwrap_or(0)) + hop
             });
             // What is finite is sent to its end however long that takes.
             let all_finite = scenario.flows.iter().all(|flow| flow.size.is_some());

@@ -42,9 +42,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses the keys that nobody took.
+    /// Refuses the keys that nobody took, but for those of a base whose `kind` was laid over by another.
     pub fn finish(self) -> Result<(), InputError> {
-        match self.left_over().next() {
+        match self.left_over().find(|(key, _)| !self.table.is_of_another_kind(key)) {
             None => Ok(()),
             Some((key, node)) => Err(self.unknown(key, node)),
         }

@@ -659,3 +659,17 @@ fn noise_wider_than_a_channel_is_warned_of_with_the_width_that_it_needs() {
         planned(&GOOD.replace("time = ", "delay_noise = { trace = \"none.csv\" }\ntime = ")).unwrap_err();
     assert!(error.key.contains("delay_noise"), "{error}");
 }
+
+#[test]
+fn a_base_keeps_nothing_of_a_kind_that_is_laid_over_by_another() {
+    let with = |rows: &str| {
+        GOOD.replacen("[\"dctcp\"]", "[\"mine\"]", 1) + "[scheme.mine]\nbase = \"firapam\"\n" + rows
+    };
+    let plan = planned(&with("admit = { kind = \"none\" }\n")).unwrap();
+    assert_eq!(plan.runs[0].merged["scheme"]["mine"]["admit"], serde_json::json!({ "kind": "none" }));
+    // What both kinds know stays, and what is stated beside the kind must be right.
+    let plan = planned(&with("admit = { kind = \"aequitas\", targets = [\"15us\", \"25us\"] }\n")).unwrap();
+    assert_eq!(plan.runs[0].merged["scheme"]["mine"]["admit"]["levels"], 3);
+    expect(&with("admit = { kind = \"none\", levels = 3 }\n"), 19, "scheme.mine.admit.levels");
+    expect(&with("admit = { leevls = 3 }\n"), 19, "scheme.mine.admit.leevls");
+}
