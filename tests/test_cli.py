@@ -150,6 +150,13 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
     assert core.ran == []
 
 
+def test_the_list_can_be_that_of_one_figure(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "nos2/fig6", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == ["nos2/fig6"]
+    assert core.ran == []
+
+
 def test_figures_of_a_paper_look_into_each_others_directories(
     core: CoreDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,10 +93,12 @@ fn of_plan(plan: &Plan, pace: f64) -> Result<Check, InputError> {
         let built = plan::build(&runs[0])?;
         check.flows += built.scenario.flows.len() as u64 * per_point as u64;
         let forecast = Forecast::of(&built.scenario);
-        for transport in runs.iter().filter_map(plan::transport) {
+        let of_one_seed = runs.iter().filter(|run| run.seed == runs[0].seed);
+        for transport in of_one_seed.filter_map(plan::transport) {
             let predicted = forecast.under(&transport);
-            check.packet_hops += predicted.packet_hops;
-            check.seconds += predicted.instructions / pace;
+            let seeds = u64::from(plan.experiment.seeds);
+            check.packet_hops += predicted.packet_hops * seeds;
+            check.seconds += predicted.instructions * seeds as f64 / pace;
             check.bytes = check.bytes.max(predicted.bytes);
         }
         for warning in built.warnings {

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,11 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     """Adds the command."""
     command = commands.add_parser("reproduce", help="run a paper's figure and compare it with what the paper says")
     command.add_argument("name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6, or nos2/all")
-    command.add_argument("--list", action="store_true", help="every figure and table, its state and its cost")
+    command.add_argument(
+        "--list",
+        action="store_true",
+        help="every figure and table, or those that PAPER/FIG names, its state and its cost; runs nothing",
+    )
     arguments.add_grid(command)
     command.set_defaults(carry_out=carry_out)
 
@@ -26,7 +31,8 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
 def carry_out(chosen: argparse.Namespace) -> int:
     """Reproduces the named items one after the other."""
     if chosen.list:
-        return _list(arguments.options(chosen))
+        listed = papers.items() if chosen.name is None else papers.find(chosen.name)
+        return _list(listed, arguments.options(chosen))
     if chosen.name is None:
         raise InputError("reproduce what? PAPER/FIG such as nos2/fig6; `priolane reproduce --list` shows all")
     wanted = papers.find(chosen.name)
@@ -51,9 +57,9 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     present(results, rerun)
 
 
-def _list(options: Options) -> int:
+def _list(items: Iterable[papers.Item], options: Options) -> int:
     rows = []
-    for item in papers.items():
+    for item in items:
         cost = _cost(item.experiment, options) if item.experiment is not None else "-"
         rows.append([item.key, item.name, item.about, item.state, cost])
     show.table(["reproduce", "item", "about", "state", "cost"], rows)
