@@ -58,15 +58,15 @@ pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
     Ok(check)
 }
 
-/// Predicted instructions per second on this machine now. Measured once: what it takes is no less than many a check.
+/// Predicted instructions per second on this machine now. Measured once, as it takes no less time than many a check.
 fn pace() -> Result<f64, BenchError> {
-    static PACE: OnceLock<f64> = OnceLock::new();
-    if let Some(&pace) = PACE.get() {
+    static MEASURED: OnceLock<f64> = OnceLock::new();
+    if let Some(&pace) = MEASURED.get() {
         return Ok(pace);
     }
     let Calibration { scenario, cpu_s } = bench::calibrate()?;
     let instructions = Forecast::of(&scenario).under(&scenario.transport).instructions;
-    Ok(*PACE.get_or_init(|| instructions / cpu_s))
+    Ok(*MEASURED.get_or_init(|| instructions / cpu_s))
 }
 
 /// What the runs of `plan` would cost at so many instructions per second: flow lists are made for the first seed and
