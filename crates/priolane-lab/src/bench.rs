@@ -195,16 +195,23 @@ pub struct Calibration {
     pub cpu_s: f64,
 }
 
-/// Measures this machine as it is now by the first 40 flows of the leaf-spine, half a million packet-hops.
+/// Measures this machine as it is now by [`calibration`].
 ///
 /// # Errors
 /// A run that does not end.
 pub fn calibrate() -> Result<Calibration, BenchError> {
-    let named = peer::scenario()?;
-    let request = Request { flows: Some(40), ..Request::default() };
-    let scenario = build(named, request.flows)?;
-    let raw = measure::measure(named.name, &scenario, request.engine.into(), request.repeat)?;
+    let Request { repeat, engine, .. } = Request::default();
+    let scenario = calibration()?;
+    let raw = measure::measure(peer::scenario()?.name, &scenario, engine.into(), repeat)?;
     Ok(Calibration { scenario, cpu_s: raw.cpu_s })
+}
+
+/// The first 40 flows of the leaf-spine, half a million packet-hops.
+///
+/// # Errors
+/// If it cannot be built.
+pub fn calibration() -> Result<scenario::Scenario, BenchError> {
+    build(peer::scenario()?, Some(40))
 }
 
 /// Measures the yardstick and puts what was measured beside it.

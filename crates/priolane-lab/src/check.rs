@@ -163,7 +163,7 @@ mod tests {
     fn short_links_cost_windows_and_visits() {
         let plan = plan_of("papers/firapam/fig2b.toml", &[("time.measure", r#""20ms""#)]);
         let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
-        let long = predicted(&bench::calibrate().unwrap().scenario);
+        let long = predicted(&bench::calibration().unwrap());
         let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
         // Counted under callgrind: 1,121 over 16 ms, of which much is the end, and 653.
         assert!((1.2..2.2).contains(&(short / long)), "{short} {long}");

@@ -26,9 +26,9 @@ const LINK: f64 = 4_000.0;
 /// Bytes that a flow takes in the list, in the records and while these are summed up.
 const KEPT: f64 = 400.0;
 /// Bytes of both ends of an open flow (docs/performance.md).
-const OPEN: f64 = 1_100.0;
+const OPEN: f64 = 1_200.0;
 /// Bytes of a packet on a link or in a queue.
-const PACKET: f64 = 120.0;
+const PACKET: f64 = 128.0;
 /// Bytes of a reading of a queue, in the outcome and in the table that is written.
 const SAMPLE: f64 = 80.0;
 /// Bytes before there is anything.
@@ -158,16 +158,17 @@ fn end(scenario: &Scenario) -> Time {
     match scenario.stop {
         Stop::At(end) => end,
         Stop::WhenDone { not_before, limit, .. } => {
-            let finite = scenario.flows.iter().filter(|flow| flow.size.is_some());
-            let hop = scenario.longest_hop();
-            let ends = finite.map(|flow| {
-                let line = scenario.topology.host_capacity(flow.src);
-                flow.start + line.serialize(flow.size.unwrap_or(0)) + hop
-            });
             // What is finite is sent to its end however long that takes.
-            let all_finite = scenario.flows.iter().all(|flow| flow.size.is_some());
-            let last = ends.max().unwrap_or(Time::ZERO).max(not_before);
-            if all_finite { limit } else { last.min(limit) }
+            if scenario.flows.iter().all(|flow| flow.size.is_some()) {
+                return limit;
+            }
+            let hop = scenario.longest_hop();
+            let alone = |flow: &FlowSpec| {
+                let line = scenario.topology.host_capacity(flow.src);
+                flow.size.map(|size| flow.start + line.serialize(size) + hop)
+            };
+            let last = scenario.flows.iter().filter_map(alone).max().unwrap_or(Time::ZERO);
+            last.max(not_before).min(limit)
         }
     }
 }
