@@ -28,6 +28,8 @@ pub struct Rate(NonZeroU64);
 impl Time {
     /// The start of every run.
     pub const ZERO: Self = Self(0);
+    /// The latest instant of a run: 26 days.
+    pub const LATEST: Self = Self(26 * 86_400 * PS_PER_S);
     /// Later than any instant of a run: "never".
     pub const NEVER: Self = Self(u64::MAX);
 
@@ -46,6 +48,8 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Self = Self(0);
+    /// As long as any run: no timer waits longer.
+    pub const LONGEST: Self = Self(Time::LATEST.0);
 
     /// A span of whole nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
@@ -112,6 +116,12 @@ impl Rate {
     pub fn bytes_in(self, span: Span) -> u64 {
         (u128::from(span.0) * u128::from(self.bps()) / (8 * u128::from(PS_PER_S))) as u64
     }
+}
+
+/// Bits per second at which `bytes` pass in `span`, rounded down; 0 where no time goes by.
+pub fn bits_per_second(bytes: u64, span: Span) -> u64 {
+    let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
+    u64::try_from(bits.checked_div(u128::from(span.0)).unwrap_or(0)).unwrap_or(u64::MAX)
 }
 
 impl Add<Span> for Time {

@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 /// What a policy has come to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// Every key that was read or written, by destination and class.
+    /// Every key that was ever updated, by destination and class.
     pub keys: Vec<Key>,
     /// Magnitudes of the terms of a utility, by name, in the order of its formula; empty for policies without one.
     pub terms: Vec<(&'static str, Magnitudes)>,

@@ -150,7 +150,9 @@ impl PfcBuffer {
         headroom.iter_mut().for_each(|bytes| *bytes = spec.headroom_least.max(*bytes));
         let classes = spec.lossless.iter().count() as u64;
         let reserved = match spec.headroom {
-            HeadroomFrom::Memory => classes * headroom.iter().sum::<u64>(),
+            HeadroomFrom::Memory => {
+                headroom.iter().fold(0u64, |sum, &bytes| sum.saturating_add(classes.saturating_mul(bytes)))
+            }
             HeadroomFrom::Beside => 0,
         };
         Self {

@@ -53,7 +53,7 @@ pub struct Trimming<P> {
     bounds: Bounds,
     spec: TrimmingSpec,
     coin: Stream,
-    /// Headers served since the last payload packet, while both waited.
+    /// Headers served while both waited, since a payload packet last went before a waiting header.
     headers_in_turn: u32,
     cut: Option<Cut>,
     evicted: Option<P>,

@@ -10,7 +10,7 @@
 //!   exact_cap, y = 2 / W      W += (r - (1 + y)^-w) (1 + W / 2)      W -= (1 + W / 2)(1 + y)^-w (Eq. 11)
 //!
 //! per ACK of b bytes          the RTT's increase times b / W; r as of this ACK
-//! loss                        W = ssthresh = max(row above from FlightSize, 2 MSS), never above FlightSize
+//! loss                        W = ssthresh = max(row above from FlightSize, but no more than that, 2 MSS)
 //! timeout                     ssthresh = max(FlightSize / 2, 2 MSS), once per datum; W = 1 MSS
 //! ```
 //!

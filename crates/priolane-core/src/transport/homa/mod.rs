@@ -40,7 +40,7 @@ pub struct Config {
     /// Which class packets have.
     pub levels: Levels,
     /// Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full packets;
-    /// `None` for those that fill its path.
+    /// `None` for those that fill its path. At most 65,535 packets.
     pub rtt_bytes: Option<u64>,
     /// Messages granted at once, at least 1. Default 7.
     pub overcommit: u8,

@@ -34,7 +34,7 @@ use sender::Outflow;
 pub struct Config {
     /// Packet sizes of the experiment.
     pub frame: Frame,
-    /// Packets that a flow starts with, above zero; `None` for those that fill its path. (The paper: 30 of 9 kB.)
+    /// Packets that a flow starts with, above zero; `None` for those that fill its path, at most 65,535. (The paper: 30 of 9 kB.)
     pub init_window: Option<u16>,
     /// Whom a receiver pulls first. Default `Fair`.
     pub pull: PullOrder,

@@ -213,12 +213,17 @@ impl Outflow {
         None
     }
 
+    /// How long nothing may be heard.
+    fn patience(&self, rto: Span) -> Span {
+        rto.times(1 << self.silences).min(Span::LONGEST)
+    }
+
     /// When nothing heard means something; nothing does while a packet may go.
     pub(super) fn set_alarm(&mut self, now: Time, rto: Span) {
         self.alarm.due = match self.oldest() {
             Some((_, at)) => at + rto,
             None if self.turn.is_some() => now + rto,
-            None => self.heard + rto.times(1 << self.silences),
+            None => self.heard + self.patience(rto),
         };
         self.alarm.due = self.alarm.due.max(now + Span(1));
     }
@@ -235,7 +240,7 @@ impl Outflow {
                 self.out.timeouts += 1;
             }
         }
-        let silent = self.heard + rto.times(1 << self.silences) <= now;
+        let silent = self.heard + self.patience(rto) <= now;
         if silent && self.oldest().is_none() && !self.may_send() {
             self.silences = (self.silences + 1).min(MAX_DOUBLINGS);
             self.heard = now;

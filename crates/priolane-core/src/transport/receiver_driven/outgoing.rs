@@ -5,7 +5,7 @@ use super::packets::Packets;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
-use crate::units::{PS_PER_S, Span, Time};
+use crate::units::{Span, Time, bits_per_second};
 
 /// Whether a packet goes out for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,13 +77,11 @@ impl Outgoing {
     /// What the sender knows at `now`, when `acked` bytes are known to have arrived.
     pub(in crate::transport) fn report(&self, now: Time, acked: u64) -> FlowReport {
         let elapsed = now.since(self.spec.start);
-        let bits = u128::from(acked) * 8 * u128::from(PS_PER_S);
-        let rate = bits.checked_div(u128::from(elapsed.0)).unwrap_or(0);
         FlowReport {
             flow: self.spec.id,
             bytes: acked,
             remaining: self.spec.size.map_or(u64::MAX, |size| size - acked),
-            rate_bps: u64::try_from(rate).unwrap_or(u64::MAX),
+            rate_bps: bits_per_second(acked, elapsed),
             retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,

@@ -347,7 +347,7 @@ impl Tokens {
         let Some(&Role::Sender(slot)) = self.roles.get(&flow) else { return };
         let Some(sender) = self.senders.get_mut(slot) else { return };
         sender.done(&self.config);
-        self.events.push_back(Event::Completed(sender.report(cx.now, &self.config)));
+        self.events.push_back(Event::Completed(sender.report(cx.now)));
         self.forget_sender(slot, flow, Role::Sent);
     }
 
@@ -377,7 +377,7 @@ impl Tokens {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         sender.armed = Time::NEVER;
         if sender.reports(cx.now, &self.config) {
-            self.events.push_back(Event::Report(sender.report(cx.now, &self.config)));
+            self.events.push_back(Event::Report(sender.report(cx.now)));
         }
         let word = sender.on_timer(cx.now, &self.config);
         self.say(slot, word);
@@ -424,7 +424,7 @@ impl Endpoint for Tokens {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         match control {
             Control::Class(class) | Control::Promote(class) => {
-                sender.spec.class = class;
+                sender.reclassify(class);
                 self.events.push_back(Event::ClassChanged { flow: id, class });
                 self.say(slot, Some(Word::Sync));
             }

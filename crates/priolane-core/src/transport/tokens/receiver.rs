@@ -4,7 +4,7 @@
 //! SYNC         -> tokens at the first rate
 //! DATA(seq)    -> seq above the next expected: those between were dropped; once per round trip the rate follows
 //! STOP         -> no more tokens (where senders end them)
-//! all arrived  -> DONE, and again for whatever still comes
+//! all arrived  -> DONE, and again for each SYNC, STOP, FIN or RESET that still comes
 //!
 //! a packet is missed once `reordering` packets beyond it arrived; after max(3 RTT, min_rto) without a packet the lowest
 //! hole is missed (again), of which the far end may lie beyond what was sent: MISS names a run of packets

@@ -12,8 +12,9 @@
 
 use super::config::{Config, Recovery, Stop};
 use crate::endpoint::{FlowReport, FlowSpec};
+use crate::ids::Class;
 use crate::transport::window::ranges::{Interval, Ranges};
-use crate::units::{PS_PER_S, Span, Time};
+use crate::units::{Span, Time, bits_per_second};
 
 /// Where a sender is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,10 @@ pub(super) struct Sender {
     pub(super) spec: FlowSpec,
     /// Packets of the flow; `u64::MAX` without end.
     packets: u64,
-    /// The next packet never sent.
+    /// The next packet in order.
     next: u64,
+    /// Packets sent at least once: those below this place.
+    sent: u64,
     again: Ranges,
     /// Packets that went without tokens.
     first: u16,
@@ -83,7 +86,11 @@ pub(super) struct Sender {
     backoff: u32,
     pub(super) spent: Spent,
     retransmits: u32,
+    /// Payload sent again.
+    retransmitted: u64,
     timeouts: u32,
+    /// The class of the first packet sent.
+    class_first: Class,
     /// Payload that the receiver is known to have in order.
     acked: u64,
     next_report: Time,
@@ -99,8 +106,10 @@ impl Sender {
         let mss = u64::from(config.frame.mss());
         Self {
             packets: spec.size.map_or(u64::MAX, |size| size.div_ceil(mss)),
+            class_first: spec.class,
             spec,
             next: 0,
+            sent: 0,
             again: Ranges::default(),
             first: 0,
             resend_from: now + rtt.times(2),
@@ -111,6 +120,7 @@ impl Sender {
             backoff: 0,
             spent: Spent::default(),
             retransmits: 0,
+            retransmitted: 0,
             timeouts: 0,
             acked: 0,
             next_report: config.monitor.map_or(Time::NEVER, |every| now + every),
@@ -127,7 +137,26 @@ impl Sender {
     /// So many first packets have been sent.
     pub(super) fn sent_first(&mut self, packets: u16) {
         self.next = u64::from(packets);
+        self.sent = self.next;
         self.first = packets;
+    }
+
+    /// Its class from now on.
+    pub(super) fn reclassify(&mut self, class: Class) {
+        self.spec.class = class;
+        if self.sent == 0 {
+            self.class_first = class;
+        }
+    }
+
+    /// Sends a packet: for the first time, or again.
+    fn count(&mut self, packet: u64, config: &Config) {
+        if packet < self.sent {
+            self.retransmits += 1;
+            self.retransmitted += u64::from(self.payload(packet, config));
+        } else {
+            self.sent = packet + 1;
+        }
     }
 
     /// Payload bytes of a packet.
@@ -154,9 +183,10 @@ impl Sender {
         self.round.tokens += 1;
         let packet =
             self.next_packet().or_else(|| self.unanswered(now, acked / u64::from(config.frame.mss())));
-        if packet.is_some() {
+        if let Some(packet) = packet {
             self.spent.used += 1;
-            return Choice { packet, word: self.word_after(now, config) };
+            self.count(packet, config);
+            return Choice { packet: Some(packet), word: self.word_after(now, config) };
         }
         self.spent.wasted += 1;
         let word = match self.state {
@@ -175,7 +205,6 @@ impl Sender {
         let is_lost = edge < u64::from(self.first) && self.resend_from <= now;
         is_lost.then(|| {
             self.resend_from = now + self.rtt;
-            self.retransmits += 1;
             edge
         })
     }
@@ -190,7 +219,6 @@ impl Sender {
     fn next_packet(&mut self) -> Option<u64> {
         if let Some(first) = self.again.lowest() {
             self.again.advance(first.start, first.start + 1, |_| ());
-            self.retransmits += 1;
             return Some(first.start);
         }
         let packet = self.next;
@@ -225,10 +253,7 @@ impl Sender {
         let sent = Interval { start: missed.start, end: missed.end.min(self.next) };
         match config.recovery {
             Recovery::Selective if sent.start < sent.end => self.again.insert(sent, |_| ()),
-            Recovery::GoBackN if sent.start < sent.end => {
-                self.retransmits = self.retransmits.saturating_add((self.next - sent.start) as u32);
-                self.next = sent.start;
-            }
+            Recovery::GoBackN if sent.start < sent.end => self.next = sent.start,
             _ => {}
         }
         if !self.has_unsent() {
@@ -242,7 +267,7 @@ impl Sender {
     }
 
     fn timeout(&self, config: &Config) -> Span {
-        config.min_rto.max(self.rtt.times(3)).times(1 << self.backoff)
+        config.min_rto.max(self.rtt.times(3)).times(1 << self.backoff).min(Span::LONGEST)
     }
 
     /// When something is due here.
@@ -295,22 +320,24 @@ impl Sender {
     }
 
     /// What is known of the flow at `now`.
-    pub(super) fn report(&self, now: Time, config: &Config) -> FlowReport {
+    pub(super) fn report(&self, now: Time) -> FlowReport {
         let elapsed = now.since(self.spec.start);
         let bytes = self.spec.size.map_or(self.acked, |size| self.acked.min(size));
-        let rate = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(elapsed.0.max(1));
         FlowReport {
             flow: self.spec.id,
             bytes,
             remaining: self.spec.size.map_or(u64::MAX, |size| size - bytes),
-            rate_bps: rate as u64,
-            retransmitted: u64::from(self.retransmits) * u64::from(config.frame.mss()),
+            rate_bps: bits_per_second(bytes, elapsed),
+            retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
             rtt: self.rtt,
             elapsed,
-            class_first: self.spec.class,
+            class_first: self.class_first,
             class_last: self.spec.class,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

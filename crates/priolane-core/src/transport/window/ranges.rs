@@ -111,6 +111,12 @@ impl Ranges {
         edge
     }
 
+    /// Whether an interval overlaps or borders on `new`, which would then be no further one.
+    pub(in crate::transport) fn touches(&self, new: Interval) -> bool {
+        let i = self.all.partition_point(|r| r.end < new.start);
+        self.all.get(i).is_some_and(|r| r.start <= new.end)
+    }
+
     /// The interval that holds `offset`.
     pub(in crate::transport) fn holding(&self, offset: u64) -> Option<Interval> {
         let i = self.all.partition_point(|r| r.end <= offset);
@@ -174,6 +180,21 @@ mod tests {
 
     fn interval(start: u64, end: u64) -> Interval {
         Interval { start, end }
+    }
+
+    #[test]
+    fn what_touches_an_interval_makes_no_further_one() {
+        let mut ranges = Ranges::default();
+        assert!(!ranges.touches(interval(0, 5)));
+        ranges.insert(interval(10, 20), |_| ());
+        ranges.insert(interval(30, 40), |_| ());
+        for (start, end) in
+            [(0, 9), (0, 5), (21, 29), (22, 28), (41, 50), (5, 10), (20, 21), (25, 30), (12, 15)]
+        {
+            let mut with = ranges.clone();
+            with.insert(interval(start, end), |_| ());
+            assert_eq!(ranges.touches(interval(start, end)), with.count() == 2, "{start}..{end}");
+        }
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl<T: Telemetry> Receiver<T> {
     }
 
     fn has_room_for(&self, bytes: Interval) -> bool {
-        self.above.count() < MAX_RANGES || self.above.highest().is_some_and(|top| bytes.start <= top.end)
+        self.above.count() < MAX_RANGES || self.above.touches(bytes)
     }
 
     /// Makes the block that holds `offset` the first to be reported.

@@ -27,7 +27,7 @@ use crate::endpoint::{Cx, FlowReport, FlowSpec};
 use crate::host::Candidate;
 use crate::ids::{CLASSES, Class, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
-use crate::units::{PS_PER_S, Span, Time};
+use crate::units::{Span, Time, bits_per_second};
 
 /// The level of a ladder a flow's new data has reached, and where it ends: one compare per packet.
 #[derive(Clone, Copy, Debug)]
@@ -473,14 +473,6 @@ impl<C: CongestionControl> Sender<C> {
 fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
     let to_boundary = u64::from(mss) - offset % u64::from(mss);
     to_boundary.min(left) as u16
-}
-
-fn bits_per_second(bytes: u64, span: Span) -> u64 {
-    if span == Span::ZERO {
-        return 0;
-    }
-    let rate = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(span.0);
-    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 /// A sender's fixed state stays small: a host may have thousands.
