@@ -179,6 +179,7 @@ def make_trace(directory: Path, flow: int) -> dict[str, Any]:
             "marked": 1,
             "readings": 3,
             "captured": 2,
+            "expired": 0,
         },
         "at": "h0->s0",
         "files": [str(path) for path in files],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import first
+from priolane.cli import main
 
 ROOT = Path(__file__).parent.parent
 TEXTS = {".md", ".py", ".rs", ".toml"}
@@ -21,6 +22,18 @@ def test_the_python_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: py
     assert len(names["results"].runs) == 4
     assert len(names["table"]) >= 4
     assert names["flows"].slowdown.min() > 0
+
+
+def test_the_trace_page_shows_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "tracing.md").read_text(encoding="utf-8").splitlines()
+    at = next(nth for nth, line in enumerate(page) if line.startswith("$ priolane trace "))
+    command = page[at].removeprefix("$ priolane ").split()
+    command[1] = str(ROOT / command[1])
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == page[at + 1 : at + 4]
 
 
 def tracked() -> list[Path]:

@@ -125,9 +125,11 @@ pub(crate) enum Kind {
 
 /// An instant at which something happens, ordered by time, then by what: one word.
 ///
-/// Holds times below 2^61 ps, which is 26 days; later ones count as never.
+/// Holds times below 2^61 ps, and so every instant of a run ([`Time::LATEST`]); later ones count as never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due(u64);
+
+const _: () = assert!(Time::LATEST.0 < 1 << 61);
 
 impl Due {
     /// Nothing will happen.

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from priolane.cli import arguments, show
 from priolane.experiment import Options
-from priolane.report.model import point_text, short
+from priolane.report.model import point_text
+from priolane.report.numbers import short
 from priolane.trace import Packet, Trace, trace
 
 # Lines of the timeline at its beginning and at its end, where it is longer than both together.
@@ -78,9 +79,10 @@ def heading(found: Trace) -> list[str]:
         f"flow {flow['id']}: host {flow['src']} to host {flow['dst']}, {size}, class {flow['class_asked']} asked for; "
         f"started at {_us(flow['start_ps'])} us, {fct}"
     )
+    expired = f"{seen['expired']} expired, " if seen["expired"] else ""
     what = (
         f"{seen['packets']} packets on {seen['hops']} hops: {seen['again']} sent again, {seen['dropped']} dropped, "
-        f"{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}"
+        f"{expired}{seen['lost']} lost, {seen['marked']} marked; {seen['captured']} captured at {found.at}"
     )
     return [who, f"run {found.run}: {where}; digest {found.digest}", what]
 

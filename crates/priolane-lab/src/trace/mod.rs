@@ -101,6 +101,8 @@ pub struct Counts {
     pub hops: usize,
     /// Hops that ended for want of room.
     pub dropped: usize,
+    /// Hops that ended as the packet, a token, waited too long.
+    pub expired: usize,
     /// Hops on which the link lost the packet.
     pub lost: usize,
     /// Hops on which the port set the congestion mark.
@@ -228,7 +230,8 @@ fn counts(trace: &Trace) -> Counts {
         again: packets.iter().filter(|packet| packet.turn == Turn::Again).count(),
         hops: hops.len(),
         dropped: hops.iter().filter(|hop| hop.fate == Fate::Dropped).count(),
-        lost: hops.iter().filter(|hop| matches!(hop.fate, Fate::Lost(_))).count(),
+        expired: hops.iter().filter(|hop| hop.fate == Fate::Expired).count(),
+        lost: hops.iter().filter(|hop| matches!(hop.fate, Fate::Lost { .. })).count(),
         marked: hops.iter().filter(|hop| hop.marking == Marking::Marked).count(),
         readings: state.len(),
         captured: 0,

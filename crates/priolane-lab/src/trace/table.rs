@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::packet::{Kind, Marks};
-use priolane_sim::trace::{Fate, Hop, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
 
 use crate::results::columns::{Column, known, maybe};
 use crate::results::rows::{bools, f64s, texts, u8s, u32s, u64s};
@@ -221,7 +221,9 @@ fn fate(fate: &Fate) -> (&'static str, Option<&'static str>) {
     match fate {
         Fate::Arrived { .. } => ("arrived", None),
         Fate::Dropped => ("dropped", Some("no room in the port")),
-        Fate::Lost(_) => ("lost", Some("random loss of the link")),
+        Fate::Expired => ("expired", Some("waited too long in the port")),
+        Fate::Lost { by: Loss::Chance, .. } => ("lost", Some("random loss of the link")),
+        Fate::Lost { by: Loss::Down, .. } => ("lost", Some("the link was down")),
         Fate::Sent(_) => ("sent", Some("end of the run")),
         Fate::Waiting => ("waiting", Some("end of the run")),
     }

@@ -28,6 +28,9 @@ const LOW: u64 = (1 << LOW_BITS) - 1;
 /// The longest window, in picoseconds.
 pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
 
+/// The most letters of a window.
+pub(super) const MAX_LETTERS: u64 = LOW;
+
 #[inline]
 fn tag(since_start: u64, to: Ingress) -> u64 {
     since_start << Ingress::PLACE_BITS | to.place()
@@ -186,7 +189,7 @@ impl<B: Body> Inboxes<B> {
 
     /// Takes `sheaf`, of the window that starts at `start`, and counts; sets the bit of each node with a letter.
     pub(super) fn count(&mut self, sheaf: Sheaf<B>, start: Time, alive: &mut [u64]) {
-        assert!(sheaf.len as u64 <= LOW, "more packets in a window than it can hold");
+        assert!(sheaf.len as u64 <= MAX_LETTERS, "more packets in a window than it can hold");
         let by_node = self.by_node.as_mut_slice();
         for node in sheaf.letters().iter().map(|letter| low(letter.tag)) {
             by_node[node].count += 1;

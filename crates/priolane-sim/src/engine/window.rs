@@ -8,17 +8,19 @@
 use std::ops::ControlFlow;
 
 use priolane_core::ids::NodeId;
-use priolane_core::packet::Body;
+use priolane_core::packet::{Body, Frame};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span as Length, Time};
 
 use super::drive::{OnProgress, collect};
 use super::mail::{Dimensions, LazyWire};
 use super::network::Network;
-use super::sheaf::{Inboxes, MAX_LENGTH};
+use super::sheaf::{Inboxes, MAX_LENGTH, MAX_LETTERS};
 use super::threads::{self, Fallback};
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
+use crate::topology::bare::smallest;
+use crate::topology::{Link, Topology};
 use crate::waits::News;
 
 /// The order in which nodes live through a window; results must not depend on it.
@@ -87,11 +89,25 @@ impl Ticks {
 /// Window length and ring size for a scenario.
 fn dimensions(fabric: &Fabric) -> Dimensions {
     let scenario = fabric.scenario;
-    let lookahead = scenario.lookahead().0.max(1);
-    let length = lookahead.min(MAX_LENGTH);
+    let length = window_length(&scenario.topology, &scenario.frame, scenario.lookahead());
     let longest = scenario.longest_hop().0;
     let slots = (longest / length + 2).next_power_of_two().clamp(4, MAX_SLOTS);
     Dimensions { length, slots }
+}
+
+/// Picoseconds of a window: the lookahead, or less where more packets could arrive than a window can hold.
+fn window_length(topology: &Topology, frame: &Frame, lookahead: Length) -> u64 {
+    let mut length = lookahead.0.clamp(1, MAX_LENGTH);
+    while length > 1 && most_arrivals(topology, frame, Length(length)) > MAX_LETTERS {
+        length /= 2;
+    }
+    length
+}
+
+/// The most packets that arrive within `window`, all links together.
+fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
+    let of = |link: &Link| link.rate.bytes_in(window) / smallest(frame) + 1;
+    topology.links.iter().map(of).fold(0, u64::saturating_add)
 }
 
 /// Nodes that one thread drives, with all that is theirs.
@@ -253,5 +269,28 @@ impl<B: Body> Worker<B> {
             wire.wake(node, next);
         }
         wire.put_back(inboxes, span.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::units::Rate;
+
+    use super::*;
+    use crate::topology::{LinkSpec, SingleSwitch};
+
+    #[test]
+    fn a_window_is_shorter_where_more_packets_could_arrive_than_it_holds() {
+        let of = |hosts, rate| {
+            let host_link = LinkSpec::lossless(rate, Length::from_us(20));
+            let topology = SingleSwitch { hosts, host_link }.build().unwrap();
+            let lookahead = topology.lookahead(&Frame::ETHERNET);
+            let length = window_length(&topology, &Frame::ETHERNET, lookahead);
+            assert!(most_arrivals(&topology, &Frame::ETHERNET, Length(length)) <= MAX_LETTERS);
+            length
+        };
+        assert_eq!(of(100, Rate::from_gbps(100)), MAX_LENGTH);
+        // 2,000 lines of 1 Tbps bring 65 million packets of 64 bytes in 16.8 us.
+        assert_eq!(of(1_000, Rate::from_gbps(1_000)), MAX_LENGTH / 8);
     }
 }

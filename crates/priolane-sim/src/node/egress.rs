@@ -223,7 +223,7 @@ impl<D> Egress<D> {
         let mut any = false;
         while let Some(Packet { header, .. }) = self.queue.pop_expired(now) {
             any = true;
-            wire.observe(|| Seen::Evicted { link: self.line.link, header });
+            wire.observe(|| Seen::Expired { link: self.line.link, header });
             self.counts.expired(now, &header);
         }
         any

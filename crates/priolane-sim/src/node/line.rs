@@ -12,7 +12,7 @@ use super::counts::Counts;
 use crate::outage::{Down, Outages};
 use crate::scenario::Scenario;
 use crate::topology::Link;
-use crate::trace::Seen;
+use crate::trace::{Loss, Seen};
 use crate::wire::{Ingress, Wire};
 
 /// What a link does to packets, if anything.
@@ -37,13 +37,20 @@ impl Impairment {
         Some(Box::new(Self { probability: spec.loss, stream, delay: spec.delay, down }))
     }
 
-    /// Whether a packet is lost that is put on the line at `start` and has left it at `left`.
-    fn takes(&mut self, start: Time, left: Time) -> bool {
+    /// How a packet is lost, if it is, that is put on the line at `start` and has left it at `left`.
+    fn takes(&mut self, start: Time, left: Time) -> Option<Loss> {
         while self.down.front().is_some_and(|down| down.until <= start) {
             self.down.pop_front();
         }
         let by_chance = self.probability > 0.0 && self.stream.chance(self.probability);
-        by_chance || self.down.front().is_some_and(|down| down.from < left + self.delay)
+        let is_down = self.down.front().is_some_and(|down| down.from < left + self.delay);
+        if is_down {
+            Some(Loss::Down)
+        } else if by_chance {
+            Some(Loss::Chance)
+        } else {
+            None
+        }
     }
 }
 
@@ -154,8 +161,9 @@ impl Line {
         self.free_at = t + self.serialize(header.wire);
         wire.observe(|| Seen::Started { link: self.link, start: t, left: self.free_at, header: *header });
         if let Some(impairment) = &mut self.impairment
-            && impairment.takes(t, self.free_at)
+            && let Some(by) = impairment.takes(t, self.free_at)
         {
+            wire.observe(|| Seen::Lost(by));
             counts.lost(header.class, header.wire);
             return;
         }

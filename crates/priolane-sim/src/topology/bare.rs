@@ -40,10 +40,15 @@ impl Topology {
     /// The least time between a packet's start on any link and its arrival, the engines' window: the shortest
     /// of delay plus serialization of the smallest packet, `frame`'s or 64 bytes.
     pub fn lookahead(&self, frame: &Frame) -> Span {
-        let wire = u64::from(frame.min_wire()).min(SMALLEST_WIRE);
+        let wire = smallest(frame);
         let time = |link: &Link| Span(link.delay.0.saturating_add(link.rate.serialize(wire).0));
         self.links.iter().map(time).min().unwrap_or(Span::ZERO)
     }
+}
+
+/// Bytes on the wire of the smallest packet, `frame`'s or 64.
+pub(crate) fn smallest(frame: &Frame) -> u64 {
+    u64::from(frame.min_wire()).min(SMALLEST_WIRE)
 }
 
 /// The time `payload` bytes take over `path`; saturates at the longest span.

@@ -80,7 +80,7 @@ pub enum Problem {
     #[error("delay of zero: a link needs a propagation delay above zero, such as 1us")]
     ZeroDelay,
     /// A delay is longer than runs are made for.
-    #[error("delay of {ps} ps: at most {} s", MAX_DELAY.0 / 1_000_000_000_000)]
+    #[error("delay of {ps} ps: at most {} ms", MAX_DELAY.0 / 1_000_000_000)]
     LongDelay {
         /// The delay, in picoseconds.
         ps: u64,

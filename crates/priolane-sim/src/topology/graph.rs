@@ -25,7 +25,7 @@ pub const MAX_ROUTING_WORK: u64 = 1 << 28;
 /// Most entries of the list of equal-cost choices (4 B each).
 pub const MAX_CHOICES: usize = 1 << 24;
 /// Longest propagation delay of a link (docs/assumptions.md#longest-delay).
-pub const MAX_DELAY: Span = Span::from_ms(1_000_000);
+pub const MAX_DELAY: Span = Span::from_ms(250);
 /// Longest name of a node, in bytes.
 pub const MAX_NAME: usize = 64;
 

@@ -5,7 +5,7 @@
 //! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
 //! host is on; at its rack, a packet takes the host's own link.
 
-mod bare;
+pub(crate) mod bare;
 pub mod dumbbell;
 mod empty;
 pub mod error;

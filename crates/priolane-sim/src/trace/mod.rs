@@ -112,12 +112,19 @@ pub enum Marking {
 /// What became of a packet on a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The port had no room for it, though its header may go back to its sender; or it waited too long there.
+    /// The port had no room for it, though its header may go back to its sender.
     Dropped,
+    /// It waited too long in the port.
+    Expired,
     /// It waited there when the run ended.
     Waiting,
     /// It was sent, and its link lost it.
-    Lost(Service),
+    Lost {
+        /// How it was sent.
+        service: Service,
+        /// How it was lost.
+        by: Loss,
+    },
     /// It was sent, and on the link when the run ended.
     Sent(Service),
     /// It arrived at the other end of the link.
@@ -127,6 +134,15 @@ pub enum Fate {
         /// When its last bit arrived; a host's processing comes after that.
         at: Time,
     },
+}
+
+/// How a link loses a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// By its dice.
+    Chance,
+    /// It was down.
+    Down,
 }
 
 /// A packet's time on a line.
@@ -153,8 +169,8 @@ impl Fate {
     /// How the packet was sent, if it was.
     pub fn service(&self) -> Option<Service> {
         match *self {
-            Self::Dropped | Self::Waiting => None,
-            Self::Lost(service) | Self::Sent(service) | Self::Arrived { service, .. } => Some(service),
+            Self::Dropped | Self::Expired | Self::Waiting => None,
+            Self::Lost { service, .. } | Self::Sent(service) | Self::Arrived { service, .. } => Some(service),
         }
     }
 

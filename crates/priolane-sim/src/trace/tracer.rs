@@ -8,7 +8,7 @@ use priolane_core::packet::{Body, Header, Kind, Marks, Packet};
 use priolane_core::port::{Admission, SortBy};
 use priolane_core::units::{Span, Time};
 
-use super::{Backlog, Fate, Hop, Marking, Reading, Service, Trace, TracedPacket, Turn};
+use super::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
 use crate::node::switch::queue_of;
 use crate::scenario::{Nic, Scenario};
 
@@ -24,6 +24,10 @@ pub(crate) enum Seen<'a, B> {
     Admitted(Admission),
     /// A packet that waited at a port was pushed out.
     Evicted { link: LinkId, header: Header },
+    /// A packet waited too long at a port and was taken out.
+    Expired { link: LinkId, header: Header },
+    /// The packet that was put on its line just now is lost on it.
+    Lost(Loss),
     /// The payload of a packet that waits at a port was cut off.
     Trimmed { link: LinkId, before: Header },
     /// A line begins to send a packet.
@@ -119,14 +123,11 @@ impl Tracer {
         self.subject = Some(hop.packet);
     }
 
-    /// The packet that was put on its line just now was not lost: its arrival is `passage`.
+    /// The packet that was put on its line just now is on the link: its arrival is `passage`.
     pub(crate) fn emitted(&mut self, passage: Passage) {
-        let Some(i) = self.started.take() else { return };
-        let hop = &mut self.trace.hops[i];
-        if let Fate::Lost(service) = hop.fate {
-            hop.fate = Fate::Sent(service);
+        if let Some(i) = self.started.take() {
+            self.flying.insert(passage, i);
         }
-        self.flying.insert(passage, i);
     }
 
     /// A node did something.
@@ -136,7 +137,9 @@ impl Tracer {
             Seen::Made { at, packet } => self.made(at, &packet),
             Seen::Offered { link, at, header, ahead } => self.offer(link, at, &header, ahead),
             Seen::Admitted(admission) => self.admit(admission),
-            Seen::Evicted { link, header } => self.evict(link, &header),
+            Seen::Evicted { link, header } => self.take_out(link, &header, Fate::Dropped),
+            Seen::Expired { link, header } => self.take_out(link, &header, Fate::Expired),
+            Seen::Lost(by) => self.lose(by),
             Seen::Trimmed { link, before } => self.trim(link, &before),
             Seen::Started { link, start, left, header } => {
                 self.start(link, Service { start, end: left }, &header);
@@ -196,9 +199,17 @@ impl Tracer {
         self.waiting.entry(hop.link).or_default().push_back(i);
     }
 
-    fn evict(&mut self, link: LinkId, header: &Header) {
+    fn take_out(&mut self, link: LinkId, header: &Header, fate: Fate) {
         if let Some(i) = self.take_waiting(link, header) {
-            self.trace.hops[i].fate = Fate::Dropped;
+            self.trace.hops[i].fate = fate;
+        }
+    }
+
+    fn lose(&mut self, by: Loss) {
+        let Some(i) = self.started.take() else { return };
+        let fate = &mut self.trace.hops[i].fate;
+        if let Fate::Sent(service) = *fate {
+            *fate = Fate::Lost { service, by };
         }
     }
 
@@ -212,11 +223,10 @@ impl Tracer {
         }
     }
 
-    /// Lost, until `emitted` says otherwise.
     fn start(&mut self, link: LinkId, service: Service, header: &Header) {
         self.started = self.take_waiting(link, header);
         if let Some(i) = self.started {
-            self.trace.hops[i].fate = Fate::Lost(service);
+            self.trace.hops[i].fate = Fate::Sent(service);
         }
     }
 

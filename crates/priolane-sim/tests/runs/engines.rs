@@ -2,8 +2,8 @@
 //! outcome, and what is random about the traffic does not depend on who carries it.
 
 use crate::support::{
-    Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, d2tcp, dctcp, drive, fifo, flow, link, new_reno, paccp,
-    paccp_dctcp, physics, prioplus, quiet, scenario,
+    Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
+    paccp, paccp_dctcp, physics, prioplus, quiet, scenario,
 };
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_core::endpoint::{Control, Weights};
@@ -384,4 +384,16 @@ fn bytes_sent_between_samples_add_up_to_what_each_port_served() {
             outcome.samples.ports.iter().all(|s| s.queued_packets == 0 && s.at.0.is_multiple_of(10_000_000))
         );
     }
+}
+
+#[test]
+fn a_flow_may_start_as_late_as_a_run_may_last() {
+    let topology = SingleSwitch { hosts: 2, host_link: link(10, Span::from_us(1)) }.build().unwrap();
+    let late = Time(Time::LATEST.0 - 1_000_000_000);
+    let flows = vec![flow(0, (0, 1), 100_000, Time::ZERO), flow(1, (1, 0), 100_000, late)];
+    let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
+    scenario.stop = Stop::WhenDone { grace: Span::from_us(1), not_before: Time::ZERO, limit: Time::LATEST };
+    let outcome = agreed(&scenario);
+    let [first, second] = [0, 1].map(|flow: usize| outcome.flows[flow].fct);
+    assert!(first.is_some() && first == second, "{first:?} {second:?}");
 }

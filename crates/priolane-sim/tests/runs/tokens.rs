@@ -19,6 +19,7 @@ use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
+use priolane_sim::trace::{self, Fate};
 
 pub(crate) const FRAME: Frame = Frame::ETHERNET;
 
@@ -312,6 +313,26 @@ fn every_flow_ends_and_both_engines_agree_whatever_is_lost() {
     }
     // Tokens, data and signals were lost, each of them often.
     assert!(lost.iter().all(|&n| n > 100), "{lost:?}");
+}
+
+#[test]
+fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
+    let mut seen = [0; 2];
+    for seed in 0..12 {
+        let scenario = random(seed);
+        let mut traced = [0; 2];
+        for flow in 0..scenario.flows.len() as u32 {
+            let (_, trace) = trace::run(&scenario, FlowId(flow), &mut quiet()).unwrap();
+            let with = |fate| trace.hops.iter().filter(|hop| hop.fate == fate).count() as u64;
+            traced[0] += with(Fate::Expired);
+            traced[1] += with(Fate::Dropped);
+        }
+        let ports = agreed(&scenario).ports;
+        let counted = [ports.iter().map(|p| p.expired).sum(), ports.iter().map(|p| p.dropped).sum()];
+        assert_eq!(traced, counted, "seed {seed}");
+        (0..2).for_each(|i| seen[i] += counted[i]);
+    }
+    assert!(seen.iter().all(|&n| n > 100), "{seen:?}");
 }
 
 #[test]

@@ -8,11 +8,12 @@ use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, Limit, SortBy};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
+use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
-use priolane_sim::trace::{self, Backlog, Fate, Hop, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{self, Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
 
 fn traced(scenario: &Scenario, flow: u32) -> (Outcome, Trace) {
     trace::run(scenario, FlowId(flow), &mut quiet()).unwrap()
@@ -122,7 +123,8 @@ fn a_lost_packet_is_sent_again() {
     scenario.flows = vec![flow(0, (0, 1), 200 * 1460, Time(0))];
     scenario.topology.links[3].loss = 0.05;
     let (outcome, trace) = traced(&scenario, 0);
-    let lost: Vec<&Hop> = trace.hops.iter().filter(|hop| matches!(hop.fate, Fate::Lost(_))).collect();
+    let lost: Vec<&Hop> =
+        trace.hops.iter().filter(|hop| matches!(hop.fate, Fate::Lost { by: Loss::Chance, .. })).collect();
     let counted: u64 = outcome.ports.iter().map(|port| port.lost).sum();
     assert!(counted > 3 && lost.len() as u64 == counted, "{counted} lost, {} traced", lost.len());
     for hop in lost {
@@ -139,6 +141,26 @@ fn a_lost_packet_is_sent_again() {
     assert!(trace.packets.iter().any(|p| p.header.kind == Kind::Ack && p.blocks[0].1 > 0));
     // A loss cuts the window: then there is a threshold.
     assert!(trace.state.iter().any(|r| r.metric == "ssthresh_bytes"));
+}
+
+#[test]
+fn a_link_that_is_down_is_told_from_one_that_loses_by_chance() {
+    let mut scenario = three_packets();
+    // The second packet is on the first link, from 6 230 400 to 8 460 800 ps.
+    let cut = Cut::Link(LinkId(0));
+    let failure = Failure {
+        cut,
+        from: Time(8_000_000),
+        until: Some(Time(8_300_000)),
+        reconvergence: Span::from_us(10),
+    };
+    scenario.outages = Outages::new(&scenario.topology, &[failure]).unwrap();
+    let (outcome, trace) = traced(&scenario, 0);
+    let lost =
+        |by| trace.hops.iter().filter(|h| matches!(h.fate, Fate::Lost { by: b, .. } if b == by)).count();
+    let counted: u64 = outcome.ports.iter().map(|port| port.lost).sum();
+    assert!(counted > 0);
+    assert_eq!((lost(Loss::Down) as u64, lost(Loss::Chance)), (counted, 0));
 }
 
 /// Seven flows into host 0, through a port that marks above 5 packets and holds 20.

@@ -253,7 +253,7 @@ impl<E: Endpoint> Host<E> {
             return;
         }
         while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
-            wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
+            wire.observe(|| Seen::Expired { link: self.line.link, header: packet.header });
             self.waiting.remove(id);
             self.counts.expired(now, &packet.header);
         }

@@ -74,7 +74,7 @@ fn each_wrong_line_is_named_with_what_would_be_right() {
         ("link,b,s,99999999Tbps,1us", "rate: '99999999Tbps' is too large"),
         ("link,b,s,1Gbps,0us", "delay of zero"),
         ("link,b,s,1Gbps,0.1ps", "delay: '0.1ps' is not a whole number of picoseconds"),
-        ("link,b,s,1Gbps,1001s", "delay of 1001000000000000 ps: at most 1000 s"),
+        ("link,b,s,1Gbps,251ms", "delay of 251000000000 ps: at most 250 ms"),
         ("link,b,s,1Gbps,-1us", "delay: '-1us' does not start with a number"),
         ("link,b,s,1Gbps,1us,1", "loss of '1': a probability from 0 (no loss) to below 1"),
         ("link,b,s,1Gbps,1us,", "loss of ''"),
