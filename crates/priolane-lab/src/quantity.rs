@@ -5,7 +5,7 @@
 //! second or bytes is refused.
 
 use priolane_core::port::Limit;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{Rate, Span, Time};
 
 /// Why a text is not the quantity asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +21,15 @@ struct Dimension {
     name: &'static str,
     example: &'static str,
     units: &'static [(&'static str, u128)],
+    /// The largest value, in the smallest unit and as it is written.
+    most: (u64, &'static str),
 }
 
 const TIME: Dimension = Dimension {
     name: "a time",
     example: "\"5us\"",
     units: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)],
+    most: (Time::LATEST.0, "2246400s, 26 days"),
 };
 
 const RATE: Dimension = Dimension {
@@ -39,6 +42,7 @@ const RATE: Dimension = Dimension {
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
     ],
+    most: (u64::MAX, "18446744Tbps"),
 };
 
 const BYTES: Dimension = Dimension {
@@ -55,10 +59,15 @@ const BYTES: Dimension = Dimension {
         ("TB", 1_000_000_000_000),
         ("TiB", 1 << 40),
     ],
+    most: (1 << 47, "128TiB"),
 };
 
-const PACKETS: Dimension =
-    Dimension { name: "a number of packets", example: "\"20pkt\"", units: &[("pkt", 1)] };
+const PACKETS: Dimension = Dimension {
+    name: "a number of packets",
+    example: "\"20pkt\"",
+    units: &[("pkt", 1)],
+    most: (u64::MAX, "2^64pkt"),
+};
 
 /// Reads a time such as `"5us"`; whole picoseconds, zero allowed.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
@@ -171,8 +180,12 @@ fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
     };
     let (mantissa, scale) =
         decimal(digits).ok_or_else(|| fail(format!("{shown:?} is not a decimal number with a unit")))?;
-    let product = mantissa.checked_mul(factor).filter(|p| p / scale <= u128::from(u64::MAX));
-    let product = product.ok_or_else(|| fail(format!("{shown:?} is too large")))?;
+    let (most, written) = dimension.most;
+    let product = mantissa.checked_mul(factor).filter(|p| p / scale <= u128::from(most));
+    let product = product.ok_or_else(|| QuantityError {
+        what: format!("{shown:?} is too large"),
+        fix: format!("at most {written}"),
+    })?;
     if !product.is_multiple_of(scale) {
         return Err(fail(format!("{shown:?} is not a whole number of {}", dimension.units[0].0)));
     }
@@ -304,8 +317,17 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_is_the_last_that_is_read() {
+        assert_eq!(span("2246400s"), Ok(Span(Time::LATEST.0)));
+        assert_eq!(span("2246400.000000000001s").unwrap_err().fix, "at most 2246400s, 26 days");
+        assert_eq!(bytes("128TiB"), Ok(1 << 47));
+        assert_eq!(bytes("140737488355329B").unwrap_err().fix, "at most 128TiB");
+        assert_eq!(rate("18446744Tbps").map(Rate::bps), Ok(18_446_744_000_000_000_000));
+    }
+
+    #[test]
     fn what_is_shown_reads_back() {
-        for ps in [0, 1, 999, 1_000, 1_500_000, 5_000_000, u64::MAX] {
+        for ps in [0, 1, 999, 1_000, 1_500_000, 5_000_000, 1 << 47] {
             assert_eq!(span(&show_span(Span(ps))).unwrap(), Span(ps));
             assert_eq!(bytes(&show_bytes(ps)).unwrap(), ps);
         }

@@ -74,7 +74,8 @@ fn published(question: &Question) -> Result<Vec<u64>, Refusal> {
     table.map(|table| table.to_vec()).ok_or_else(|| {
         Refusal::new(
             format!("nothing is published for sizes {name:?} at load {load}"),
-            "solver = \"equal_split\"; published are web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9",
+            "thresholds = { solver = \"equal_split\" } in both assign and host of [scheme.NAME] in the experiment; published are \
+             web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9",
         )
     })
 }

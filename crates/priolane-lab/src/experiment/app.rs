@@ -408,14 +408,14 @@ pub(super) fn load_value(field: &Field<'_>) -> Result<f64, InputError> {
 }
 
 fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
-    let span = |field: Option<Field<'_>>| field.map_or(Ok(Span::ZERO), |field| short(&field));
+    let span = |field: Option<Field<'_>>| field.map_or(Ok(Span::ZERO), |field| field.span());
     let count = |field: Option<Field<'_>>| field.map_or(Ok(1), |f| f.integer(1, 65_535)).map(|n| n as u32);
     Ok(AppText::Query(QueryText {
         query: payload(&keys.need("query", "query = \"1kB\"")?)?,
         fan_out: count(keys.take("fan_out"))?,
         sizes: sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?,
         think: span(keys.take("think"))?,
-        pause: short(&keys.need("pause", "pause = \"1ms\"")?)?,
+        pause: keys.need("pause", "pause = \"1ms\"")?.span()?,
         pauses: match keys.take("pauses") {
             None => PauseRule::Exponential,
             Some(field) if field.choice(&["exponential", "fixed"])? == 0 => PauseRule::Exponential,
@@ -448,7 +448,7 @@ fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputE
 fn ring(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
     Ok(AppText::Ring(RingText {
         reduced: payload(&keys.need("reduced", "reduced = \"100MB\": bytes of all parameters")?)?,
-        compute: short(&keys.need("compute", "compute = \"2ms\"")?)?,
+        compute: keys.need("compute", "compute = \"2ms\"")?.span()?,
         iterations: keys.take("iterations").map(|f| f.integer(1, 1 << 31)).transpose()?.map(|n| n as u32),
         start: start(keys)?,
     }))
@@ -473,26 +473,15 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
     let span = |field: Option<Field<'_>>| match field {
         None => Ok(Span::ZERO),
-        Some(field) => short(&field),
+        Some(field) => field.span(),
     };
     Ok(Start { start: span(keys.take("start"))?, jitter: span(keys.take("jitter"))? })
-}
-
-/// A time of at most 26 days.
-fn short(field: &Field<'_>) -> Result<Span, InputError> {
-    match field.span()? {
-        span if span.0 > 1 << 61 => Err(field.error("this is later than 26 days", "a shorter time")),
-        span => Ok(span),
-    }
 }
 
 /// Payload bytes of a flow, at least 1.
 pub(super) fn payload(field: &Field<'_>) -> Result<u64, InputError> {
     match field.bytes()? {
         0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
-        bytes if bytes > 1 << 47 => {
-            Err(field.error("the flow is above 2^47 bytes", "fewer bytes, or \"endless\""))
-        }
         bytes => Ok(bytes),
     }
 }

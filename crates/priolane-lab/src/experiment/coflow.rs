@@ -206,7 +206,7 @@ impl TraceText {
     /// Its flows between the hosts of a group: port p is the group's host p modulo their number.
     ///
     /// # Errors
-    /// Those of the trace, or if a flow were later than 53 days or there were none.
+    /// Those of the trace, or if a flow were later than 26 days or there were none.
     pub fn flows(&self, sources: &Sources, hosts: &[HostId]) -> Result<Vec<FlowSpec>, InputError> {
         let imported = self.imported(sources, Some(hosts.len() as u32))?;
         let wrong = |what: &str, fix: &str| InputError::new(&self.trace, None, "", what, fix);
@@ -220,7 +220,7 @@ impl TraceText {
             }
             let start = row.flow.start.0 as f64 * self.time_scale;
             if start > LATEST_START.0 as f64 {
-                return Err(wrong("a flow would start after more than 53 days", "a smaller time_scale"));
+                return Err(wrong("a flow would start after more than 26 days", "a smaller time_scale"));
             }
             let bytes = row.flow.size.unwrap_or(0) as f64 * self.bytes_scale;
             flows.push(FlowSpec {

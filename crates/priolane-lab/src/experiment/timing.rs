@@ -85,9 +85,6 @@ pub enum Change {
     Pay(Pair),
 }
 
-/// The latest instant of any run: 100 days.
-const LATEST: Span = Span(100 * 86_400 * 1_000_000_000_000);
-
 /// The latest instant of a run that states none: an hour.
 const DEFAULT_LIMIT: Span = Span(3_600 * 1_000_000_000_000);
 
@@ -96,9 +93,6 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
     let mut keys = field.table()?;
     let limit_field = keys.take("limit");
     let limit = limit_field.as_ref().map(|f| f.positive_span()).transpose()?;
-    if let Some(field) = limit_field.as_ref().filter(|_| limit.is_some_and(|l| l > LATEST)) {
-        return Err(field.error("this is longer than 100 days", "at most \"8640000s\""));
-    }
     if let Some(flows) = keys.take("flows") {
         let flows = flows.integer(1, 50_000_000)?;
         if keys.has("measure") || keys.has("warmup") || keys.has("drain") {
@@ -114,10 +108,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
     let drain = keys.take("drain").map_or(Ok(true), |f| f.truth())?;
     keys.finish()?;
     let end = Span(warmup.0.saturating_add(measure.0));
-    if end > LATEST {
-        return Err(measure_field.error("the run would be longer than 100 days", "a shorter time"));
+    if end > Span::LONGEST {
+        return Err(measure_field.error("the run would be longer than 26 days", "a shorter time"));
     }
-    let limit = limit.unwrap_or(if drain { Span(end.0.saturating_add(DEFAULT_LIMIT.0)) } else { end });
+    let drained = (end + DEFAULT_LIMIT).min(Span::LONGEST);
+    let limit = limit.unwrap_or(if drain { drained } else { end });
     if limit < end {
         let at = limit_field.as_ref().unwrap_or(field);
         return Err(at.error("the limit is before warmup + measure", "a later limit"));

@@ -226,7 +226,7 @@ impl<'a> Collector<'a> {
         i64::try_from(apart)
             .ok()
             .filter(|apart| apart.unsigned_abs() <= LATEST_START.0)
-            .ok_or_else(|| lines.error("", "flows are more than 53 days apart", "import a part of the file"))
+            .ok_or_else(|| lines.error("", "flows are more than 26 days apart", "import a part of the file"))
     }
 
     /// The instant that [`Self::relative`] made `apart` of.
@@ -335,7 +335,7 @@ impl<'a> Collector<'a> {
                 origin + (i128::from(start_of(place)) - i128::from(first)) as u128 + u128::from(spread(row));
             let Some(start) = u64::try_from(start).ok().filter(|&start| start <= LATEST_START.0) else {
                 let fix = "leave --start keep out, or import a part of the file";
-                return Err(lines.whole("a flow would start after more than 53 days", fix));
+                return Err(lines.whole("a flow would start after more than 26 days", fix));
             };
             let id = FlowId(row as u32);
             let mut after: Vec<FlowId> = self

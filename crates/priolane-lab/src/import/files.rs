@@ -190,7 +190,7 @@ fn span(flag: &str, given: &str) -> Result<Span, InputError> {
     let read = if given == "0" { Ok(Span::ZERO) } else { text::span(given).map_err(|e| e.to_string()) };
     let bad = |what: String| InputError::new(flag, None, "", what, "write a time such as 1.5ms or 15s");
     match read {
-        Ok(span) if span.0 > LATEST_START.0 => Err(bad("the time is above 53 days".to_owned())),
+        Ok(span) if span.0 > LATEST_START.0 => Err(bad("the time is above 26 days".to_owned())),
         Ok(span) => Ok(span),
         Err(what) => Err(bad(what)),
     }

@@ -177,20 +177,20 @@ fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static st
     let back = counted(9)?.filter(|&bytes| bytes > 0);
     let packets = counted(10)?;
     let back = back.map(|bytes| Volume { bytes, packets });
-    let port = |column| row.cell(column).map_or(0, port);
+    let port = |column| row.cell(column).map_or(Some(0), port).ok_or("a port is unreadable");
     let protocol = match row.cell(5).map(str::to_ascii_uppercase).as_deref() {
         Some("TCP" | "6") => Protocol::Tcp,
         Some("UDP" | "17") => Protocol::Udp,
         _ => Protocol::Other,
     };
-    Ok(Parsed { ends, ports: [port(6), port(7)], protocol, start, duration, ways: (there, back) })
+    Ok(Parsed { ends, ports: [port(6)?, port(7)?], protocol, start, duration, ways: (there, back) })
 }
 
 /// A port, or ICMP's `type.code` as one number.
-fn port(cell: &str) -> u16 {
+fn port(cell: &str) -> Option<u16> {
     match cell.split_once('.') {
-        Some((kind, code)) => port(kind).wrapping_mul(256).wrapping_add(port(code)),
-        None => cell.parse().unwrap_or(0),
+        Some((kind, code)) => Some(u16::from_be_bytes([kind.parse().ok()?, code.parse().ok()?])),
+        None => cell.parse().ok(),
     }
 }
 

@@ -45,7 +45,8 @@ pub struct Fabric {
 impl Fabric {
     /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
     pub fn headroom(&self, least: u64) -> u64 {
-        let of = |links: &Vec<u64>| links.iter().map(|&bytes| bytes.max(least)).sum();
+        let of =
+            |links: &Vec<u64>| links.iter().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes.max(least)));
         self.headroom.iter().map(of).max().unwrap_or(0)
     }
 }
@@ -84,6 +85,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     super::pfc::check(scheme, fabric)?;
     super::tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
+    windows(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
 
@@ -217,6 +219,17 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
+}
+
+/// What a message of Homa may have on its way is counted in packets.
+fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    let TransportKind::Homa(homa) = &scheme.transport.kind else { return Ok(()) };
+    let most = u64::from(u16::MAX) * u64::from(fabric.frame.mss());
+    if homa.rtt_bytes <= most {
+        return Ok(());
+    }
+    let what = format!("{} are more than 65535 packets", show_bytes(homa.rtt_bytes));
+    Err(Fault::new("transport.rtt_bytes", what, format!("at most {}", show_bytes(most))))
 }
 
 /// How many classes flows are given and are demoted to.

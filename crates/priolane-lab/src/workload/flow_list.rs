@@ -320,7 +320,7 @@ impl<R: BufRead> Cells<'_, R> {
             self.error(column, what, "write nanoseconds, at most three decimals, such as 1500 or 0.125")
         })?;
         if time > LATEST_START {
-            return Err(self.error(column, "the time is above 53 days", "give nanoseconds"));
+            return Err(self.error(column, "the time is above 26 days", "give nanoseconds"));
         }
         Ok(time)
     }

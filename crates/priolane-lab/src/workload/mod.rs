@@ -49,8 +49,8 @@ use crate::source::InputError;
 /// The most flows of a list, from a file or from an app.
 pub const MAX_FLOWS: u32 = 50_000_000;
 
-/// The latest start or deadline of a flow: 53 days.
-pub const LATEST_START: Time = Time(1 << 62);
+/// The latest start or deadline of a flow: 26 days.
+pub const LATEST_START: Time = Time::LATEST;
 
 /// What starts flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,7 +197,7 @@ pub enum AppError {
     #[error("there would be more than 50 million flows")]
     TooMany,
     /// A flow later than [`LATEST_START`].
-    #[error("a flow would start after more than 53 days")]
+    #[error("a flow would start after more than 26 days")]
     TooLate,
 }
 

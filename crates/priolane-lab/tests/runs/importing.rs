@@ -305,6 +305,15 @@ fn both_directions_of_a_connection_are_flows() {
 }
 
 #[test]
+fn an_unreadable_port_is_no_port_zero() {
+    let text = sample!("nfdump_old.csv").replace("40122,5001", "40122,http");
+    let (imported, _) = good(&text, &Options::default());
+    assert!(dropped(&imported).contains(&("a port is unreadable", 3, 0)), "{:?}", dropped(&imported));
+    let icmp = sample!("nfdump_old.csv").replace("5353,53,UDP", "0,8.0,ICMP");
+    assert_eq!(dropped(&good(&icmp, &Options::default()).0).len(), 5);
+}
+
+#[test]
 fn what_cannot_be_guessed_says_what_it_may_be() {
     let refused = |text: &str| read(text, &Options::default()).unwrap_err().to_string();
     assert!(refused("").contains("it has no content"));
@@ -316,7 +325,7 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     let gap = Options { gap: Some(Span(1)), ..Options::default() };
     assert!(read(sample!("yaps_nine.txt"), &gap).unwrap_err().what.contains("--gap has no meaning for yaps"));
     let far = "0 1 0 0 1 0 0 0 1\n1 9999999 0 0 1 0 0 0 1\n";
-    assert!(refused(far).contains("53 days"));
+    assert!(refused(far).contains("26 days"));
     assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));
 }
 

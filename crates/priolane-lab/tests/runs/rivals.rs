@@ -105,6 +105,7 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
         ("unscheduled = 3, cutoffs = [\"15kB\", \"2kB\"]", "cut-offs do not ascend"),
         ("unscheduled = 3, cutoffs = [\"15kB\"]", "1 cut-offs between 3 unscheduled classes"),
         ("unscheduled = 3", "rtt_bytes is not stated"),
+        ("rtt_bytes = \"1GB\"", "1GB are more than 65535 packets"),
         ("unscheduled = 15, cutoffs = [\"2kB\"]", "15 unscheduled and 5 scheduled classes"),
     ];
     for (keys, what) in wrong {

@@ -70,7 +70,7 @@ fn each_defect_has_one_message_with_its_line() {
             "99999999999999999999,0,1,5,0,",
             format!("key `start_ns`: \"99999999999999999999\" is not a time; {time}"),
         ),
-        ("9000000000000000,0,1,5,0,", "key `start_ns`: the time is above 53 days; give nanoseconds".into()),
+        ("9000000000000000,0,1,5,0,", "key `start_ns`: the time is above 26 days; give nanoseconds".into()),
         ("0,4,1,5,0,", "key `src`: there is no host 4; the network has 4 hosts, numbered from 0".into()),
         (
             "0,0,65537,5,0,",
