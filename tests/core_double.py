@@ -18,6 +18,7 @@ class CoreDouble:
         self.failing: set[str] = set()
         self.traced: list[dict[str, Any]] = []
         self.others: list[str] = []
+        self.check_bytes = 20_000_000
 
     def runs(self) -> list[dict[str, Any]]:
         order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
@@ -66,7 +67,14 @@ class CoreDouble:
     def check(self, path: Path, options: str) -> str:
         self.plan(path, options)
         return json.dumps(
-            {"runs": 16, "packet_hops": 1.5e8, "seconds": 90.0, "merged": {"title": "t"}, "warnings": ["small"]}
+            {
+                "runs": 16,
+                "packet_hops": 1.5e8,
+                "seconds": 90.0,
+                "bytes": self.check_bytes,
+                "merged": {"title": "t"},
+                "warnings": ["small"],
+            }
         )
 
     def trace(

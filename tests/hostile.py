@@ -18,7 +18,7 @@ HOSTILE = (
     "x" * 3000,
 )
 # Keys whose values name things of ours, not of the user's: files, kinds, states.
-KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest"}
+KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest", "unit", "goes"}
 
 
 def replaced(value: Any, text: str) -> Any:

@@ -105,10 +105,11 @@ def test_check_prints_numbers_and_warnings(
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     assert main(["check", str(experiment)]) == 0
-    assert capsys.readouterr().out.splitlines()[-5:] == [
+    assert capsys.readouterr().out.splitlines()[-6:] == [
         "runs: 16",
         "packet_hops: 1.50e+08",
-        "seconds: 90.0",
+        "seconds: 90.0 of one core, all runs",
+        "bytes: 20000000 of memory, the run with most",
         "threads: 1 a run: 16 runs keep 4 cores busy, and threads of one run wait for each other",
         "warning: small",
     ]
@@ -116,6 +117,32 @@ def test_check_prints_numbers_and_warnings(
     monkeypatch.setattr("os.cpu_count", lambda: 64)
     assert main(["check", str(experiment)]) == 0
     assert "--threads 4 would use all 64 cores" in capsys.readouterr().out
+
+
+def test_check_warns_of_runs_that_the_machine_has_no_memory_for(
+    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core.check_bytes = 10**15
+    assert main(["check", str(experiment)]) == 0
+    assert "warning: a run is predicted to take 1.00e+06 GB of memory, this machine has" in capsys.readouterr().out
+
+
+def test_another_experiment_is_not_run_over_results(
+    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results"
+    assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 0
+    note = json.loads((out / "grid.json").read_text(encoding="utf-8"))
+    (out / "grid.json").write_text(json.dumps(note | {"title": "of before"}), encoding="utf-8")
+    ran = len(core.ran)
+    assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 2
+    assert f'{out} has the results of "of before"' in capsys.readouterr().err
+    assert len(core.ran) == ran
+
+
+def test_a_file_is_no_directory_of_results(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(experiment)]) == 2
+    assert "no results here" in capsys.readouterr().err
 
 
 def test_list_and_bench_print_tables(

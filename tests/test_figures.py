@@ -10,7 +10,8 @@ from priolane.figures.draw import draw_panel, power_text
 from priolane.figures.style import SOLID, style_of
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.write import write_figures
-from priolane.report.model import Estimate, Panel, Report, _metric_names, short
+from priolane.report.model import Estimate, Panel, Report, _metric_names
+from priolane.report.numbers import short
 
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import worker
+from priolane._core import InputError
 from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
 from priolane.files import sole_writer, write_whole
 from priolane.results import GRID_FILE, Results, load
@@ -93,6 +94,7 @@ def run_grid(
 
 def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
     """Notes the grid, carries out what is missing and weighs it."""
+    _refuse_another(directory, grid)
     _write_grid(directory, grid, options)
     todo = [
         worker.Job(
@@ -110,6 +112,17 @@ def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, wat
     results = load(directory)
     results.judge()
     return results
+
+
+def _refuse_another(directory: Path, grid: Plan) -> None:
+    """Raises `InputError` if the directory has the page of another experiment, which this one's would replace."""
+    if not (directory / GRID_FILE).exists():
+        return
+    there = load(directory).title
+    if there != grid.title:
+        raise InputError(
+            f'{directory} has the results of "{there}", this is "{grid.title}"; choose another directory with -o'
+        )
 
 
 def _write_grid(directory: Path, grid: Plan, options: Options) -> None:

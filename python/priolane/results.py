@@ -171,7 +171,7 @@ def load(directory: str | Path) -> Results:
                 for run in note["runs"]
             ),
         )
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(
             f"{root}: no results here (no {GRID_FILE}); give a directory that `priolane run` wrote"
         ) from error

@@ -5,8 +5,10 @@ does not call it works too: it then reports nothing and is stopped by cancelling
 """
 
 import json
+import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +55,18 @@ _link = _Link()
 
 
 def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
-    """Connects this worker to its parent. Ctrl-C is the parent's to handle: it sets `stop`."""
+    """Connects this worker to its parent. Ctrl-C is the parent's to handle: it sets `stop`. A worker that waits for its
+    next run ends with its parent, however that ends; what it runs looks for itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _link.stop, _link.outbox, _link.parent = stop, outbox, parent
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def carry_out(job: Job, report: Callable[[float, int, int], bool] | None = None) -> Finished:

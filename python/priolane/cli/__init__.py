@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 
@@ -57,8 +59,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; bad input gives one line on standard error."""
+    """Runs one command; bad input gives one line on standard error. Being terminated is as being interrupted."""
     chosen = parser().parse_args(arguments)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code: int = chosen.carry_out(chosen)
         sys.stdout.flush()

@@ -10,7 +10,8 @@ from typing import Any
 from priolane.cli import arguments, show
 from priolane.compare import Change, Comparison, Design, Finding, compare
 from priolane.experiment import PlannedRun
-from priolane.report.model import point_text, short
+from priolane.report.model import point_text
+from priolane.report.numbers import short
 from priolane.results import load
 from priolane.student import LEVEL
 

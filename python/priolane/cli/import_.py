@@ -71,7 +71,7 @@ def _present(report: dict[str, Any]) -> None:
         fold = report["fold"]
         show.line(f"folded {fold['from']} hosts onto {fold['to']}: {fold['factor']:.4g} each")
     if report["waiting"]:
-        show.line(f"warning: {report['waiting']} flows wait for others, which no engine can start yet")
+        show.line(f"{report['waiting']} flows wait for others")
     if report["rounded_times"]:
         show.line(f"{report['rounded_times']} times were finer than a picosecond, and rounded")
     if report["sizes"] is not None:

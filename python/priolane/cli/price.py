@@ -12,7 +12,8 @@ from priolane.cli import arguments, show
 from priolane.cli.progress import Bar
 from priolane.grid import run_grid
 from priolane.prices import RunBills, Worth
-from priolane.report.model import point_text, short
+from priolane.report.model import point_text
+from priolane.report.numbers import short
 from priolane.results import Results
 
 _CALIBRATE = "calibrate"

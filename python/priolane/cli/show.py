@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from priolane.report.model import Report, Verdict, point_text, short
+from priolane.report.model import Report, Verdict, point_text
+from priolane.report.numbers import short
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.DIRECTION_ONLY: "yellow", Verdict.NOT_REPRODUCED: "red"}
 _PLAIN_WIDTH = 200
@@ -32,17 +33,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
 
 
 def claims(report: Report) -> None:
-    """Claim, paper, measured with interval, verdict."""
+    """Claim, what it asks, measured with interval, verdict."""
     rows: list[list[str | Text]] = []
     for claim in report.claims:
         measured = [
-            f"{item.what} {item.estimate}" + (f"  ({point_text(item.at)})" if item.at else "")
-            for item in claim.measured
+            f"{item.what} {item.value}" + (f"  ({point_text(item.at)})" if item.at else "") for item in claim.measured
         ]
         rows.append(
             [
                 f"{claim.section}: {claim.says}",
-                claim.paper,
+                claim.asked,
                 "\n".join(measured),
                 Text(
                     claim.verdict.value + (f", {claim.caveat}" if claim.caveat else ""),
@@ -51,13 +51,13 @@ def claims(report: Report) -> None:
             ]
         )
     if rows:
-        table(["claim", "paper", "measured, 95 % interval", "verdict"], rows)
+        table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
 
 
 def cautions(report: Report) -> None:
     """Checks that do not hold, and warnings: what to look at before trusting the rest."""
     for check in report.checks:
-        if check.state != "ok":
+        if check.state not in ("ok", "open"):
             line(f"check {check.name}: {check.says}")
     for warning in report.warnings:
         line(f"warning: {warning}")

@@ -16,6 +16,7 @@ from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves,
 from priolane.figures.style import INK, applied
 from priolane.figures.traces import paint_traces
 from priolane.report.model import Panel
+from priolane.report.numbers import fitting
 
 SINGLE_IN = 3.3
 DOUBLE_IN = 7.0
@@ -33,8 +34,6 @@ _Y_LABEL_CHARACTERS = 24
 # A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
 _HALF_A_DECADE = 5
-# What a span in seconds is told in, and how many of it are a second.
-_UNITS_OF_TIME = (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
 _PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
@@ -90,7 +89,7 @@ def _unit_of_time(axis: Axis, label: str) -> tuple[str, float]:
     _, top = axis.get_view_interval()
     if not in_seconds or top <= 0:
         return label, 1.0
-    unit, scale = next(((u, s) for u, s in _UNITS_OF_TIME if top * s >= 1.0), _UNITS_OF_TIME[-1])
+    unit, scale = fitting(top, "s")
     return f"{about}({unit}){rest}", scale
 
 

@@ -2,7 +2,8 @@
 
 from priolane.figures.marks import MARKS_PER_CURVE, PanelAxes, dot, legend_entry, line, means
 from priolane.figures.style import INK, style_of
-from priolane.report.model import Mark, Panel, Series, short
+from priolane.report.model import Mark, Panel, Series
+from priolane.report.numbers import short
 
 _SHADE = 0.16
 # Not quite transparent: a browser does not point at what is not painted.

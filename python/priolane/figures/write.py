@@ -1,6 +1,7 @@
 """Writing a report's figures as files: each panel, and all of them together, as PNG and PDF."""
 
 import io
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,9 +11,19 @@ from priolane.figures.style import applied
 from priolane.files import write_whole
 from priolane.report.model import Panel
 
+# What each kind of file would say of its maker and its time, and must not.
+_ENDINGS: dict[str, dict[str, None]] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None}}
+
 
 def write_figures(panels: Sequence[Panel], directory: Path) -> list[Path]:
-    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths."""
+    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths. Figures of panels that
+    are no more are removed."""
+    for nth in itertools.count(len(panels) + 1):
+        stale = [path for path in (directory / f"panel-{nth}.{ending}" for ending in _ENDINGS) if path.exists()]
+        if not stale:
+            break
+        for path in stale:
+            path.unlink()
     if not panels:
         return []
     drawings = {f"panel-{nth}": draw_panel(panel) for nth, panel in enumerate(panels, start=1)}
@@ -22,7 +33,7 @@ def write_figures(panels: Sequence[Panel], directory: Path) -> list[Path]:
 
 def _write(drawing: Drawing, stem: Path) -> list[Path]:
     written = []
-    for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None, "Producer": None})):
+    for ending, metadata in _ENDINGS.items():
         stream = io.BytesIO()
         with applied(SINGLE_IN):
             drawing.figure.savefig(stream, format=ending, metadata=metadata, bbox_inches="tight")

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from priolane.files import parse_json
+from priolane.report.numbers import fitting, short, told
 
 
 class Verdict(StrEnum):
@@ -37,11 +38,17 @@ class Estimate:
 
     def __str__(self) -> str:
         """The mean to three digits, and the interval in brackets."""
+        return self.told()
+
+    def told(self, unit: str = "1") -> str:
+        """The same of an estimate in `unit`, in the unit that fits its mean: `1.76 ms [1.65, 1.87]`."""
         if self.mean is None:
             return "no value"
+        mean = told(self.mean, unit)
         if self.low is None or self.high is None:
-            return short(self.mean)
-        return f"{short(self.mean)} [{short(self.low)}, {short(self.high)}]"
+            return mean
+        _, many = fitting(self.mean, unit)
+        return f"{mean} [{short(self.low * many)}, {short(self.high * many)}]"
 
 
 @dataclass(frozen=True)
@@ -51,18 +58,25 @@ class Measured:
     what: str
     at: Mapping[str, Any]
     estimate: Estimate
+    # As reports have it: `s`, `B`, `Gbit/s`, or `1`.
+    unit: str
     verdict: Verdict | None = None
     blurred: bool = False
+
+    @property
+    def value(self) -> str:
+        """The estimate in words."""
+        return self.estimate.told(self.unit)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper, what was measured, and the verdict. `contrasts` are what the verdict hangs on; one that is
-    `blurred` meets the paper's number with an interval so wide that this says little."""
+    """A sentence of a paper, what it asks of numbers, what was measured, and the verdict. `contrasts` are what the
+    verdict hangs on; one that is `blurred` meets the paper's number with an interval so wide that this says little."""
 
     section: str
     says: str
-    paper: str
+    asked: str
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
@@ -116,7 +130,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Check:
-    """A self-check of the runs: `state` is `ok`, `warn` or `fail`."""
+    """A self-check of the runs: `state` is `ok`, `open` where nobody looked, `warn` or `fail`."""
 
     name: str
     state: str
@@ -166,16 +180,6 @@ class Report:
         )
 
 
-def short(value: float) -> str:
-    """A number to three significant digits, without an exponent where it reads well without one."""
-    if value == 0:
-        return "0"
-    if abs(value) >= 1e5 or abs(value) < 1e-3:
-        return f"{value:.2e}"
-    digits = f"{value:#.3g}"
-    return f"{float(digits):.0f}" if "e" in digits else digits.rstrip(".")
-
-
 def point_text(point: Mapping[str, Any]) -> str:
     """A sweep point in words: `load.value = 0.8`, with the last two parts of each key."""
     return ", ".join(f"{_key_text(key)} = {value}" for key, value in point.items())
@@ -183,8 +187,8 @@ def point_text(point: Mapping[str, Any]) -> str:
 
 def spread(measured: Sequence[Measured]) -> str:
     """Many values in a few words: how many, from the smallest mean to the largest."""
-    means = [item.estimate.mean for item in measured if item.estimate.mean is not None]
-    return f"{len(measured)} values, {short(min(means))} to {short(max(means))}" if means else "no value"
+    means = [(item.estimate.mean, item.unit) for item in measured if item.estimate.mean is not None]
+    return f"{len(measured)} values, {told(*min(means))} to {told(*max(means))}" if means else "no value"
 
 
 def _key_text(key: str) -> str:
@@ -192,28 +196,48 @@ def _key_text(key: str) -> str:
 
 
 _TIME = "time"
-_WITHOUT_NUMBER = {"order": "this order", "equal": "equal", "bound": "a bound", "trend": "this trend"}
 
 
 def _claim(value: Mapping[str, Any]) -> Claim:
     points = value["points"]
-    number = value["paper"]
+    measured = tuple(
+        Measured(item["metric"], point["point"], Estimate.read(item), item["unit"])
+        for point in points
+        for item in point["measured"]
+    )
+    contrasts = tuple(
+        Measured(
+            item["of"], point["point"], Estimate.read(item), item["unit"], Verdict(item["verdict"]), item["blurred"]
+        )
+        for point in points
+        for item in point["contrasts"]
+    )
     return Claim(
         section=value["section"],
         says=value["says"],
-        paper=short(number) if number is not None else _WITHOUT_NUMBER.get(value["kind"], value["kind"]),
-        measured=tuple(
-            Measured(item["metric"], point["point"], Estimate.read(item))
-            for point in points
-            for item in point["measured"]
-        ),
-        contrasts=tuple(
-            Measured(item["of"], point["point"], Estimate.read(item), Verdict(item["verdict"]), item["blurred"])
-            for point in points
-            for item in point["contrasts"]
-        ),
+        asked=_asked(value, contrasts[0].unit if contrasts else "1"),
+        measured=measured,
+        contrasts=contrasts,
         verdict=Verdict(value["verdict"]),
     )
+
+
+def _asked(claim: Mapping[str, Any], unit: str) -> str:
+    """What a claim asks of what it compares, in words: `1.67 within 20 %`."""
+    match claim["kind"]:
+        case "order":
+            return "in this order"
+        case "equal":
+            return f"equal within {100 * claim['within']:g} %"
+        case "ratio":
+            return f"{told(claim['paper'], unit)} within {100 * claim['within']:g} %"
+        case "trend":
+            return "rises" if claim["goes"] == "up" else "falls"
+        case "bound":
+            ends = [f"{side} {told(claim[side], unit)}" for side in ("above", "below") if claim[side] is not None]
+            return ", ".join(ends)
+        case kind:
+            raise KeyError(kind)
 
 
 def _panel(value: Mapping[str, Any]) -> Panel:

@@ -18,7 +18,8 @@ from priolane.figures.draw import draw_panel
 from priolane.figures.svg import page_svg
 from priolane.figures.traces import trace_text
 from priolane.files import write_whole
-from priolane.report.model import Panel, Report, Verdict, point_text, short, spread
+from priolane.report.model import Panel, Report, Verdict, point_text, spread
+from priolane.report.numbers import short
 from priolane.report.over_time import over_time
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
@@ -114,6 +115,7 @@ def badge(verdict: Verdict) -> dict[str, str]:
 
 _STATES = {
     "ok": ("reproduced", "✓ holds"),
+    "open": ("open", "– not checked"),
     "warn": ("direction-only", "! check this"),
     "fail": ("not-reproduced", "✗ fails"),
 }

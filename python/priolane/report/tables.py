@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from priolane.report.model import point_text, short
+from priolane.report.model import point_text
+from priolane.report.numbers import short
 from priolane.results import Results
 
 T = TypeVar("T")

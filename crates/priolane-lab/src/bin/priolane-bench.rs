@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    let rows = ALL.iter().map(|named| format!("\n  {:<22}{}", named.name, named.about));
+    let rows = ALL.iter().map(|named| format!("\n  {:<30}{}", named.name, named.about));
     format!("{USAGE}\nscenarios{}", rows.collect::<String>())
 }
 

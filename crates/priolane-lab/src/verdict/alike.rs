@@ -78,15 +78,25 @@ impl<'a> Alike<'a> {
 
 /// The warnings, each with the run that says it, as few: by their words, each with how many of `runs` say so.
 pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs: usize) -> Vec<String> {
+    let line = |(words, alike): (Vec<&str>, Alike)| {
+        format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
+    };
+    by_words(warnings).into_iter().map(line).collect()
+}
+
+/// The warnings, which no run says, as few.
+pub(super) fn fewer(warnings: &[String]) -> Vec<String> {
+    let said = warnings.iter().map(String::as_str).enumerate();
+    by_words(said).into_iter().map(|(words, alike)| alike.text(&words)).collect()
+}
+
+fn by_words<'a>(warnings: impl Iterator<Item = (usize, &'a str)>) -> BTreeMap<Vec<&'a str>, Alike<'a>> {
     let mut by_words: BTreeMap<Vec<&str>, Alike> = BTreeMap::new();
     for (run, warning) in warnings {
         let Cut { words, numbers } = Cut::of(warning);
         by_words.entry(words).or_default().add(run, &numbers);
     }
-    let line = |(words, alike): (Vec<&str>, Alike)| {
-        format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
-    };
-    by_words.into_iter().map(line).collect()
+    by_words
 }
 
 #[cfg(test)]
@@ -118,5 +128,12 @@ mod tests {
                 "es8: 5 waited (1 of 4 runs)",
             ]
         );
+    }
+
+    #[test]
+    fn warnings_of_no_run_are_merged_without_a_count() {
+        let said =
+            ["the load is 1.5 on the wire", "no core", "the load is 1.21 on the wire"].map(str::to_owned);
+        assert_eq!(fewer(&said), ["no core", "the load is 1.21 to 1.5 on the wire"]);
     }
 }

@@ -25,6 +25,8 @@ pub struct Check {
 pub enum State {
     /// Nothing to see.
     Ok,
+    /// Nobody looked.
+    Open,
     /// Check this before you trust the results.
     Warn,
     /// The results are wrong or not whole.
@@ -73,9 +75,13 @@ fn conservation(records: &[&RunRecord]) -> Check {
 
 fn engines(grid: &Grid, records: &[&RunRecord]) -> Check {
     let verified = records.iter().filter(|record| grid.is_verified(record)).count();
-    let says =
-        format!("{verified} of {} runs were run on both engines, which agreed in every row", records.len());
-    Check { name: "engines", state: State::Ok, says }
+    let (state, says) = if verified == 0 {
+        (State::Open, "no run was run on both engines: --verify does".to_owned())
+    } else {
+        let of = records.len();
+        (State::Ok, format!("{verified} of {of} runs were run on both engines, which agreed in every row"))
+    };
+    Check { name: "engines", state, says }
 }
 
 fn unfinished(records: &[&RunRecord]) -> Check {

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
 use super::path::{MetricPath, Quantity};
 use super::rules::{self, BySeed, Contrast, Published, Scale, Verdict};
-use super::spec::{Claim, ClaimKind, MetricAt};
+use super::spec::{Claim, ClaimKind, Direction, MetricAt, OpenRange};
+use super::unit::Unit;
 use crate::metrics::interval::Interval;
 
 /// A claim and what the runs say of it.
@@ -16,14 +17,57 @@ pub struct ClaimReport {
     pub section: String,
     /// What it says, in words.
     pub says: String,
-    /// `order`, `equal`, `bound`, `ratio` or `trend`.
-    pub kind: &'static str,
-    /// The paper's number, where it gives one.
-    pub paper: Option<f64>,
+    /// What it asks.
+    #[serde(flatten)]
+    pub asks: Asks,
     /// What the runs say, point by point (for a trend: line by line).
     pub points: Vec<PointReport>,
     /// The worst of the points' verdicts.
     pub verdict: Verdict,
+}
+
+/// What a claim asks of what is measured; its `kind` is that of experiment files.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Asks {
+    /// That the metrics decrease.
+    Order,
+    /// That they are equal.
+    Equal {
+        /// Widest ratio of two of them, less one.
+        within: f64,
+    },
+    /// That the metric lies beyond a number, in its unit, or between two.
+    Bound {
+        /// The lower one.
+        above: Option<f64>,
+        /// The upper one.
+        below: Option<f64>,
+    },
+    /// That the metric, or the ratio of two, is the paper's number.
+    Ratio {
+        /// The number.
+        paper: f64,
+        /// Half width of the band around it, relative.
+        within: f64,
+    },
+    /// That the metric goes one way.
+    Trend {
+        /// Which.
+        goes: Direction,
+    },
+}
+
+impl From<&ClaimKind> for Asks {
+    fn from(kind: &ClaimKind) -> Self {
+        match *kind {
+            ClaimKind::Order(_) => Self::Order,
+            ClaimKind::Equal { within, .. } => Self::Equal { within },
+            ClaimKind::Bound { range: OpenRange { above, below }, .. } => Self::Bound { above, below },
+            ClaimKind::Ratio { paper, within, .. } => Self::Ratio { paper, within },
+            ClaimKind::Trend { goes, .. } => Self::Trend { goes },
+        }
+    }
 }
 
 /// A claim at one sweep point.
@@ -44,9 +88,17 @@ pub struct PointReport {
 pub struct Measured {
     /// The metric path; followed by ` at ` and x for a trend, or the point where it is one of its own.
     pub metric: String,
+    /// What it is in.
+    pub unit: Unit,
     /// Mean and interval over seeds.
     #[serde(flatten)]
     pub value: Interval,
+}
+
+impl Measured {
+    fn new(metric: String, quantity: Quantity, values: &BySeed) -> Self {
+        Self { metric, unit: quantity.unit(), value: quantity.interval(values) }
+    }
 }
 
 /// A comparison, paired by seed.
@@ -54,6 +106,8 @@ pub struct Measured {
 pub struct ContrastReport {
     /// What is compared: `a / b`, `a - b`, or `slope of a`.
     pub of: String,
+    /// What it is in; of a slope `1`, whatever it is along.
+    pub unit: Unit,
     /// Mean (of ratios: geometric) and interval over seeds.
     #[serde(flatten)]
     pub value: Interval,
@@ -64,8 +118,15 @@ pub struct ContrastReport {
 }
 
 impl ContrastReport {
-    fn new(of: String, value: Interval, verdict: Verdict) -> Self {
-        Self { of, value, verdict, blurred: false }
+    fn new(of: String, unit: Unit, value: Interval, verdict: Verdict) -> Self {
+        Self { of, unit, value, verdict, blurred: false }
+    }
+
+    /// Of one reading alone.
+    fn of_one((reading, values): &Evidence, judge: impl Fn(&Interval) -> Verdict) -> Self {
+        let value = Interval::of(&rules::values(values));
+        let verdict = judge(&value);
+        Self::new(reading.to_string(), reading.unit(), value, verdict)
     }
 }
 
@@ -77,10 +138,6 @@ pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
 }
 
 fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
-    let paper = match claim.kind {
-        ClaimKind::Ratio { paper, .. } => Some(paper),
-        _ => None,
-    };
     let points = match parse_all(&claim.kind) {
         Ok(paths) => {
             let mut court = Court { grid, claim, warnings };
@@ -95,8 +152,7 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
     ClaimReport {
         section: claim.section.clone(),
         says: claim.says.clone(),
-        kind: claim.kind.name(),
-        paper,
+        asks: Asks::from(&claim.kind),
         points,
         verdict,
     }
@@ -108,6 +164,12 @@ struct Reading {
     path: MetricPath,
     /// Keys that are at other values than at the claim's point.
     at: Point,
+}
+
+impl Reading {
+    fn unit(&self) -> Unit {
+        self.path.measure.quantity.unit()
+    }
 }
 
 impl std::fmt::Display for Reading {
@@ -161,8 +223,7 @@ impl Court<'_> {
                     BySeed::new()
                 }
             };
-            let value = Interval::of(&rules::values(&values));
-            report.measured.push(Measured { metric: reading.to_string(), value });
+            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.quantity, &values));
             evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
@@ -184,10 +245,7 @@ impl Court<'_> {
                     .collect()
             }
             ClaimKind::Bound { range, .. } => {
-                let (reading, values) = &evidence[0];
-                let value = Interval::of(&rules::values(values));
-                let verdict = rules::bounded(&value, *range);
-                vec![ContrastReport::new(reading.to_string(), value, verdict)]
+                vec![ContrastReport::of_one(&evidence[0], |value| rules::bounded(value, *range))]
             }
             ClaimKind::Ratio { paper, within, over, .. } => {
                 let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
@@ -204,12 +262,7 @@ impl Court<'_> {
                 Contrast::Ratio(ratio) => published.judge(&ratio),
                 Contrast::Difference(_) => Verdict::NotReproduced,
             }),
-            _ => {
-                let (reading, values) = &evidence[0];
-                let value = Interval::of(&rules::values(values));
-                let verdict = published.judge(&value);
-                ContrastReport::new(reading.to_string(), value, verdict)
-            }
+            _ => ContrastReport::of_one(&evidence[0], |value| published.judge(value)),
         };
         report.blurred = report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value);
         if report.blurred {
@@ -227,7 +280,7 @@ impl Court<'_> {
             let at = self.evidence(path, point, &mut complete);
             let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
             let metric = format!("{path} at {label}");
-            report.measured.push(Measured { metric, value: Interval::of(&rules::values(&at)) });
+            report.measured.push(Measured::new(metric, path.measure.quantity, &at));
             values.push((x, at));
         }
         let ClaimKind::Trend { goes, .. } = self.claim.kind else { return report };
@@ -236,7 +289,7 @@ impl Court<'_> {
             complete = false;
         }
         let (value, verdict) = rules::trend(&values, goes);
-        report.contrasts = vec![ContrastReport::new(format!("slope of {path}"), value, verdict)];
+        report.contrasts = vec![ContrastReport::new(format!("slope of {path}"), Unit::One, value, verdict)];
         report.verdict = Some(if complete { verdict } else { Verdict::Incomplete });
         report
     }
@@ -262,11 +315,11 @@ impl Court<'_> {
 
 fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> ContrastReport {
     let contrast = rules::contrast(&a.1, &b.1);
-    let (sign, value) = match contrast {
-        Contrast::Ratio(ratio) => ("/", ratio),
-        Contrast::Difference(difference) => ("-", difference),
+    let (sign, unit, value) = match contrast {
+        Contrast::Ratio(ratio) => ("/", Unit::One, ratio),
+        Contrast::Difference(difference) => ("-", a.0.unit(), difference),
     };
-    ContrastReport::new(format!("{} {sign} {}", a.0, b.0), value, judge(contrast))
+    ContrastReport::new(format!("{} {sign} {}", a.0, b.0), unit, value, judge(contrast))
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

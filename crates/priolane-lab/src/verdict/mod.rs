@@ -9,6 +9,7 @@ pub mod path;
 pub mod rules;
 pub mod spec;
 mod thresholds;
+mod unit;
 
 use std::path::Path;
 
@@ -17,11 +18,12 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 pub use self::checks::{Check, State};
-pub use self::claims::{ClaimReport, ContrastReport, Measured, PointReport};
+pub use self::claims::{Asks, ClaimReport, ContrastReport, Measured, PointReport};
 use self::grid::Grid;
 pub use self::panels::{Mark, PanelReport, Series};
 pub use self::rules::Verdict;
 use self::spec::Spec;
+pub use self::unit::Unit;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
 use crate::plan::{Plan, Run};
@@ -99,7 +101,7 @@ pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
     let grid = Grid::load(plan, &spec, dir);
     let (claims, claim_warnings) = claims::judge_all(&grid);
     let (panels, panel_warnings) = panels::draw_all(&grid);
-    let mut warnings = plan.warnings.clone();
+    let mut warnings = alike::fewer(&plan.warnings);
     warnings.extend(run_warnings(&grid));
     warnings.extend(claim_warnings);
     warnings.extend(panel_warnings);

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::claims::{Line, as_map, lines};
 use super::grid::{Gap, Grid, OverTime, StoredFlow, value_of};
 use super::path::{Measure, MetricPath, Quantity};
-use super::rules;
 use super::spec::{self, Panel, PanelKind};
 use crate::metrics::interval::Interval;
 use crate::metrics::{PerMille, SizeClass, percentile, slowdown};
@@ -189,10 +188,7 @@ fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: 
 }
 
 fn mean(grid: &Grid, path: &MetricPath, point: usize) -> Interval {
-    let interval = Interval::of(&rules::values(&grid.by_seed(path, point).0));
-    // An interval over few seeds knows nothing of where values end.
-    let (least, most) = path.measure.quantity.range();
-    interval.map(|y| y.clamp(least, most))
+    path.measure.quantity.interval(&grid.by_seed(path, point).0)
 }
 
 /// Percentiles of the pooled flows at which a distribution is drawn.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::rules::{self, BySeed};
 use crate::metrics::coflows::CoflowSummary;
 use crate::metrics::effective::EffectiveRecord;
-use crate::metrics::interval::half_width;
+use crate::metrics::interval::{Interval, half_width};
 use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::PortSummary;
 use crate::metrics::rates::RateRecord;
@@ -443,6 +444,12 @@ impl Quantity {
             | Self::Loss => (0.0, 1.0),
             _ => (0.0, f64::INFINITY),
         }
+    }
+
+    /// Mean and interval of its values by seed: one over few seeds knows nothing of where values end.
+    pub fn interval(self, values: &BySeed) -> Interval {
+        let (least, most) = self.range();
+        Interval::of(&rules::values(values)).map(|x| x.clamp(least, most))
     }
 
     /// Its value for a whole run, where it is one of no class of flows; `None` for others.

@@ -117,17 +117,6 @@ impl ClaimKind {
         }
     }
 
-    /// The kind's name in experiment files and reports.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Order(_) => "order",
-            Self::Equal { .. } => "equal",
-            Self::Bound { .. } => "bound",
-            Self::Ratio { .. } => "ratio",
-            Self::Trend { .. } => "trend",
-        }
-    }
-
     /// All metrics it names, in order.
     pub fn metrics(&self) -> Vec<MetricAt> {
         match self {

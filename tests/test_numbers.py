@@ -1,0 +1,49 @@
+"""Numbers as people read them, and what claims ask in words."""
+
+import pytest
+
+from priolane.report.model import Estimate, Measured, _asked, spread
+from priolane.report.numbers import told
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (9.04e-4, "s", "904 us"),
+        (0.00176, "s", "1.76 ms"),
+        (3e-10, "s", "0.300 ns"),
+        (0.0, "s", "0 ns"),
+        (384_500.0, "B", "384 kB"),
+        (12.0, "B", "12.0 B"),
+        (0.25, "Gbit/s", "250 Mbit/s"),
+        (1.67, "1", "1.67"),
+    ],
+)
+def test_values_are_told_in_the_unit_that_fits(value: float, unit: str, text: str) -> None:
+    assert told(value, unit) == text
+
+
+def test_an_interval_is_in_the_unit_of_its_mean() -> None:
+    assert Estimate(0.0011, 0.0009, 0.0013, 5).told("s") == "1.10 ms [0.900, 1.30]"
+    assert Estimate(0.0011, None, None, 1).told("s") == "1.10 ms"
+    assert Estimate(None, None, None, 0).told("s") == "no value"
+
+
+def test_many_values_are_told_by_their_ends_each_in_its_unit() -> None:
+    values = [Measured("fct.all.top", {}, Estimate(mean, None, None, 1), "s") for mean in (4.28e-4, 1e-3, 1.75e-3)]
+    assert spread(values) == "3 values, 428 us to 1.75 ms"
+
+
+@pytest.mark.parametrize(
+    ("claim", "unit", "text"),
+    [
+        ({"kind": "order"}, "1", "in this order"),
+        ({"kind": "equal", "within": 0.1}, "1", "equal within 10 %"),
+        ({"kind": "ratio", "paper": 1.67, "within": 0.25}, "1", "1.67 within 25 %"),
+        ({"kind": "bound", "above": None, "below": 6.4e-4}, "s", "below 640 us"),
+        ({"kind": "bound", "above": 0.0, "below": 0.5}, "1", "above 0, below 0.500"),
+        ({"kind": "trend", "goes": "down"}, "1", "falls"),
+    ],
+)
+def test_a_claim_says_what_it_asks(claim: dict[str, object], unit: str, text: str) -> None:
+    assert _asked(claim, unit) == text
