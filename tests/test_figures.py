@@ -4,10 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from made import FIXTURES
-from priolane.figures.draw import draw_panel, power_text
-from priolane.figures.style import SOLID, style_of
+from priolane.figures.draw import DOUBLE_IN, SINGLE_IN, draw_all, draw_panel, power_text, width_of
+from priolane.figures.marks import Drawing
+from priolane.figures.room import Font, legend_columns, wrapped
+from priolane.figures.style import SOLID, applied, style_of
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.write import write_figures
 from priolane.report.model import Estimate, Panel, Report, _metric_names
@@ -204,3 +208,104 @@ def test_bars_of_one_thing_are_named_by_their_series() -> None:
     texts = [element.text or "" for element in svg_of(replace(panel, series=series)).iter(f"{{{SVG}}}text")]
     assert {one.label for one in series} <= set(texts)
     assert str(series[0].marks[0].x) not in texts
+
+
+def many(panel: Panel, series: int) -> Panel:
+    """A panel with so many series of different schemes."""
+    return replace(
+        panel,
+        series=tuple(replace(panel.series[0], scheme=f"scheme{nth}", label=f"scheme{nth}") for nth in range(series)),
+    )
+
+
+def laid_out(drawing: Drawing) -> Figure:
+    """The figure with everything where drawing puts it."""
+    with applied(SINGLE_IN):
+        drawing.figure.draw_without_rendering()
+    return drawing.figure
+
+
+def height_in(axes: Axes) -> float:
+    figure = axes.get_figure(root=True)
+    assert figure
+    return float(axes.get_position().height * figure.get_size_inches()[1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("nth", range(4), ids=["line", "line", "bar", "cdf"])
+def test_axes_keep_their_height_whatever_the_legend_needs(nth: int) -> None:
+    for series in (2, 12, 20):
+        figure = laid_out(draw_panel(many(REPORT.panels[nth], series)))
+        (axes,) = figure.axes
+        assert height_in(axes) >= 1.29
+        (legend,) = figure.legends
+        x_axis = axes.xaxis.get_tightbbox()
+        assert x_axis
+        assert legend.get_window_extent().y1 <= x_axis.y0
+        assert legend.get_window_extent().y0 >= 0
+        assert legend.get_window_extent().x0 >= 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_axes_of_all_panels_keep_their_height_beside_a_long_legend() -> None:
+    panels = [many(panel, 20) if nth % 2 else panel for nth, panel in enumerate(REPORT.panels)]
+    assert min(map(height_in, laid_out(draw_all(panels)).axes)) >= 1.44
+
+
+def test_a_panel_of_few_series_has_the_usual_height() -> None:
+    for panel in REPORT.panels:
+        assert draw_panel(panel).figure.get_size_inches() == pytest.approx((SINGLE_IN, 0.68 * SINGLE_IN))
+
+
+@pytest.mark.parametrize("title", ["How much sooner flows end than with DCTCP", "W" * 60, "as wide as can be " * 9])
+def test_titles_end_inside_of_the_figure(title: str) -> None:
+    figure = laid_out(draw_panel(replace(REPORT.panels[0], title=title)))
+    drawn = figure.axes[0].get_title(loc="left")
+    assert drawn.split()[0] == title[: len(drawn.split()[0])]
+    (text,) = figure.axes[0].findobj(lambda part: getattr(part, "get_text", str)() == drawn)
+    assert text.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_text_is_wrapped_at_spaces_then_behind_joints_then_anywhere() -> None:
+    font = Font(7.5)
+    assert wrapped("one two", font.width("one two"), font) == ["one two"]
+    assert wrapped("one two", font.width("one tw"), font) == ["one", "two"]
+    assert wrapped("deadline_miss_rate", font.width("deadline_miss_"), font) == ["deadline_miss_", "rate"]
+    assert wrapped("mmmm", font.width("mm"), font) == ["mm", "mm"]
+
+
+@pytest.mark.parametrize("groups", [3, 6, 9])
+def test_names_below_bars_are_whole_and_inside_of_the_figure(groups: int) -> None:
+    names = [f"deadline_miss_rate_of_class_{nth}" for nth in range(groups)]
+    one = REPORT.panels[2].series[0]
+    marks = tuple(replace(one.marks[0], x=name) for name in names)
+    figure = laid_out(draw_panel(replace(REPORT.panels[2], series=(replace(one, marks=marks),))))
+    ticks = figure.axes[0].get_xticklabels()
+    assert ["".join(tick.get_text().split()) for tick in ticks] == names
+    assert all(tick.get_window_extent().x0 >= 0 and tick.get_window_extent().y0 >= 0 for tick in ticks)
+
+
+def test_many_bars_have_the_width_of_a_page() -> None:
+    few, wide = REPORT.panels[2], many(REPORT.panels[2], 17)  # 51 bars
+    assert (width_of(few), width_of(wide)) == (SINGLE_IN, DOUBLE_IN)
+    assert draw_panel(wide).figure.get_size_inches()[0] == DOUBLE_IN
+    axes = laid_out(draw_all([few, wide, few])).axes
+    assert axes[1].get_position().width > 1.9 * axes[0].get_position().width
+    assert len({round(one.get_position().y0, 3) for one in axes}) == 3
+
+
+def test_an_interval_far_beyond_the_bars_leaves_them_to_be_seen() -> None:
+    panel = REPORT.panels[2]
+    wide = replace(panel.series[0].marks[0].estimate, mean=1.0, low=-90.0, high=92.0)
+    marks = (replace(panel.series[0].marks[0], estimate=wide),)
+    series = (replace(panel.series[0], marks=marks),)
+    low, high = draw_panel(replace(panel, series=series, reference=None)).figure.axes[0].get_ylim()
+    assert (low, high) == (-2.0, 3.0)
+
+
+def test_a_legend_has_as_few_rows_as_fit() -> None:
+    with applied(SINGLE_IN):
+        assert legend_columns(["nos2", "pias", "es8", "dctcp"], SINGLE_IN) == 4
+        assert legend_columns(["x" * 40] * 3, SINGLE_IN) == 1
+        # 5 would fit, in two rows of 5 and 1: 3 and 3 are as few.
+        assert legend_columns(["abc"] * 6, SINGLE_IN) == 3

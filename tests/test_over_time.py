@@ -139,6 +139,14 @@ def test_every_bin_can_be_pointed_at_without_scripts(results: Results) -> None:
     assert "s0-&gt;h1: bytes sent" in page
 
 
+def test_the_axis_reaches_the_largest_reading(results: Results) -> None:
+    # One instant of 90 kB in a bin of 4: the line is at 22.5 kB, the shade goes up to 90.
+    write_series(results, "nos2", 1, port(10, "s0->h1", 90_000, 1250), 4001 * US)
+    low, high = draw_panel(panels(results)["s0->h1: bytes waiting"]).figure.axes[0].get_ylim()
+    assert low == 0
+    assert high == pytest.approx(1.05 * 90)
+
+
 def test_results_without_samples_have_no_such_section(results: Results) -> None:
     assert over_time(results) is None
     assert "Over time" not in write_page(results).read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 """Laying out figures: one panel at the width of a column, or all panels at the width of a page."""
 
 import math
-import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import offset_copy
 
 from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves, paint_lines
+from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.style import INK, applied
 from priolane.figures.traces import paint_traces
 from priolane.report.model import Panel
@@ -21,57 +22,143 @@ from priolane.report.numbers import fitting
 SINGLE_IN = 3.3
 DOUBLE_IN = 7.0
 _ROW_IN = 2.45
+# Axes are at least so high, whatever stands below and above: a figure grows where there would be less.
+_AXES_IN = 1.3
+_AXES_IN_ROW_IN = 1.45
+# So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
+_AMPLE_IN = 12.0
+# Bars, of all series together, that a column has room for; more have the width of a page.
+_BARS_IN_COLUMN = 30
 # From the ticks and the label of an x axis to a legend.
 _BEFORE_LEGEND_IN = 0.06
-# Width of a legend's row, in characters, at the width of a column; each entry's symbol takes as much as 8.
-_LEGEND_CHARACTERS = 52
-_SYMBOL_CHARACTERS = 8
+# What stays free beside a title or a legend.
+_MARGIN_IN = 0.06
 # Longest texts that a panel has room for.
-_TITLE_CHARACTERS = 46
-_TITLE_LINES = 2
+_TITLE_LINES = 3
 _LABEL_CHARACTERS = 40
-_Y_LABEL_CHARACTERS = 24
+_Y_LABEL_IN = 1.45
+# Axes that end before this part of the width have another panel to their right.
+_LEFT_HALF = 0.6
 # A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
 _HALF_A_DECADE = 5
 _PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
+@dataclass(frozen=True)
+class _Painted:
+    """A panel, its axes, and the names below the x axis, if it has names."""
+
+    panel: Panel
+    axes: Axes
+    names: list[str]
+
+
+def width_of(panel: Panel) -> float:
+    """The width of a panel in inches: a column's, or a page's where a column has no room for its bars."""
+    bars = sum(len(series.marks) for series in panel.series) if panel.kind == "bar" else 0
+    return DOUBLE_IN if bars > _BARS_IN_COLUMN else SINGLE_IN
+
+
 def draw_panel(panel: Panel) -> Drawing:
-    """One panel at the width of a column (3.3 in)."""
+    """One panel at the width of a column (3.3 in), or of a page where it has many bars."""
+    width = width_of(panel)
     with applied(SINGLE_IN):
         drawing = Drawing(Figure())
-        axes = drawing.figure.add_subplot()
-        _paint(panel, PanelAxes(axes, drawing, "p0"))
-        handles, labels = _legend_of(axes, panel)
+        _, height = drawing.figure.get_size_inches()
+        drawing.figure.set_size_inches(width, _AMPLE_IN)
+        painted = _paint(panel, PanelAxes(drawing.figure.add_subplot(), drawing, "p0"))
+        _lay_out(drawing.figure)
+        _fit_texts(painted)
+        handles, labels = _legend_of(painted)
         if len(labels) > 1:
-            drawing.figure.legend(handles, labels, loc="outside lower center", ncols=_legend_columns(labels))
+            columns = legend_columns(labels, width - _MARGIN_IN)
+            drawing.figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+        _set_height(drawing.figure, height, [_AXES_IN])
     return drawing
 
 
 def draw_all(panels: Sequence[Panel]) -> Drawing:
-    """All panels side by side, two in a row, at the width of a page (7 in)."""
-    rows = (len(panels) + 1) // 2
-    columns = min(len(panels), 2)
+    """All panels at the width of a page (7 in): two in a row, and those as wide as a page in rows of their own."""
+    places = _rows_of(panels)
+    rows = max(row for row, _ in places) + 1
+    columns = min(len(panels), 2) if max(map(width_of, panels)) == SINGLE_IN else 2
     width = DOUBLE_IN if columns == 2 else SINGLE_IN
     with applied(width):
-        drawing = Drawing(Figure(figsize=(width, _ROW_IN * rows)))
-        for index, panel in enumerate(panels):
-            axes = drawing.figure.add_subplot(rows, columns, index + 1)
-            _paint(panel, PanelAxes(axes, drawing, f"p{index}"))
-            handles, labels = _legend_of(axes, panel)
-            if len(labels) > 1:
-                drop = _depth_of(axes) + _BEFORE_LEGEND_IN
-                axes.legend(
-                    handles,
-                    labels,
-                    ncols=_legend_columns(labels),
-                    loc="upper center",
-                    bbox_to_anchor=(0.5, 0),
-                    bbox_transform=offset_copy(axes.transAxes, fig=drawing.figure, y=-drop, units="inches"),
-                    borderaxespad=0,
-                )
+        drawing = Drawing(Figure(figsize=(width, _AMPLE_IN * rows)))
+        grid = drawing.figure.add_gridspec(rows, columns)
+        painted = []
+        for index, (panel, (row, column)) in enumerate(zip(panels, places, strict=True)):
+            spot = grid[row, :] if width_of(panel) == DOUBLE_IN else grid[row, column]
+            painted.append(_paint(panel, PanelAxes(drawing.figure.add_subplot(spot), drawing, f"p{index}")))
+        _lay_out(drawing.figure)
+        for one in painted:
+            _fit_texts(one)
+            _put_legend_below(one)
+        _set_height(drawing.figure, _ROW_IN * rows, [_AXES_IN_ROW_IN] * rows)
     return drawing
+
+
+def _rows_of(panels: Sequence[Panel]) -> list[tuple[int, int]]:
+    """Row and column of each panel."""
+    places: list[tuple[int, int]] = []
+    row, column = 0, 0
+    for panel in panels:
+        if column == 1 and width_of(panel) == DOUBLE_IN:
+            row, column = row + 1, 0
+        places.append((row, column))
+        full = column == 1 or width_of(panel) == DOUBLE_IN
+        row, column = (row + 1, 0) if full else (row, 1)
+    return places
+
+
+def _put_legend_below(painted: _Painted) -> None:
+    """A legend below the x axis, of the width of the panel's part of the page."""
+    handles, labels = _legend_of(painted)
+    if len(labels) < 2:
+        return
+    axes = painted.axes
+    drop = _depth_of(axes) + _BEFORE_LEGEND_IN
+    axes.legend(
+        handles,
+        labels,
+        ncols=legend_columns(labels, width_of(painted.panel) - _MARGIN_IN),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=offset_copy(axes.transAxes, fig=axes.get_figure(root=True), y=-drop, units="inches"),
+        borderaxespad=0,
+    )
+
+
+def _lay_out(figure: Figure) -> None:
+    """Places axes and texts as drawing will."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+def _set_height(figure: Figure, usual: float, rows: Sequence[float]) -> None:
+    """Gives a figure its usual height, or more if axes were lower than `rows` says, each for the axes of a row."""
+    _lay_out(figure)
+    width, ample = figure.get_size_inches()
+    tops = {round(axes.get_position().y0, 6): axes.get_position().height for axes in figure.axes}
+    around = ample * (1 - sum(tops.values()))
+    figure.set_size_inches(width, max(usual, around + sum(rows)))
+
+
+def _fit_texts(painted: _Painted) -> None:
+    """Title and names below the x axis as the axes have room for, once these are placed."""
+    axes, figure = painted.axes, painted.axes.get_figure(root=True)
+    if figure is None:
+        return
+    width, _ = figure.get_size_inches()
+    place = axes.get_position()
+    # As wide as the axes and what is free to their right, up to the next panel or the edge.
+    room = place.width * width if place.x1 < _LEFT_HALF else (1 - place.x0) * width
+    title = wrapped(painted.panel.title, room - _MARGIN_IN, Font.of("axes.title"))
+    axes.set_title("\n".join(shortened(title, _TITLE_LINES)), pad=6)
+    if painted.names:
+        name_categories(axes, [_clipped(name) for name in painted.names])
 
 
 def power_text(value: float, _position: int | None = None) -> str:
@@ -120,12 +207,10 @@ def _name_powers(axis: Axis, scale: float) -> None:
     axis.set_minor_formatter(FuncFormatter(between))
 
 
-def _paint(panel: Panel, place: PanelAxes) -> None:
+def _paint(panel: Panel, place: PanelAxes) -> _Painted:
+    """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
     axes = place.axes
-    if panel.has_values:
-        _PAINTERS[panel.kind](panel, place)
-    title = textwrap.wrap(panel.title, _TITLE_CHARACTERS, max_lines=_TITLE_LINES, placeholder=" …")
-    axes.set_title("\n".join(title), pad=6)
+    names = _PAINTERS[panel.kind](panel, place) if panel.has_values else []
     axes.set_xlabel(_clipped(panel.x_label))
     if panel.log_x:
         axes.set_xscale("log")
@@ -134,13 +219,14 @@ def _paint(panel: Panel, place: PanelAxes) -> None:
         axes.set_yscale("log")
     y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
     (_name_powers if panel.log_y else _name_ticks)(axes.yaxis, scale)
-    axes.set_ylabel("\n".join(textwrap.wrap(_clipped(y_label), _Y_LABEL_CHARACTERS)))
+    axes.set_ylabel("\n".join(wrapped(_clipped(y_label), _Y_LABEL_IN, Font.of("axes.label"))))
     if not panel.has_values:
         axes.set_xticks([])
         axes.set_yticks([])
         axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", va="center", color=INK)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
+    return _Painted(panel, axes, names)
 
 
 def _depth_of(axes: Axes) -> float:
@@ -153,17 +239,12 @@ def _depth_of(axes: Axes) -> float:
     return 0.0 if extent is None else max(0.0, float(axes.bbox.y0 - extent.y0)) / figure.dpi
 
 
-def _legend_of(axes: Axes, panel: Panel) -> tuple[list[Artist], list[str]]:
+def _legend_of(painted: _Painted) -> tuple[list[Artist], list[str]]:
     """Handles and labels in the order of the series; none where nothing is drawn."""
-    if not panel.has_values:
+    if not painted.panel.has_values:
         return [], []
-    handles, keys = axes.get_legend_handles_labels()
-    return list(handles), [_clipped(panel.series[int(key)].label) for key in keys]
-
-
-def _legend_columns(labels: Sequence[str]) -> int:
-    entry = max(len(label) for label in labels) + _SYMBOL_CHARACTERS
-    return max(1, min(len(labels), _LEGEND_CHARACTERS // entry))
+    handles, keys = painted.axes.get_legend_handles_labels()
+    return list(handles), [_clipped(painted.panel.series[int(key)].label) for key in keys]
 
 
 def _clipped(text: str) -> str:

@@ -19,9 +19,8 @@ _MOST_TICKS = 8
 MARKS_PER_CURVE = 7
 # A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.
 _MOST_MARKS = 20
-_NAME_CHARACTERS = 16
-# Names below bars stand level while all of them, were they as long as the longest, together are no longer.
-_LEVEL_CHARACTERS = 36
+# How far beyond bars an axis goes for the sake of intervals, in heights of all bars.
+_BEYOND_BARS = 2.0
 
 
 @dataclass
@@ -54,8 +53,8 @@ def hover_text(series: Series, panel: Panel, mark: Mark) -> str:
     return f"{series.label}, {where}: {mark.estimate}, {seeds}"
 
 
-def paint_lines(panel: Panel, place: PanelAxes) -> None:
-    """A line with marks per series, over numbers or names."""
+def paint_lines(panel: Panel, place: PanelAxes) -> list[str]:
+    """A line with marks per series, over numbers or names; returns the names below the x axis."""
     names = _categories(panel)
     for order, series in enumerate(panel.series):
         look = style_of(series.look or series.scheme)
@@ -73,13 +72,15 @@ def paint_lines(panel: Panel, place: PanelAxes) -> None:
         _fit_to_lines(panel, place.axes)
     numbers = sorted(_numbers(panel))
     if names:
-        place.axes.set_xticks(range(len(names)), [_fitted(name) for name in names])
+        place.axes.set_xticks(range(len(names)))
     elif not panel.log_x and 0 < len(numbers) <= _MOST_TICKS:
         place.axes.set_xticks(numbers, [f"{x:g}" for x in numbers])
+    return names
 
 
-def paint_bars(panel: Panel, place: PanelAxes) -> None:
+def paint_bars(panel: Panel, place: PanelAxes) -> list[str]:
     """Bars grouped by x; later series of one scheme are paler. Where all show one thing each is named by its series.
+    Returns the names below the x axis.
 
     Bars of one scheme that stand for classes of service have the looks of these, as in the lines beside them.
     """
@@ -103,20 +104,18 @@ def paint_bars(panel: Panel, place: PanelAxes) -> None:
             )
             place.name(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
             _interval(place.axes, x, mark.estimate, INK)
+    places = [float(nth) for nth in range(len(names))]
     if alone:
         places = [(order - (len(panel.series) - 1) / 2) * width for order in range(len(panel.series))]
-        labels = [_fitted(series.label) for series in panel.series]
-    else:
-        places = [float(nth) for nth in range(len(names))]
-        labels = [_fitted(name) for name in names]
-    slanted = len(labels) * max(map(len, labels), default=0) > _LEVEL_CHARACTERS
-    turn: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-    place.axes.set_xticks(places, labels, **turn)
+    place.axes.set_xticks(places)
     place.axes.tick_params(axis="x", length=0)
+    if not panel.log_y:
+        _fit_to_bars(panel, place.axes)
+    return [series.label for series in panel.series] if alone else names
 
 
-def paint_curves(panel: Panel, place: PanelAxes) -> None:
-    """A cumulative distribution per series, with some marks along it."""
+def paint_curves(panel: Panel, place: PanelAxes) -> list[str]:
+    """A cumulative distribution per series, with some marks along it; there are no names below the x axis."""
     for order, series in enumerate(panel.series):
         look = style_of(series.look or series.scheme)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
@@ -125,6 +124,7 @@ def paint_curves(panel: Panel, place: PanelAxes) -> None:
             _mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
         legend_entry(place.axes, str(order), series, look)
     place.axes.set_ylim(0, 1.02)
+    return []
 
 
 def _marked(marks: int) -> range:
@@ -157,6 +157,18 @@ def _fit_to_lines(panel: Panel, axes: Axes) -> None:
         axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
 
 
+def _fit_to_bars(panel: Panel, axes: Axes) -> None:
+    """Lets bars be seen: an interval that reaches far beyond them, as those of two seeds do, is cut off."""
+    ys = [0.0, *(y for series in panel.series for y in means(series))]
+    if panel.reference is not None:
+        ys.append(panel.reference)
+    low, high = min(ys), max(ys)
+    beyond = _BEYOND_BARS * (high - low)
+    bottom, top = axes.get_ylim()
+    if beyond > 0:
+        axes.set_ylim(max(bottom, low - beyond), min(top, high + beyond))
+
+
 def _offset(panel: Panel, order: int) -> float:
     """Where a series stands beside the true x of its marks; nowhere else on a logarithmic axis."""
     if panel.log_x:
@@ -182,10 +194,6 @@ def _categories(panel: Panel) -> list[str]:
 
 def _bar_name(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:g}"
-
-
-def _fitted(name: str) -> str:
-    return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
 
 
 def line(axes: Axes, xs: Sequence[float], ys: Sequence[float], look: Style) -> Line2D:

@@ -6,16 +6,22 @@ from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import short
 
 _SHADE = 0.16
+# The top of the axis over the largest value, so that its shade is seen to end.
+_ABOVE_PEAKS = 1.05
 # Not quite transparent: a browser does not point at what is not painted.
 _UNSEEN = 0.004
 
 
-def paint_traces(panel: Panel, place: PanelAxes) -> None:
-    """A line per series; one unseen column per bin carries the values of all series, so that no mark must be hit."""
+def paint_traces(panel: Panel, place: PanelAxes) -> list[str]:
+    """A line per series; one unseen column per bin carries the values of all series, so that no mark must be hit.
+    There are no names below the x axis.
+    """
+    top = 0.0
     for order, series in enumerate(panel.series):
         look = style_of(series.look or series.scheme)
         xs, ys = _numbers(series), means(series)
         peaks = [mean if mark.peak is None else mark.peak for mark, mean in zip(series.marks, ys, strict=True)]
+        top = max(top, *peaks, *ys) if xs else top
         place.axes.fill_between(xs, ys, peaks, color=look.colour, alpha=_SHADE, linewidth=0)
         line(place.axes, xs, ys, look).set_gid(f"{place.prefix}-line-{order}")
         # Each series has its marks elsewhere, so that none hides another's.
@@ -23,8 +29,9 @@ def paint_traces(panel: Panel, place: PanelAxes) -> None:
         first = order * every // max(len(panel.series), 1)
         place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series))
         legend_entry(place.axes, str(order), series, look)
-    place.axes.set_ylim(bottom=0)
+    place.axes.set_ylim(0, _ABOVE_PEAKS * top or 1.0)
     _slots(panel, place)
+    return []
 
 
 def slot_text(panel: Panel, x: float) -> str:
