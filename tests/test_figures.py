@@ -1,3 +1,4 @@
+import itertools
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -96,6 +97,40 @@ def test_known_schemes_of_one_paper_differ_in_colour_marker_and_hatch() -> None:
     looks = [style_of(name) for name in ("dctcp", "nos2", "pias", "es8")]
     for part in ("colour", "marker", "hatch", "dash"):
         assert len({getattr(look, part) for look in looks}) == 4
+
+
+OWN = ("nos2", "paccp", "prioplus", "top", "firapam")
+BASELINES = ("pias", "dctcp", "expresspass", "homa", "ndp", "phost", "swift", "hpcc", "aequitas", "pfabric")
+
+
+def test_schemes_of_different_papers_differ_in_lines_bars_and_marks() -> None:
+    for first, second in itertools.combinations([style_of(name) for name in (*OWN, *BASELINES)], 2):
+        assert (first.colour, first.dash) != (second.colour, second.dash)
+        assert (first.colour, first.hatch) != (second.colour, second.hatch)
+        # In grey too.
+        assert first.marker != second.marker
+        assert first.hatch != second.hatch
+
+
+def test_the_papers_own_schemes_have_a_colour_each_and_solid_lines() -> None:
+    looks = [style_of(name) for name in OWN]
+    assert len({look.colour for look in looks}) == len(OWN)
+    assert {look.dash for look in looks} == {SOLID}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("expresspass", "top", "phost", "ndp", "homa", "hpcc", "pfabric"),
+        ("physical_star_swift", "prioplus_swift", "physical_swift", "physical_star_no_cc"),
+        ("prioplus_swift", "swift", "hpcc", "d2tcp"),
+        ("asked", "aequitas", "firapam", "firapam_per_mi"),
+        ("paccp", "newreno", "paccp_dctcp"),
+        ("dctcp", "nos2", "pias", "es8"),
+    ],
+)
+def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, ...]) -> None:
+    assert len({style_of(name).colour for name in names}) == len(names)
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:

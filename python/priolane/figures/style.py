@@ -44,6 +44,9 @@ class Style:
     hatch: str
 
 
+# The papers' own schemes are solid, each in a colour of its own. Schemes of one figure of a paper have a colour each;
+# of different papers the main ones differ in colour and line, in colour and hatch, in marker and in hatch.
+_PRIOPLUS = Style(GREEN, "d", SOLID, "//..")
 _FIXED = {
     # NOS2 and its baselines
     "dctcp": Style(BLACK, "o", DOTTED, ""),
@@ -51,28 +54,31 @@ _FIXED = {
     "pias": Style(BLUE, "^", DASHED, "\\\\\\"),
     "es8": Style(GREEN, "D", DASH_DOT, "xxx"),
     # TOP and its baselines
-    "top": Style(VERMILION, "p", SOLID, "|||"),
-    "expresspass": Style(BLUE, "v", DASHED, "..."),
-    "phost": Style(GREEN, "<", DASH_DOT, "---"),
+    "top": Style(BLUE, "p", SOLID, "|||"),
+    "expresspass": Style(VERMILION, "v", DASH_DOT, "..."),
+    "phost": Style(GREEN, "<", DOTTED, "---"),
     "ndp": Style(PURPLE, ">", LONG, "ooo"),
     "homa": Style(ORANGE, "h", DASHED, "+++"),
-    "hpcc": Style(SKY, "X", DASH_DOT, "oo"),
+    "hpcc": Style(SKY, "8", DASH_DOT, "--.."),
     "ideal": Style(BLACK, "*", LONG, "++"),
     "pfabric": Style(BLACK, "P", DASHED, "**"),
     # PrioPlus and its baselines
-    "prioplus": Style(VERMILION, "d", SOLID, "//"),
-    "swift": Style(BLUE, "H", DASHED, "\\\\"),
+    "prioplus": _PRIOPLUS,
+    "prioplusswift": _PRIOPLUS,
+    "swift": Style(BLUE, "H", DASH_DOT, "\\\\.."),
     "physicalswift": Style(BLUE, "s", DOTTED, "---"),
-    "physicalstarswift": Style(GREEN, "^", DASH_DOT, "+++"),
+    "physicalstarswift": Style(VERMILION, "^", LONG, "+++"),
     "physicalstarnocc": Style(BLACK, "o", DOTTED, ""),
-    "ledbat": Style(GREEN, "8", DOTTED, ".."),
+    "ledbat": Style(SKY, "D", DOTTED, ".."),
     "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
     # PACCP, Firapam and their baselines
-    "paccp": Style(VERMILION, "X", SOLID, "xx"),
-    "paccpdctcp": Style(BLUE, "^", DASHED, "++"),
-    "firapam": Style(VERMILION, "*", SOLID, "||"),
-    "asked": Style(ORANGE, "<", LONG, "xx"),
-    "firapampermi": Style(VERMILION, "D", DASHED, "xx"),
+    "paccp": Style(PURPLE, "X", SOLID, "xx"),
+    "paccpdctcp": Style(BLUE, "P", LONG, "++"),
+    "newreno": Style(ORANGE, "<", DOTTED, "o"),
+    "firapam": Style(ORANGE, "*", SOLID, "||.."),
+    "aequitas": Style(SKY, "D", DASHED, "O"),
+    "asked": Style(BLACK, "<", LONG, "--"),
+    "firapampermi": Style(VERMILION, "D", LONG, "xx"),
     "bysize": Style(BLUE, "s", DASHED, "///"),
     "deadlinesfirst": Style(VERMILION, "D", SOLID, "|||"),
     # Firapam on classes of three kinds: a colour for each kind, solid lines with admission
@@ -80,14 +86,12 @@ _FIXED = {
     "wfqfirapam": Style(BLACK, "s", SOLID, "///"),
     "topasked": Style(BLUE, "^", DASHED, "ooo"),
     "topfirapam": Style(BLUE, "v", SOLID, "\\\\\\"),
-    "prioplusasked": Style(VERMILION, "d", DASH_DOT, "+++"),
-    "prioplusfirapam": Style(VERMILION, "X", SOLID, "xxx"),
+    "prioplusasked": Style(GREEN, "d", DASH_DOT, "+++"),
+    "prioplusfirapam": Style(GREEN, "X", SOLID, "xxx"),
     # PACCP's classes of service
     "be": Style(BLACK, "o", DOTTED, ""),
     "ds": Style(BLUE, "^", DASHED, "\\\\"),
     "mrg": Style(VERMILION, "X", SOLID, "//"),
-    "aequitas": Style(BLUE, "P", DASHED, "O"),
-    "newreno": Style(PURPLE, "<", DOTTED, "o"),
     "fifo": Style(BLACK, "o", DOTTED, ""),
 }
 # Ranks, such as `order0` to `order7`: from dark to light, the first one first. Their order can be seen in grey too.
