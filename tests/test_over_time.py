@@ -72,7 +72,7 @@ def test_a_bin_has_mean_and_largest_and_missing_readings_are_zero(results: Resul
     rows = [*port(10, "s0->h1", 1000, 0), *port(20, "s0->h1", 5000, 12_500), *port(50, "s0->h2", 0, 100)]
     write_series(results, "nos2", 1, rows, 4001 * US)
     found = panels(results)
-    assert list(found) == ["s0->h1: bytes waiting", "s0->h1: bytes sent"]
+    assert list(found) == ["s0->h1: bytes waiting", "s0->h1: rate of bytes sent"]
     waiting, sent = found.values()
     assert (waiting.x_label, waiting.y_label, sent.y_label) == ("time (ms)", "waiting (kB)", "rate (Gbps)")
     assert values(waiting)[0] == pytest.approx((0.02, 1.5, 5.0))
@@ -103,7 +103,7 @@ def test_the_first_seed_of_the_last_point_is_shown(results: Results) -> None:
     found = over_time(load(results.directory))
     assert found
     assert found.says.startswith("Seed 1 at load.value = 0.8, in 99 bins of 0.01 ms")
-    assert values(panels(results)["s0->h1: bytes sent"])[0][1] == pytest.approx(1.0)
+    assert values(panels(results)["s0->h1: rate of bytes sent"])[0][1] == pytest.approx(1.0)
 
 
 def test_a_run_that_stopped_earlier_has_no_later_marks(results: Results) -> None:
@@ -136,7 +136,7 @@ def test_every_bin_can_be_pointed_at_without_scripts(results: Results) -> None:
     assert titles[0] == "time (ms) 0.005\nnos2: 3.00, at most 3.00\npias: 2.00, at most 2.00"
     page = write_page(load(results.directory)).read_text(encoding="utf-8")
     assert "<h2>Over time</h2>" in page
-    assert "s0-&gt;h1: bytes sent" in page
+    assert "s0-&gt;h1: rate of bytes sent" in page
 
 
 def test_the_axis_reaches_the_largest_reading(results: Results) -> None:

@@ -1,5 +1,6 @@
 import base64
 import hashlib
+import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ import pytest
 import made
 from hostile import HOSTILE, spoil
 from priolane.report.page import write_page
+from priolane.report.tables import load_rows, run_rows
 from priolane.results import Results, load
 
 
@@ -101,6 +103,31 @@ def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
         '"hosts_per_leaf": 30',
     ):
         assert wanted in text
+
+
+def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> None:
+    page = write_page(results).read_text(encoding="utf-8")
+    text = " ".join(" ".join(structure(page).text).split())
+    assert re.search(r"\b1 claim . not reproduced", text)
+    assert re.search(r"\b[2-9] claims . reproduced", text)
+    assert "Means over 2 seeds; bars show 95 % intervals." in text
+    report = json.loads((results.directory / "report.json").read_text(encoding="utf-8"))
+    (results.directory / "report.json").write_text(json.dumps({**report, "seeds": [1]}), encoding="utf-8")
+    page = write_page(load(results.directory)).read_text(encoding="utf-8")
+    assert "One seed: no intervals." in page
+    assert "95 % intervals" not in page
+
+
+def test_a_grid_without_a_sweep_has_no_column_of_sweep_points(results: Results) -> None:
+    assert load_rows(results).columns[0] == "sweep point"
+    assert run_rows(results).columns[2] == "sweep point"
+    for record in results.records.values():
+        record["point"] = {}
+    loads, runs = load_rows(results), run_rows(results)
+    assert (loads.columns[:2], loads.texts) == (["scheme", "asked"], 1)
+    assert (runs.columns[:3], runs.texts) == (["run", "scheme", "seed"], 2)
+    assert {len(row) for row in (*loads.rows,)} == {4}
+    assert {len(row) for row in (*runs.rows,)} == {6}
 
 
 def test_the_page_is_the_same_each_time(results: Results) -> None:

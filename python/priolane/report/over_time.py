@@ -172,7 +172,7 @@ def _port_panel(shown: Sequence[_Shown], bins: Bins, axis: _Time, what: tuple[st
     filters = [("entity", "==", port), ("metric", "==", metric)]
     rows = [_rows(one, ["t_ps", "value"], filters) for one in shown]
     if metric == _SENT:
-        title, label, factor = "bytes sent", "rate (Gbps)", _GBPS / bins.every
+        title, label, factor = "rate of bytes sent", "rate (Gbps)", _GBPS / bins.every
     else:
         unit = _byte_unit(row["value"] for some in rows for row in some)
         title, label, factor = "bytes waiting", f"waiting ({unit})", _BYTES[unit]

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from priolane.figures.draw import draw_panel
+from priolane.figures.draw import SINGLE_IN, draw_panel, width_of
 from priolane.figures.svg import page_svg
 from priolane.figures.traces import trace_text
 from priolane.files import write_whole
@@ -35,6 +35,11 @@ class _Figure:
     svg: Markup
     columns: list[str]
     rows: list[list[str]]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a column of the page has no room for it."""
+        return width_of(self.panel) > SINGLE_IN
 
 
 def write_page(results: Results, rerun: str | None = None) -> Path:

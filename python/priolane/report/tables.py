@@ -14,10 +14,19 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Table:
-    """Column names and rows of text."""
+    """Column names and rows of text; after the first `texts` columns come numbers."""
 
     columns: list[str]
     rows: list[list[str]]
+    texts: int
+
+    def without_empty(self, column: str) -> "Table":
+        """The table, without a column of texts if no row has anything there."""
+        nth = self.columns.index(column)
+        if any(row[nth] for row in self.rows):
+            return self
+        columns, *rows = [[*row[:nth], *row[nth + 1 :]] for row in (self.columns, *self.rows)]
+        return Table(columns, rows, self.texts - 1)
 
 
 def load_rows(results: Results) -> Table:
@@ -27,9 +36,11 @@ def load_rows(results: Results) -> Table:
         [point, scheme, *(_mean(record["load"][key] for record in records) for key in _LOADS)]
         for (point, scheme), records in groups.items()
     ]
-    return Table(["sweep point", "scheme", "asked", "offered to hosts", "offered to the core"], rows)
+    columns = [_POINT, "scheme", "asked", "offered to hosts", "offered to the core"]
+    return Table(columns, rows, texts=2).without_empty(_POINT)
 
 
+_POINT = "sweep point"
 _LOADS = ("asked", "offered_host", "offered_core")
 
 
@@ -42,7 +53,7 @@ def priority_rows(results: Results) -> Table:
         packets, inversions = (sum(row[key] for _, row in items) for key in ("packets", "inversions"))
         share = f"{100 * inversions / packets:.2f} %" if packets else "–"
         rows.append([scheme, str(asked), str(queue), f"{packets:,}", f"{inversions:,}", share])
-    return Table(["scheme", "class asked", "queue that served", "packets", "inversions", "share"], rows)
+    return Table(["scheme", "class asked", "queue that served", "packets", "inversions", "share"], rows, texts=1)
 
 
 def run_rows(results: Results) -> Table:
@@ -59,7 +70,8 @@ def run_rows(results: Results) -> Table:
         ]
         for record in results.records.values()
     ]
-    return Table(["run", "scheme", "sweep point", "seed", "packet hops", "drops", "digest"], rows)
+    columns = ["run", "scheme", _POINT, "seed", "packet hops", "drops", "digest"]
+    return Table(columns, rows, texts=3).without_empty(_POINT)
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
