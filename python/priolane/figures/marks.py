@@ -222,7 +222,8 @@ def dot(series: Series) -> dict[str, Any]:
         "markerfacecolor": look.colour if filled else "white",
         "markeredgecolor": "white" if filled else look.colour,
         "markeredgewidth": 0.6 if filled else 1.0,
-        "markersize": 5.5,
+        # A star's rim leaves little of it.
+        "markersize": 8 if look.marker == "*" else 5.5,
         "zorder": 3,
     }
 
