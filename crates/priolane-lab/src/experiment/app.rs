@@ -383,6 +383,10 @@ fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, Loa
 }
 
 pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
+    if let Ok(value) = field.any_number() {
+        let fix = format!("load = {{ of = \"host\", counts = \"payload\", value = {value} }}");
+        return Err(field.error("a number does not say what it is a share of", fix));
+    }
     let mut keys = field.table()?;
     let of = match keys.need("of", "of = \"host\"")?.choice(&["host", "core"])? {
         0 => LoadOf::Host,

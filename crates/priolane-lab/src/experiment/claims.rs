@@ -220,6 +220,14 @@ impl Names<'_> {
         if items.len() < 2 {
             return Err(field.error("fewer than two metrics", "at least two to compare"));
         }
-        items.iter().map(|item| self.at_point(item)).collect()
+        let mut metrics: Vec<MetricAt> = Vec::new();
+        for item in items {
+            let metric = self.at_point(&item)?;
+            if metrics.contains(&metric) {
+                return Err(item.error("this metric stands here already", "one to compare it with"));
+            }
+            metrics.push(metric);
+        }
+        Ok(metrics)
     }
 }

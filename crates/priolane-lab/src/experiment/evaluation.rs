@@ -103,6 +103,12 @@ impl SizeClass {
             && self.from.is_none_or(|x| bytes >= x)
             && self.to.is_none_or(|x| bytes <= x)
     }
+
+    /// Whether there are sizes of which flows are in it.
+    fn has_any(&self) -> bool {
+        let least = self.from.unwrap_or(1).max(self.above.map_or(1, |x| x.saturating_add(1)));
+        self.has(least.max(1))
+    }
 }
 
 /// `[[panel]]`: one part of a figure.
@@ -226,6 +232,9 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
             "no bound is stated",
             "one or two of below, above, from, to, or a group, cos, asked, given",
         ));
+    }
+    if !class.has_any() {
+        return Err(field.error("no size is in it", "bounds with sizes between them"));
     }
     Ok(class)
 }

@@ -223,8 +223,11 @@ impl<'a> Field<'a> {
 
     /// A word out of `choices`; its index.
     pub fn choice(&self, choices: &[&'static str]) -> Result<usize, InputError> {
-        let text = self.text()?;
-        choices.iter().position(|c| *c == text).ok_or_else(|| self.no_such(text, choices))
+        let Value::Text(text) = &self.node.value else {
+            let what = format!("this is {}", self.node.value.kind());
+            return Err(self.error(what, format!("a string, one of {}", quoted(choices))));
+        };
+        choices.iter().position(|c| c == text).ok_or_else(|| self.no_such(text, choices))
     }
 
     /// The items of a list, each with its index in its key.

@@ -344,8 +344,30 @@ fn metrics_of_thresholds_and_classes_of_groups_are_checked() {
         assert!(error.fix.contains("class_threshold.1"), "{error}");
     }
     planned(&format!("{GOOD}[metrics]\nclasses = {{ mine = {{ group = \"all\" }} }}\n")).unwrap();
+    for (bounds, fits) in [
+        ("below = \"1kB\", above = \"1MB\"", false),
+        ("above = \"999B\", below = \"1000B\"", false),
+        ("above = \"999B\", below = \"1001B\"", true),
+        ("from = \"2kB\", to = \"1kB\"", false),
+        ("from = \"1kB\", to = \"1kB\"", true),
+        ("to = \"0B\"", false),
+    ] {
+        let text = format!("{GOOD}[metrics]\nclasses = {{ mine = {{ {bounds} }} }}\n");
+        assert_eq!(planned(&text).is_ok(), fits, "{bounds}");
+    }
     let unknown = format!("{GOOD}[metrics]\nclasses = {{ mine = {{ group = \"al\" }} }}\n");
     assert!(expect(&unknown, 18, "metrics.classes.mine.group").fix.contains("all"));
+}
+
+#[test]
+fn what_is_no_word_or_no_table_is_told_what_to_write() {
+    let load = r#"load = { of = "host", counts = "payload", value = 0.5 }"#;
+    let error = refused(load, "load = 0.3", 16, "group.all.load");
+    assert!(error.fix.ends_with("load = { of = \"host\", counts = \"payload\", value = 0.3 }"), "{error}");
+    let incast = "app = \"incast\"\nperiod = \"1ms\"\nfan_in = 2\nsize = \"1kB\"\nepochs = 4\n";
+    let app = format!("app = \"poisson\"\nsizes = \"web_search\"\n{load}\n");
+    let error = refused(&app, incast, 18, "group.all.epochs");
+    assert!(error.what.contains("a whole number") && error.fix.contains("`every`, `poisson`"), "{error}");
 }
 
 #[test]
@@ -415,6 +437,8 @@ fn figures_and_claims_name_what_is_there() {
         24,
         "claim[0].order[0]",
     );
+    let twice = "order = [\"fct.all.dctcp\", \"fct.all.dctcp\"]\n";
+    expect(&with(&format!("{claim}{twice}")), 24, "claim[0].order[1]");
     expect(&with(claim), 21, "claim[0]");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
     let across = |of: &str| {
