@@ -56,6 +56,7 @@ def test_closed_forms_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ["all", "1.375s", "25.00%"],
     ]
     assert lines[12].split() == ["400B", "3s", "100.00%"]
+    assert lines[-1].endswith("an FCT may be below the line's time.")
 
 
 def test_an_experiments_flows_beside_their_simulation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def test_a_folded_or_waiting_list_says_so(tmp_path: Path, capsys: pytest.Capture
     assert main(["import", "auto", str(SAMPLES / "coflow.txt"), "-o", out, "--hosts", "2"]) == 0
     assert "folded 4 hosts onto 2: 2 each" in capsys.readouterr().out
     assert main(["import", "htsim", str(SAMPLES / "htsim.cm"), "-o", out]) == 0
-    assert "3 flows wait for others" in capsys.readouterr().out
+    assert "flows that wait for others: 3" in capsys.readouterr().out
 
 
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,14 @@ def carry_out(chosen: argparse.Namespace) -> int:
     for key, name in _LAWS:
         if answer[key]:
             _law(answer, answer[key], name)
+    show.line(_LEGEND)
     return 0
+
+
+_LEGEND = (
+    "S: mean size; G: share of flows; T: bytes of a size together; L: shares by deadline; R: deadlines of a size "
+    "together. The forms know no queue, no path and no start of a flow: an FCT may be below the line's time."
+)
 
 
 def _matrix_row(answer: dict[str, Any], n: int) -> list[str]:

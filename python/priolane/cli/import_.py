@@ -63,7 +63,7 @@ def _present(report: dict[str, Any]) -> None:
     for dropped in report["dropped"]:
         show.line(f"dropped {dropped['count']}: {dropped['reason']} ({dropped['bytes']} bytes)")
     show.line(
-        f"starts at {report['instants']} instants of {report['span_ps'] / _PS_PER_S:.9g} s; "
+        f"instants of starts: {report['instants']}, within {report['span_ps'] / _PS_PER_S:.9g} s; "
         f"the first was {report['first_start_s']} s on the file's clock"
     )
     show.line(f"{report['names']} hosts of the file; a network of {report['hosts']} hosts or more")
@@ -71,7 +71,7 @@ def _present(report: dict[str, Any]) -> None:
         fold = report["fold"]
         show.line(f"folded {fold['from']} hosts onto {fold['to']}: {fold['factor']:.4g} each")
     if report["waiting"]:
-        show.line(f"{report['waiting']} flows wait for others")
+        show.line(f"flows that wait for others: {report['waiting']}")
     if report["rounded_times"]:
         show.line(f"{report['rounded_times']} times were finer than a picosecond, and rounded")
     if report["sizes"] is not None:
