@@ -1,5 +1,6 @@
 """The command line as its users have it: real processes, the compiled module, real runs."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -96,6 +97,39 @@ def test_ctrl_c_ends_within_a_second_and_keeps_whole_runs(tmp_path: Path, jobs: 
     assert took < max(1.0, 4 * (time.monotonic() - begun))
     assert errors.strip() == "priolane: interrupted: complete runs are kept, the same command continues"
     assert len(priolane.load(out).missing()) == 4
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_their_command_however_that_ends(tmp_path: Path, how: signal.Signals) -> None:
+    experiment = first.write_experiment(tmp_path, measure="100s")
+    out = tmp_path / "out"
+    child = subprocess.Popen(
+        [*COMMAND, "run", str(experiment), "-o", str(out), "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=_environment(),
+    )
+    wait_for(out / "grid.json")
+    time.sleep(3)
+    assert len(_session(child.pid)) > 2
+    child.send_signal(how)
+    child.communicate(timeout=30)
+    assert child.returncode == (130 if how is signal.SIGTERM else -how)
+    deadline = time.monotonic() + 30
+    while left := _session(child.pid):
+        assert time.monotonic() < deadline, f"{left} are still there"
+        time.sleep(0.1)
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, session = stat.read_text(encoding="utf-8").rpartition(")")[2].split()[:4]
+            if int(session) == leader and state != "Z":
+                found.append(int(stat.parent.name))
+    return found
 
 
 def wait_for(path: Path) -> None:
