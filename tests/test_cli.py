@@ -140,6 +140,18 @@ def test_another_experiment_is_not_run_over_results(
     assert len(core.ran) == ran
 
 
+def test_a_broken_note_of_a_grid_is_replaced(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    command = ["run", str(experiment), "-o", str(out), "--jobs", "1"]
+    assert main(command) == 0
+    ran = list(core.ran)
+    (out / "grid.json").write_text("{", encoding="utf-8")
+    assert main(["report", str(out)]) == 2
+    assert main(command) == 0
+    assert main(["report", str(out)]) == 0
+    assert core.ran == ran, "whole runs are kept"
+
+
 def test_a_file_is_no_directory_of_results(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(experiment)]) == 2
     assert "no results here" in capsys.readouterr().err

@@ -115,10 +115,12 @@ def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, wat
 
 
 def _refuse_another(directory: Path, grid: Plan) -> None:
-    """Raises `InputError` if the directory has the page of another experiment, which this one's would replace."""
-    if not (directory / GRID_FILE).exists():
+    """Raises `InputError` if the directory has the page of another experiment, which this one's would replace. A
+    note that is missing or cannot be read is no page of anything."""
+    try:
+        there = load(directory).title
+    except InputError:
         return
-    there = load(directory).title
     if there != grid.title:
         raise InputError(
             f'{directory} has the results of "{there}", this is "{grid.title}"; choose another directory with -o'
