@@ -83,7 +83,7 @@ impl<B: Body> Wire<B> for LazyWire<B> {
         let place = self.place(to.part(), self.window + 1 + ahead);
         // Both exceptions at the end of their own: nothing must then be kept over a call here, at the end of every hop.
         if ahead + 1 < self.slots
-            && let Some(free) = self.sheaves.get_mut(place).and_then(Sheaf::next)
+            && let Some(free) = self.sheaves.get_mut(place).and_then(|sheaf| sheaf.next(to.node()))
         {
             free.write(offset - ahead * self.length, to, packet, stamp);
         } else {
@@ -157,6 +157,11 @@ impl<B: Body> LazyWire<B> {
         self.alive[slot * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
+    /// How many nodes the network has, of all parts.
+    pub(super) fn nodes(&self) -> usize {
+        self.far_wake.len()
+    }
+
     /// Where packets for `part` in `window` lie.
     #[inline]
     fn place(&self, part: usize, window: u64) -> usize {
@@ -179,7 +184,8 @@ impl<B: Body> LazyWire<B> {
         let ahead = self.windows_in(offset);
         if ahead + 1 < self.slots {
             let since_start = offset - ahead * self.length;
-            self.sheaf(part, self.window + 1 + ahead).push(since_start, to, &packet);
+            let nodes = self.nodes();
+            self.sheaf(part, self.window + 1 + ahead).push(since_start, to, &packet, nodes);
         } else if part == self.part {
             self.keep_far(Far { at, to, packet });
         } else {
@@ -210,20 +216,17 @@ impl<B: Body> LazyWire<B> {
         arrange: impl FnOnce(&mut Vec<NodeId>),
     ) {
         let (slot, place) = (self.slot(self.window), self.place(self.part, self.window));
-        let sheaf = std::mem::take(&mut self.sheaves[place]);
-        let alive = &mut self.alive[slot * self.words..][..self.words];
-        let start = Time(self.end.0 - self.length);
-        inboxes.count(sheaf, start, alive);
+        let mut sheaf = std::mem::take(&mut self.sheaves[place]);
         nodes.clear();
-        for (w, bits) in alive.iter_mut().enumerate() {
-            let mut rest = std::mem::take(bits);
+        for (w, bits) in self.alive[slot * self.words..][..self.words].iter_mut().enumerate() {
+            let mut rest = std::mem::take(bits) | sheaf.take_alive(w);
             while rest != 0 {
                 nodes.push(NodeId((w * 64) as u32 + rest.trailing_zeros()));
                 rest &= rest - 1;
             }
         }
         arrange(nodes);
-        inboxes.place(nodes);
+        inboxes.deal(sheaf, Time(self.end.0 - self.length));
     }
 
     /// Nodes have lived through the current window up to `end`: what arrives later stays on its link.
@@ -234,7 +237,7 @@ impl<B: Body> LazyWire<B> {
             let place = self.place(self.part, self.window);
             self.sheaves[place] = sheaf;
         } else {
-            sheaf.clear();
+            sheaf.end();
             // One that nothing was ever written to has nothing to spare.
             if !sheaf.is_bare() {
                 self.spare.push(sheaf);
@@ -271,14 +274,17 @@ impl<B: Body> LazyWire<B> {
 
     /// `node` wants to live at `at`, after this window.
     #[inline]
-    pub(super) fn wake(&mut self, node: NodeId, at: Time) {
+    pub(crate) fn wake(&mut self, node: NodeId, at: Time) {
         if at < Time(self.end.0 + self.length) {
             // The usual case, without a division.
-            return self.set_alive(node, self.window + u64::from(at >= self.end));
+            self.set_alive(node, self.window + u64::from(at >= self.end));
+        } else if at != Time::NEVER {
+            self.wake_later(node, at);
         }
-        if at == Time::NEVER {
-            return;
-        }
+    }
+
+    #[inline(never)]
+    fn wake_later(&mut self, node: NodeId, at: Time) {
         let window = at.0 / self.length;
         if window < self.window + self.slots {
             self.set_alive(node, window);
@@ -318,7 +324,8 @@ impl<B: Body> LazyWire<B> {
             self.far_free.push(place);
             if let Some(Far { to, packet, .. }) = self.far_packets[place as usize].take() {
                 let since_start = at.0 - due * self.length;
-                self.sheaf(to.part(), due).push(since_start, to, &packet);
+                let nodes = self.nodes();
+                self.sheaf(to.part(), due).push(since_start, to, &packet, nodes);
             }
         }
         while let Some(&Reverse((due, node))) = self.far_wakes.peek() {

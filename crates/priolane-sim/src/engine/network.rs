@@ -10,8 +10,11 @@ use priolane_core::port::{
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
 
+use super::mail::LazyWire;
+use super::sheaf::Inboxes;
+use super::window::Span;
 use crate::node::fabric::Fabric;
-use crate::node::group::NodeGroup;
+use crate::node::group::{NodeGroup, Visits};
 use crate::node::host::Host;
 use crate::node::lossless::LosslessSwitch;
 use crate::node::switch::{Seat, Switch};
@@ -21,9 +24,9 @@ use crate::wire::Wire;
 
 /// Where a node lives: its group and its place there.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(crate) struct Place {
     group: Group,
-    index: u32,
+    pub(crate) index: u32,
 }
 
 /// The groups of a network, in their order: nodes of one type each.
@@ -180,6 +183,22 @@ impl<B: Body> Network<B> {
     /// How many nodes there are, of all parts.
     pub(crate) fn nodes(&self) -> u32 {
         self.places.len() as u32
+    }
+
+    /// `nodes` live through a window, in this order: as many of one group at once as stand together.
+    pub(super) fn live(
+        &mut self,
+        nodes: &[NodeId],
+        (fabric, span): (&Fabric, &Span),
+        inboxes: &mut Inboxes<B>,
+        wire: &mut LazyWire<B>,
+    ) {
+        let Self { groups, places, .. } = self;
+        let group_of = |node: NodeId| places[node.index()].group;
+        for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
+            let group = group_of(nodes[0]) as usize;
+            groups[group].run_window(&Visits { nodes, places, fabric, span }, inboxes, wire);
+        }
     }
 
     /// The group of `node` and its place there.

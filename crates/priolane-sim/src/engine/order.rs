@@ -1,61 +1,58 @@
 //! Sorting the few keys of a node.
 //!
 //! Nodes have a handful of arrivals per window, in an order that no processor can foresee: insertion mispredicts once per
-//! key. A sorting network has no branch. A run of keys has room for a network's number of them, and what is not filled
-//! sorts to the end.
+//! key. A sorting network has no branch. The ones here have the fewest exchanges there are (Knuth, The Art of Computer
+//! Programming 3, §5.3.4).
 
-/// Sorts behind every key.
-pub(super) const NO_KEY: u64 = u64::MAX;
-
-/// By number of keys: what the networks take.
-const ROOM: [u32; 9] = [0, 1, 2, 4, 4, 8, 8, 8, 8];
-
-/// The places that a run of `count` keys is given.
+/// Sorts keys.
 #[inline]
-pub(super) fn room_for(count: u32) -> u32 {
-    ROOM.get(count as usize).copied().unwrap_or(count)
-}
-
-/// Sorts a run of keys, `NO_KEY` where it is not filled.
-#[inline]
-pub(super) fn sort(run: &mut [u64]) {
-    match run {
-        [] | [_] => {}
-        [a, b] => exchange(a, b),
-        [a, b, c, d] => four(a, b, c, d),
-        [a, b, c, d, e, f, g, h] => eight([a, b, c, d], [e, f, g, h]),
-        _ => run.sort_unstable(),
+pub(super) fn sort(keys: &mut [u64]) {
+    if keys.len() > 1 {
+        sort_several(keys);
     }
 }
 
-/// Puts two keys in order.
-#[inline]
-fn exchange(a: &mut u64, b: &mut u64) {
-    (*a, *b) = ((*a).min(*b), (*a).max(*b));
+#[inline(never)]
+fn sort_several(keys: &mut [u64]) {
+    match keys.len() {
+        2 => network::<2, 1>(keys, [(0, 1)]),
+        3 => network::<3, 3>(keys, [(0, 2), (0, 1), (1, 2)]),
+        4 => network::<4, 5>(keys, [(0, 2), (1, 3), (0, 1), (2, 3), (1, 2)]),
+        5 => {
+            let exchanges = [(0, 3), (1, 4), (0, 2), (1, 3), (0, 1), (2, 4), (1, 2), (3, 4), (2, 3)];
+            network::<5, 9>(keys, exchanges);
+        }
+        6 => {
+            let first = [(0, 5), (1, 3), (2, 4), (1, 2), (3, 4), (0, 3)];
+            let then = [(2, 5), (0, 1), (2, 3), (4, 5), (1, 2), (3, 4)];
+            network::<6, 6>(keys, first);
+            network::<6, 6>(keys, then);
+        }
+        7 => {
+            let first = [(0, 6), (2, 3), (4, 5), (0, 2), (1, 4), (3, 6), (0, 1), (2, 5)];
+            let then = [(3, 4), (1, 2), (4, 6), (2, 3), (4, 5), (1, 2), (3, 4), (5, 6)];
+            network::<7, 8>(keys, first);
+            network::<7, 8>(keys, then);
+        }
+        8 => {
+            let first = [(0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7), (0, 1), (2, 3)];
+            let then = [(4, 5), (6, 7), (2, 4), (3, 5), (1, 4), (3, 6), (1, 2), (3, 4), (5, 6)];
+            network::<8, 10>(keys, first);
+            network::<8, 9>(keys, then);
+        }
+        _ => keys.sort_unstable(),
+    }
 }
 
-#[inline]
-fn four(a: &mut u64, b: &mut u64, c: &mut u64, d: &mut u64) {
-    exchange(a, b);
-    exchange(c, d);
-    exchange(a, c);
-    exchange(b, d);
-    exchange(b, c);
-}
-
-/// Batcher's odd-even merge of two sorted halves.
-fn eight([a, b, c, d]: [&mut u64; 4], [e, f, g, h]: [&mut u64; 4]) {
-    four(a, b, c, d);
-    four(e, f, g, h);
-    exchange(a, e);
-    exchange(b, f);
-    exchange(c, g);
-    exchange(d, h);
-    exchange(c, e);
-    exchange(d, f);
-    exchange(b, c);
-    exchange(d, e);
-    exchange(f, g);
+/// Puts each of these pairs in order, one after the other. There are `N` keys.
+#[inline(always)]
+fn network<const N: usize, const M: usize>(keys: &mut [u64], exchanges: [(usize, usize); M]) {
+    let Some((keys, _)) = keys.split_first_chunk_mut::<N>() else { return };
+    let mut sorted = *keys;
+    for (a, b) in exchanges {
+        (sorted[a], sorted[b]) = (sorted[a].min(sorted[b]), sorted[a].max(sorted[b]));
+    }
+    *keys = sorted;
 }
 
 #[cfg(test)]
@@ -66,26 +63,24 @@ mod tests {
     /// 3, §5.3.4, theorem Z).
     #[test]
     fn networks_sort_all_sequences_of_zeros_and_ones() {
-        for keys in [1, 2, 4, 8] {
-            for bits in 0..1u32 << keys {
-                let mut run: Vec<u64> = (0..keys).map(|i| u64::from(bits >> i & 1)).collect();
-                sort(&mut run);
-                assert!(run.is_sorted(), "{bits:b} of {keys}");
-                assert_eq!(run.iter().sum::<u64>(), u64::from(bits.count_ones()));
+        for count in 0..=8 {
+            for bits in 0..1u32 << count {
+                let mut keys: Vec<u64> = (0..count).map(|i| u64::from(bits >> i & 1)).collect();
+                sort(&mut keys);
+                assert!(keys.is_sorted(), "{bits:b} of {count}");
+                assert_eq!(keys.iter().sum::<u64>(), u64::from(bits.count_ones()));
             }
         }
     }
 
     #[test]
-    fn what_is_not_filled_sorts_to_the_end() {
+    fn any_number_of_keys_is_sorted() {
         for count in 0..20u64 {
-            let mut run = vec![NO_KEY; room_for(count as u32) as usize];
-            (0..count).for_each(|i| run[i as usize] = (i * 7 + 3) % 20);
-            sort(&mut run);
             let mut keys: Vec<u64> = (0..count).map(|i| (i * 7 + 3) % 20).collect();
-            keys.sort_unstable();
-            assert_eq!(run[..count as usize], keys);
-            assert!(run[count as usize..].iter().all(|&key| key == NO_KEY));
+            let mut sorted = keys.clone();
+            sort(&mut keys);
+            sorted.sort_unstable();
+            assert_eq!(keys, sorted);
         }
     }
 }

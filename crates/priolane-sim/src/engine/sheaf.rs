@@ -1,9 +1,9 @@
-//! The packets of one window: written one after the other, dealt out by node when the window comes.
+//! The packets of one window: written one after the other, chained by the node they go to.
 //!
 //! A packet in flight is a *letter*; its *tag* says when in its window it arrives, by which link and where. All letters
-//! of a window lie in one sheaf, in order of emission. When nodes are to live through the window
-//! the tags are dealt out in two passes, a count and a placing, to one run of keys per node; to sort a node's keys
-//! (`order`) is to sort its arrivals, and no packet moves.
+//! of a window lie in one sheaf, in order of emission, and those to one node form a chain, the last written first. When a
+//! node lives through the window it walks its chain and sorts what it finds (`order`) by *keys*, which are its arrivals in
+//! order; no packet moves between being sent and being handled.
 //!
 //! ```text
 //! tag   since the window's start (24) | ingress (17) | node (23)
@@ -70,11 +70,21 @@ pub(super) struct Sheaf<B> {
     /// Places for letters, of which the first `len` hold one.
     places: Box<[Letter<B>]>,
     len: usize,
+    /// By place: the letter to the same node that was written before, or [`NO_LETTER`]. Once that was read, a note.
+    before: Box<[u32]>,
+    /// By node: the letter that was written last, or [`NO_LETTER`].
+    last: Box<[u32]>,
+    /// A bit for each node with a letter.
+    alive: Box<[u64]>,
 }
+
+/// No place in a sheaf.
+const NO_LETTER: u32 = u32::MAX;
 
 impl<B> Default for Sheaf<B> {
     fn default() -> Self {
-        Self { places: Box::default(), len: 0 }
+        let (before, last) = (Box::default(), Box::default());
+        Self { places: Box::default(), len: 0, before, last, alive: Box::default() }
     }
 }
 
@@ -104,38 +114,54 @@ impl<B: Body> Sheaf<B> {
         self.places.is_empty()
     }
 
-    /// The next place, to be written; `None` if there must be more places first.
+    /// The next place, to be written with a letter to `node`; `None` if there must be more places first.
     // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<&mut Letter<B>> {
+    pub(super) fn next(&mut self, node: NodeId) -> Option<&mut Letter<B>> {
         let letter = self.places.get_mut(self.len)?;
+        let before = self.before.get_mut(self.len)?;
+        let last = self.last.get_mut(node.index())?;
+        // Unconditionally: a branch on "the first" is one that processors cannot foresee.
+        *self.alive.get_mut(node.index() / 64)? |= 1 << (node.index() % 64);
+        (*before, *last) = (*last, self.len as u32);
         self.len += 1;
         Some(letter)
     }
 
-    /// Makes places for so many letters.
-    fn reserve(&mut self, letters: usize) {
+    /// Makes places for so many letters to any of so many nodes.
+    fn reserve(&mut self, letters: usize, nodes: usize) {
         if self.places.len() < letters {
+            let room = (letters + letters / 4).max(16);
             let mut places = std::mem::take(&mut self.places).into_vec();
-            places.resize((letters + letters / 4).max(16), Letter::default());
+            places.resize(room, Letter::default());
             self.places = places.into_boxed_slice();
+            let mut before = std::mem::take(&mut self.before).into_vec();
+            before.resize(room, NO_LETTER);
+            self.before = before.into_boxed_slice();
+        }
+        if self.last.len() < nodes {
+            self.last = vec![NO_LETTER; nodes].into_boxed_slice();
+            self.alive = vec![0; nodes.div_ceil(64)].into_boxed_slice();
         }
     }
 
-    /// Adds a packet.
-    pub(super) fn push(&mut self, since_start: u64, to: Ingress, packet: &Packet<B>) {
-        self.reserve(self.len + 1);
-        if let Some(letter) = self.next() {
+    /// Adds a packet that goes to one of `nodes` nodes.
+    pub(super) fn push(&mut self, since_start: u64, to: Ingress, packet: &Packet<B>, nodes: usize) {
+        self.reserve(self.len + 1, nodes);
+        if let Some(letter) = self.next(to.node()) {
             letter.write(since_start, to, packet, |_| {});
         }
     }
 
-    /// Takes all that is in `other`.
-    pub(super) fn append(&mut self, other: &mut Self) {
-        let end = self.len + other.len;
-        self.reserve(end);
-        self.places[self.len..end].copy_from_slice(other.letters());
-        (self.len, other.len) = (end, 0);
+    /// Takes all that is in `other`, which goes to some of `nodes` nodes.
+    pub(super) fn append(&mut self, other: &mut Self, nodes: usize) {
+        self.reserve(self.len + other.len, nodes);
+        for letter in other.letters() {
+            if let Some(place) = self.next(NodeId(low(letter.tag) as u32)) {
+                *place = *letter;
+            }
+        }
+        other.clear();
     }
 
     fn letters(&self) -> &[Letter<B>] {
@@ -146,11 +172,23 @@ impl<B: Body> Sheaf<B> {
         self.letters().iter().map(|letter| &letter.packet)
     }
 
-    pub(super) fn clear(&mut self) {
+    /// Takes all letters out.
+    fn clear(&mut self) {
+        for letter in &self.places[..self.len] {
+            let node = low(letter.tag);
+            self.last[node] = NO_LETTER;
+            self.alive[node / 64] = 0;
+        }
         self.len = 0;
     }
 
-    /// Keeps only what arrives at or after `instant`, since the window's start.
+    /// The nodes of word `w` with a letter, a bit each; once.
+    #[inline]
+    pub(super) fn take_alive(&mut self, w: usize) -> u64 {
+        self.alive.get_mut(w).map_or(0, std::mem::take)
+    }
+
+    /// The run ends at `instant` since the window's start: keeps only what is on links then, for it to be counted.
     pub(super) fn keep_from(&mut self, instant: u64) {
         let mut kept = 0;
         for place in 0..self.len {
@@ -161,77 +199,41 @@ impl<B: Body> Sheaf<B> {
         }
         self.len = kept;
     }
-}
 
-/// The keys of a node, in `Inboxes::keys`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Inbox {
-    count: u32,
-    /// One beyond the last key placed.
-    end: u32,
+    /// Ends the window, which all nodes have lived through.
+    pub(super) fn end(&mut self) {
+        self.len = 0;
+    }
 }
 
 /// The arrivals of one window, by node.
 #[derive(Debug)]
-pub(super) struct Inboxes<B> {
+pub(crate) struct Inboxes<B> {
     sheaf: Sheaf<B>,
-    by_node: Vec<Inbox>,
+    /// Those of the present node.
     keys: Vec<u64>,
     start: Time,
 }
 
-impl<B: Body> Inboxes<B> {
-    /// For so many nodes.
-    pub(super) fn new(nodes: usize) -> Self {
-        let by_node = vec![Inbox::default(); nodes];
-        Self { sheaf: Sheaf::default(), by_node, keys: Vec::new(), start: Time::ZERO }
+impl<B> Default for Inboxes<B> {
+    fn default() -> Self {
+        Self { sheaf: Sheaf::default(), keys: Vec::new(), start: Time::ZERO }
     }
+}
 
-    /// Takes `sheaf`, of the window that starts at `start`, and counts; sets the bit of each node with a letter.
-    pub(super) fn count(&mut self, sheaf: Sheaf<B>, start: Time, alive: &mut [u64]) {
+impl<B: Body> Inboxes<B> {
+    /// Takes `sheaf`, of the window that starts at `start`.
+    pub(super) fn deal(&mut self, sheaf: Sheaf<B>, start: Time) {
         assert!(sheaf.len as u64 <= MAX_LETTERS, "more packets in a window than it can hold");
-        let by_node = self.by_node.as_mut_slice();
-        for node in sheaf.letters().iter().map(|letter| low(letter.tag)) {
-            by_node[node].count += 1;
-            // Unconditionally: a branch on "the first" is one that processors cannot foresee.
-            alive[node / 64] |= 1 << (node % 64);
-        }
         (self.sheaf, self.start) = (sheaf, start);
     }
 
-    /// Deals the keys out to `nodes`: all that have a letter, in the order in which they will live.
-    pub(super) fn place(&mut self, nodes: &[NodeId]) {
-        let by_node = self.by_node.as_mut_slice();
-        let mut end = 0;
-        for node in nodes {
-            let inbox = &mut by_node[node.index()];
-            inbox.end = end;
-            end += order::room_for(inbox.count);
-        }
-        self.keys.clear();
-        self.keys.resize(end as usize, order::NO_KEY);
-        let keys = self.keys.as_mut_slice();
-        for (place, letter) in self.sheaf.letters().iter().enumerate() {
-            let inbox = &mut by_node[low(letter.tag)];
-            keys[inbox.end as usize] = key(letter.tag, place);
-            inbox.end += 1;
-        }
-    }
-
-    /// The arrivals at `node` before `end`, in order; once.
+    /// The inbox of `node`; once.
     #[inline]
-    pub(super) fn take(&mut self, node: NodeId, end: Time) -> Arrivals<'_, B> {
-        let Inbox { count, end: last } = std::mem::take(&mut self.by_node[node.index()]);
-        let first = (last - count) as usize;
-        order::sort(&mut self.keys[first..first + order::room_for(count) as usize]);
-        let keys = &self.keys[first..last as usize];
-        let in_time = match keys.last() {
-            Some(&key) if self.start.0 + since_start(key) >= end.0 => {
-                keys.partition_point(|&key| self.start.0 + since_start(key) < end.0)
-            }
-            _ => keys.len(),
-        };
-        Arrivals { keys: &keys[..in_time], letters: self.sheaf.letters(), start: self.start }
+    pub(crate) fn of(&mut self, node: NodeId) -> Inbox<'_, B> {
+        let last = self.sheaf.last.get_mut(node.index());
+        let last = last.map_or(NO_LETTER, |last| std::mem::replace(last, NO_LETTER));
+        Inbox { inboxes: self, last }
     }
 
     /// Gives the sheaf back.
@@ -240,18 +242,55 @@ impl<B: Body> Inboxes<B> {
     }
 }
 
+/// What a window brings to one node.
+pub(crate) struct Inbox<'a, B> {
+    inboxes: &'a mut Inboxes<B>,
+    last: u32,
+}
+
+impl<'a, B: Body> Inbox<'a, B> {
+    /// The arrivals before `end`.
+    #[inline]
+    pub(crate) fn open(self, end: Time) -> Arrivals<'a, B> {
+        self.open_noting(end, |_| 0)
+    }
+
+    /// The same, with a note on each packet, all of them made first and in no order: so that the memory that is looked at
+    /// for them is fetched at once and not one line after the other.
+    #[inline]
+    pub(crate) fn open_noting(self, end: Time, mut note: impl FnMut(&Packet<B>) -> u32) -> Arrivals<'a, B> {
+        let Inboxes { sheaf: Sheaf { places, before, .. }, keys, start } = self.inboxes;
+        keys.clear();
+        let mut place = self.last as usize;
+        while let (Some(letter), Some(before)) = (places.get(place), before.get_mut(place)) {
+            keys.push(key(letter.tag, place));
+            place = std::mem::replace(before, note(&letter.packet)) as usize;
+        }
+        order::sort(keys);
+        let in_time = match keys.last() {
+            Some(&key) if start.0 + since_start(key) >= end.0 => {
+                keys.partition_point(|&key| start.0 + since_start(key) < end.0)
+            }
+            _ => keys.len(),
+        };
+        Arrivals { keys: &keys[..in_time], letters: places, notes: before, start: *start }
+    }
+}
+
 /// A node's arrivals in the part of a window that it lives through, in order of time, then ingress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
     letters: &'a [Letter<B>],
+    /// By place of a letter.
+    notes: &'a mut [u32],
     start: Time,
 }
 
 impl<'a, B> Arrivals<'a, B> {
-    /// The same with the place of the ingress link.
+    /// The arrivals with the place of the ingress link.
     pub(crate) fn by_ingress(self) -> impl Iterator<Item = Arrival<'a, B>> {
-        let Self { keys, letters, start } = self;
+        let Self { keys, letters, start, .. } = self;
         keys.iter().map(move |&key| Arrival {
             at: Time(start.0 + since_start(key)),
             from: rank(key),
@@ -261,8 +300,26 @@ impl<'a, B> Arrivals<'a, B> {
 
     /// When, and what.
     #[inline]
-    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = (Time, &'a Packet<B>)> {
-        let Self { keys, letters, start } = self;
+    pub(crate) fn iter(self) -> impl Iterator<Item = (Time, &'a Packet<B>)> {
+        let Self { keys, letters, start, .. } = self;
         keys.iter().map(move |&key| (Time(start.0 + since_start(key)), &letters[low(key)].packet))
+    }
+
+    /// Makes a note on each arrival, in order.
+    pub(crate) fn note(&mut self, mut note: impl FnMut(Time, &Packet<B>) -> u32) {
+        let Self { keys, letters, notes, start } = self;
+        for &key in *keys {
+            notes[low(key)] = note(Time(start.0 + since_start(key)), &letters[low(key)].packet);
+        }
+    }
+
+    /// When and what, with the note.
+    #[inline]
+    pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, u32)> {
+        let Self { keys, letters, notes, start } = self;
+        keys.iter().map(move |&key| {
+            let place = low(key);
+            (Time(start.0 + since_start(key)), &letters[place].packet, notes[place])
+        })
     }
 }

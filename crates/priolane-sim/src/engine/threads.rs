@@ -333,7 +333,8 @@ impl<'a, B: Body> Hand<'a, B> {
                 drop(sent);
                 let mut post = locked(&board.posts[other * parts + *own]);
                 if let Some(window) = next.filter(|_| post.window == next) {
-                    part.wire.sheaf(*own, window).append(&mut post.sheaf);
+                    let nodes = part.wire.nodes();
+                    part.wire.sheaf(*own, window).append(&mut post.sheaf, nodes);
                 }
                 post.far.drain(..).for_each(|far| part.wire.keep_far(far));
             }

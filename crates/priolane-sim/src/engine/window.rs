@@ -139,7 +139,7 @@ fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) 
             wire.wake(node, group.first(i).at());
         }
         let hosts = network.own(fabric, 0, topology.hosts).collect();
-        let worker = Worker::new(order, Inboxes::new(topology.nodes()));
+        let worker = Worker::new(order);
         Part { network, wire, worker, hosts }
     };
     networks.into_iter().enumerate().map(part).collect()
@@ -248,12 +248,12 @@ struct Worker<B> {
 }
 
 impl<B: Body> Worker<B> {
-    fn new(order: NodeOrder, inboxes: Inboxes<B>) -> Self {
+    fn new(order: NodeOrder) -> Self {
         let shuffle = match order {
             NodeOrder::Natural => None,
             NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
         };
-        Self { nodes: Vec::new(), inboxes, shuffle }
+        Self { nodes: Vec::new(), inboxes: Inboxes::default(), shuffle }
     }
 
     fn live(&mut self, network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
@@ -263,11 +263,7 @@ impl<B: Body> Worker<B> {
                 stream.shuffle(nodes);
             }
         });
-        for &node in &*nodes {
-            let (group, i) = network.at(node);
-            let next = group.run_window(i, fabric, inboxes.take(node, span.end), span, wire);
-            wire.wake(node, next);
-        }
+        network.live(nodes, (fabric, span), inboxes, wire);
         wire.put_back(inboxes, span.end);
     }
 }

@@ -13,13 +13,13 @@ use priolane_core::packet::Kind;
 use priolane_core::rng::Stream;
 use priolane_core::units::Time;
 
-use crate::topology::NextHops;
+use crate::topology::{NextHops, Pick};
 
 /// How a switch chooses among equal paths.
 #[derive(Debug)]
 pub(crate) enum Chooser {
-    /// As the topology says for a packet's entropy.
-    ByEntropy,
+    /// By a packet's entropy.
+    ByEntropy(Pick),
     /// One drawn for each packet.
     Random(Box<Stream>),
     /// In turns.

@@ -75,7 +75,21 @@ impl Counts {
             return &mut self.first;
         }
         self.seen |= bit(class as Class);
-        &mut self.rest.get_or_insert_default().others[class - 1]
+        &mut self.rest().others[class - 1]
+    }
+
+    #[inline]
+    fn rest(&mut self) -> &mut Rest {
+        if self.rest.is_none() {
+            self.make_rest();
+        }
+        self.rest.get_or_insert_default()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_rest(&mut self) {
+        self.rest = Some(Box::default());
     }
 
     /// The classes of which a packet came, and class 0.
@@ -91,7 +105,7 @@ impl Counts {
     }
 
     fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
-        let losses = &mut self.rest.get_or_insert_default().losses;
+        let losses = &mut self.rest().losses;
         &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
     }
 

@@ -1,5 +1,7 @@
 //! What all nodes of a run share and none changes.
 
+use std::hint::select_unpredictable;
+
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Header;
 use priolane_core::rng::{Purpose, Stream};
@@ -9,7 +11,7 @@ use super::chooser::{Chooser, Drill, Turns, Ways};
 use super::line::Line;
 use crate::engine::partition::Partition;
 use crate::scenario::Scenario;
-use crate::topology::{NextHops, PathChoice, Spray, Topology};
+use crate::topology::{NextHops, PathChoice, Pick, Spray, Topology};
 use crate::wire::Ingress;
 
 /// The scenario, and where each link leaves and enters.
@@ -88,10 +90,10 @@ impl<'a> Fabric<'a> {
         header: &Header,
         chooser: &mut Chooser,
     ) -> u32 {
-        let topology = &self.scenario.topology;
-        let NextHops { first, count } = self.hops(forwarding, switch, header);
+        let signpost = self.signpost(forwarding, switch);
+        let NextHops { first, count } = signpost.hops(header);
         let pick = match chooser {
-            Chooser::ByEntropy => topology.pick(header.entropy, switch, count),
+            Chooser::ByEntropy(pick) => pick.of(header.entropy, count),
             Chooser::Random(dice) if count > 1 => throw(dice, count),
             Chooser::RoundRobin(turns) if count > 1 => turns.next(NextHops { first, count }, header.kind),
             Chooser::Random(_) | Chooser::RoundRobin(_) | Chooser::Drill(_) => 0,
@@ -99,27 +101,28 @@ impl<'a> Fabric<'a> {
         forwarding.choices[(first + pick) as usize]
     }
 
-    #[inline(always)]
-    fn hops(&self, forwarding: &Forwarding, switch: NodeId, header: &Header) -> NextHops {
+    /// What `switch` looks at to find the way of a packet.
+    #[inline]
+    pub(crate) fn signpost<'f>(&'f self, forwarding: &'f Forwarding, switch: NodeId) -> Signpost<'f> {
         let topology = &self.scenario.topology;
-        let Forwarding { ways, to_hosts, .. } = forwarding;
         let here = switch.0 - topology.hosts;
-        let rack = topology.rack[header.dst.index()];
-        let (down, across) = (to_hosts + u32::from(header.dst.0), here * topology.racks + rack);
-        ways[if rack == here { down } else { across } as usize]
+        let Forwarding { ways, to_hosts, choices } = forwarding;
+        Signpost { rack: &topology.rack, here, across: here * topology.racks, to_hosts: *to_hosts, ways, choices }
     }
 
     /// The ports of `switch`, one at least, by one of which a packet leaves at `now`.
     pub(crate) fn ways(&self, now: Time, switch: NodeId, header: &Header) -> Ways<'_> {
         let (forwarding, _) = self.forwarding(now);
-        let NextHops { first, count } = self.hops(forwarding, switch, header);
+        let NextHops { first, count } = self.signpost(forwarding, switch).hops(header);
         Ways { run: first, ports: &forwarding.choices[first as usize..(first + count) as usize] }
     }
 
     /// How `switch` chooses.
     pub(crate) fn chooser(&self, switch: NodeId) -> Chooser {
         let spray = match self.scenario.topology.path_choice {
-            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => return Chooser::ByEntropy,
+            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => {
+                return Chooser::ByEntropy(self.scenario.topology.pick(switch));
+            }
             PathChoice::Sprayed(spray) => spray,
         };
         let mut dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
@@ -163,6 +166,38 @@ impl<'a> Fabric<'a> {
 #[inline(never)]
 fn throw(dice: &mut Stream, n: u32) -> u32 {
     dice.below(u64::from(n)) as u32
+}
+
+/// What a switch looks at to find the way of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signpost<'f> {
+    /// Of each host.
+    rack: &'f [u32],
+    here: u32,
+    /// Where ways to racks and to the hosts of this one begin.
+    across: u32,
+    to_hosts: u32,
+    ways: &'f [NextHops],
+    choices: &'f [u32],
+}
+
+impl Signpost<'_> {
+    /// The places in `choices` of the ports by one of which a packet leaves.
+    ///
+    /// Whether its host hangs on this switch no processor can foresee: both places are known before that is asked.
+    #[inline(always)]
+    fn hops(&self, header: &Header) -> NextHops {
+        let rack = self.rack[header.dst.index()];
+        let (down, across) = (self.to_hosts + u32::from(header.dst.0), self.across + rack);
+        self.ways[select_unpredictable(rack == self.here, down, across) as usize]
+    }
+
+    /// The port of a packet where entropy decides.
+    #[inline(always)]
+    pub(crate) fn port(&self, header: &Header, pick: Pick) -> u32 {
+        let NextHops { first, count } = self.hops(header);
+        self.choices[(first + pick.of(header.entropy, count)) as usize]
+    }
 }
 
 /// No port.

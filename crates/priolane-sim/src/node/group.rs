@@ -1,6 +1,7 @@
-//! Nodes of one kind behind one dynamic call per node and window, so that any transport meets any port.
+//! Nodes of one kind behind one dynamic call per group and window, so that any transport meets any port.
 
 use priolane_core::endpoint::Endpoint;
+use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::Discipline;
 use priolane_core::units::Time;
@@ -13,24 +14,28 @@ use super::lossless::LosslessSwitch;
 use super::switch::Switch;
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
-use crate::engine::sheaf::Arrivals;
+use crate::engine::network::Place;
+use crate::engine::sheaf::{Inbox, Inboxes};
 use crate::engine::wheel::{EagerWire, Wake};
-use crate::engine::window::Span as WindowSpan;
+use crate::engine::window::{Span as WindowSpan, Ticks};
 use crate::outcome::Readings;
 use crate::waits::News;
 use crate::wire::{Arrival, Due, Kind};
 
+/// Nodes of a group that live through a window, in this order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visits<'a> {
+    pub(crate) nodes: &'a [NodeId],
+    /// Where each node of the network lives.
+    pub(crate) places: &'a [Place],
+    pub(crate) fabric: &'a Fabric<'a>,
+    pub(crate) span: &'a WindowSpan,
+}
+
 /// Nodes of one kind. Both engines drive them; `i` is a node's place in its group.
 pub(crate) trait NodeGroup<B: Body>: Send {
-    /// Window engine: node `i` lives through `span` with these arrivals; when it next wants to live.
-    fn run_window(
-        &mut self,
-        i: usize,
-        fabric: &Fabric,
-        arrivals: Arrivals<B>,
-        span: &WindowSpan,
-        wire: &mut LazyWire<B>,
-    ) -> Time;
+    /// Window engine: nodes live through a window, each with what is in its inbox.
+    fn run_window(&mut self, visits: &Visits, inboxes: &mut Inboxes<B>, wire: &mut LazyWire<B>);
 
     /// Wheel engine: a packet arrives at node `i`.
     fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>);
@@ -59,31 +64,62 @@ pub(crate) trait NodeGroup<B: Body>: Send {
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
 }
 
-impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
-    fn run_window(
+/// A node as the window engine drives it.
+trait Resident<B: Body> {
+    /// Lives through `span` with what is in its inbox; when it next wants to live.
+    fn live(
         &mut self,
-        i: usize,
         fabric: &Fabric,
-        arrivals: Arrivals<B>,
+        inbox: Inbox<B>,
+        span: &WindowSpan,
+        wire: &mut LazyWire<B>,
+    ) -> Time;
+}
+
+/// One node after the other.
+fn visit<B: Body, N: Resident<B>>(
+    group: &mut [N],
+    visits: &Visits,
+    inboxes: &mut Inboxes<B>,
+    wire: &mut LazyWire<B>,
+) {
+    let Visits { nodes, places, fabric, span } = *visits;
+    for &node in nodes {
+        let resident = &mut group[places[node.index()].index as usize];
+        let next = resident.live(fabric, inboxes.of(node), span, wire);
+        wire.wake(node, next);
+    }
+}
+
+impl<B: Body, D: Discipline<Packet<B>>> Resident<B> for Switch<D> {
+    #[inline]
+    fn live(
+        &mut self,
+        fabric: &Fabric,
+        inbox: Inbox<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time {
-        let switch = &mut self[i];
         let mut tick = span.samples();
-        switch.route(fabric, span, arrivals.iter());
-        for (place, (at, packet)) in arrivals.iter().enumerate() {
+        for (at, packet, route) in self.route(fabric, inbox, span).with_notes() {
             while let Some(instant) = tick.next_before(at) {
-                switch.serve_busy(instant, wire);
-                switch.sample(instant, &mut wire.samples);
+                self.serve_busy(instant, wire);
+                self.sample(instant, &mut wire.samples);
             }
-            switch.arrive_lazily(place, fabric, at, packet, wire);
+            self.arrive_lazily(route, fabric, at, packet, wire);
         }
         while let Some(instant) = tick.next_before(span.end) {
-            switch.serve_busy(instant, wire);
-            switch.sample(instant, &mut wire.samples);
+            self.serve_busy(instant, wire);
+            self.sample(instant, &mut wire.samples);
         }
-        let next = switch.serve_busy(Time(span.end.0 - 1), wire);
-        span.keep_alive(next, || switch.has_reading())
+        let next = self.serve_busy(Time(span.end.0 - 1), wire);
+        span.keep_alive(next, || self.has_reading())
+    }
+}
+
+impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
+    fn run_window(&mut self, visits: &Visits, inboxes: &mut Inboxes<B>, wire: &mut LazyWire<B>) {
+        visit(self, visits, inboxes, wire);
     }
 
     fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>) {
@@ -121,37 +157,42 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
     }
 }
 
-impl<B: Body> NodeGroup<B> for Vec<LosslessSwitch<B>> {
-    fn run_window(
+impl<B: Body> Resident<B> for LosslessSwitch<B> {
+    #[inline]
+    fn live(
         &mut self,
-        i: usize,
         fabric: &Fabric,
-        arrivals: Arrivals<B>,
+        inbox: Inbox<B>,
         span: &WindowSpan,
         wire: &mut LazyWire<B>,
     ) -> Time {
-        let switch = &mut self[i];
         let mut tick = span.samples();
-        let mut arrivals = arrivals.by_ingress().peekable();
+        let mut arrivals = inbox.open(span.end).by_ingress().peekable();
         loop {
-            let departure = switch.next();
+            let departure = self.next();
             let arrival = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
             let now = departure.min(arrival);
             while let Some(instant) = tick.next_before(now.min(span.end)) {
-                switch.sample(instant, &mut wire.samples);
+                self.sample(instant, &mut wire.samples);
             }
             if now >= span.end {
-                return span.keep_alive(departure, || switch.has_reading());
+                return span.keep_alive(departure, || self.has_reading());
             }
             if departure <= arrival {
-                if let Some((at, port)) = switch.pop_next() {
-                    switch.depart(port as usize, at, wire);
+                if let Some((at, port)) = self.pop_next() {
+                    self.depart(port as usize, at, wire);
                 }
             } else if let Some(arrival) = arrivals.next() {
-                switch.arrive(fabric, arrival, wire);
+                self.arrive(fabric, arrival, wire);
             }
             wire.handled += 1;
         }
+    }
+}
+
+impl<B: Body> NodeGroup<B> for Vec<LosslessSwitch<B>> {
+    fn run_window(&mut self, visits: &Visits, inboxes: &mut Inboxes<B>, wire: &mut LazyWire<B>) {
+        visit(self, visits, inboxes, wire);
     }
 
     fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>) {
@@ -184,42 +225,74 @@ fn wake_all<B: Body>(switch: &mut LosslessSwitch<B>, wire: &mut EagerWire<B>) {
     }
 }
 
-impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
-    fn run_window(
+impl<E: Endpoint> Resident<E::Body> for Host<E> {
+    #[inline]
+    fn live(
         &mut self,
-        i: usize,
         fabric: &Fabric,
-        arrivals: Arrivals<E::Body>,
+        inbox: Inbox<E::Body>,
         span: &WindowSpan,
         wire: &mut LazyWire<E::Body>,
     ) -> Time {
-        let host = &mut self[i];
-        let scenario = fabric.scenario;
         let mut tick = span.samples();
-        let last = Time(span.end.0 - 1);
-        let mut arrivals = arrivals.iter();
-        let mut arrival = arrivals.next();
-        loop {
-            let (next, limit) = match arrival {
-                Some((at, _)) => (at, Due::new(at, Kind::Arrival)),
-                None => (span.end, Due::new(span.end, Kind::Departure)),
-            };
-            let local = Some(host.next_local()).filter(|&local| local < limit);
-            let now = local.map_or(next, Due::at);
-            while let Some(instant) = tick.next_before(now) {
-                host.sample_at(instant, wire);
-            }
-            host.catch_up(now.min(last), wire);
-            match (local, arrival) {
-                (Some(local), _) => host.run_local(scenario, now, local.kind(), wire),
-                (None, Some((_, packet))) => {
-                    host.arrive(scenario, now, packet, wire);
-                    arrival = arrivals.next();
-                }
-                (None, None) => return span.keep_alive(host.next_life(), || host.has_reading()),
-            }
+        for (at, packet) in inbox.open(span.end).iter() {
+            self.live_up_to(Due::new(at, Kind::Arrival), fabric, &mut tick, wire);
+            self.reach(at, &mut tick, wire);
+            self.arrive(fabric.scenario, at, packet, wire);
             wire.handled += 1;
         }
+        self.live_up_to(Due::new(span.end, Kind::Departure), fabric, &mut tick, wire);
+        while let Some(instant) = tick.next_before(span.end) {
+            self.sample_at(instant, wire);
+        }
+        self.catch_up(Time(span.end.0 - 1), wire);
+        span.keep_alive(self.next_life(), || self.has_reading())
+    }
+}
+
+impl<E: Endpoint> Host<E> {
+    /// Does what the host does by itself before `limit`.
+    #[inline]
+    fn live_up_to(&mut self, limit: Due, fabric: &Fabric, tick: &mut Ticks, wire: &mut LazyWire<E::Body>) {
+        if self.next_local() < limit {
+            self.do_all_before(limit, fabric, tick, wire);
+        }
+    }
+
+    #[inline(never)]
+    fn do_all_before(
+        &mut self,
+        limit: Due,
+        fabric: &Fabric,
+        tick: &mut Ticks,
+        wire: &mut LazyWire<E::Body>,
+    ) {
+        while self.next_local() < limit {
+            let local = self.next_local();
+            self.reach(local.at(), tick, wire);
+            self.run_local(fabric.scenario, local.at(), local.kind(), wire);
+            wire.handled += 1;
+        }
+    }
+
+    /// Samples and departures up to `now` happen.
+    #[inline]
+    fn reach(&mut self, now: Time, tick: &mut Ticks, wire: &mut LazyWire<E::Body>) {
+        while let Some(instant) = tick.next_before(now) {
+            self.sample_at(instant, wire);
+        }
+        self.catch_up(now, wire);
+    }
+}
+
+impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
+    fn run_window(
+        &mut self,
+        visits: &Visits,
+        inboxes: &mut Inboxes<E::Body>,
+        wire: &mut LazyWire<E::Body>,
+    ) {
+        visit(self, visits, inboxes, wire);
     }
 
     fn arrive(

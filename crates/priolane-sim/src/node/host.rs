@@ -40,38 +40,41 @@ use departures::{Pull, Waiting};
 use measuring::{Noise, clock};
 use pause::Pausing;
 
-/// A host with the transport `E`.
+/// A host with the transport `E`. In this order, what most packets need lies together.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Host<E: Endpoint> {
-    host: HostId,
-    endpoint: E,
-    rng: Stream,
-    clock: LocalClock,
-    noise: Option<Noise>,
-    processing: Span,
-    line: Line,
-    queue: Option<TransmitQueue<E::Body>>,
-    waiting: Waiting,
-    counts: Counts,
-    /// Classes that the switch has paused.
-    paused: ClassSet,
-    /// Where it ever paused any.
-    pausing: Option<Box<Pausing<E::Body>>>,
-    pull: Pull,
-    agenda: Agenda,
+    /// The first of what is due, the departure and the transport's timer.
+    next: Due,
     /// What is next on the agenda.
     due: Due,
     /// When the line takes the next packet or the transport is asked for one.
     departure: Due,
+    pull: Pull,
+    processing: Span,
+    clock: LocalClock,
+    waiting: Waiting,
+    host: HostId,
+    /// Classes that the switch has paused.
+    paused: ClassSet,
+    /// When the last flow of the list starts.
+    last_start: Time,
+    noise: Option<Box<Noise>>,
+    line: Line,
+    received: Received,
+    counts: Counts,
+    queue: Option<TransmitQueue<E::Body>>,
+    exchanged: [Exchanged; CLASSES],
+    endpoint: E,
+    agenda: Agenda,
+    rng: Stream,
+    /// Where the switch ever paused any class.
+    pausing: Option<Box<Pausing<E::Body>>>,
     delivered: Vec<(FlowId, Time)>,
     /// Of those delivered, bytes that were given up.
     given_up: Vec<(FlowId, u64)>,
     ended: Vec<Ended>,
     reports: Vec<FlowSample>,
-    exchanged: [Exchanged; CLASSES],
-    received: Received,
-    /// When the last flow of the list starts.
-    last_start: Time,
 }
 
 /// What a host's transport made and took of one class.
@@ -98,12 +101,12 @@ impl<E: Endpoint> Host<E> {
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
         let (machines, gate) = (Machines::new(scenario), Gate::new(scenario, host));
         let agenda = Agenda { estimator, machines, gate, ..Agenda::default() };
-        Self {
+        let mut idle = Self {
             host,
             endpoint,
             rng: Stream::new(scenario.seed, Purpose::Endpoint, u64::from(host.0)),
             clock: clock(scenario, host),
-            noise: Noise::new(scenario, host),
+            noise: Noise::new(scenario, host).map(Box::new),
             processing: scenario.host_delay,
             line: fabric.line(line),
             queue,
@@ -115,6 +118,7 @@ impl<E: Endpoint> Host<E> {
             due: agenda.next(),
             agenda,
             departure: Due::NEVER,
+            next: Due::NEVER,
             delivered: Vec::new(),
             given_up: Vec::new(),
             ended: Vec::new(),
@@ -122,19 +126,21 @@ impl<E: Endpoint> Host<E> {
             exchanged: [Exchanged::default(); CLASSES],
             received: Received::default(),
             last_start: scenario.flows.last().map_or(Time::ZERO, |flow| flow.start),
-        }
+        };
+        idle.look_ahead();
+        idle
     }
 
     /// Puts a flow, by its index in the flow list, on the agenda; in order of start.
     pub(crate) fn plan_open(&mut self, start: Time, flow: u32) {
         self.agenda.opens.push((start, flow));
-        self.due = self.agenda.next();
+        self.replan();
     }
 
     /// Puts a control message on the agenda; in order of time.
     pub(crate) fn plan_control(&mut self, control: ScheduledControl) {
         self.agenda.controls.push(control);
-        self.due = self.agenda.next();
+        self.replan();
         if control.control == Control::Abort && !self.agenda.doomed.contains(&control.flow) {
             self.agenda.doomed.push(control.flow);
         }
@@ -143,11 +149,23 @@ impl<E: Endpoint> Host<E> {
     /// The next instant at which the host does something by itself, and what.
     #[inline]
     pub(crate) fn next_local(&self) -> Due {
+        self.next
+    }
+
+    /// The agenda has changed.
+    fn replan(&mut self) {
+        self.due = self.agenda.next();
+        self.look_ahead();
+    }
+
+    /// What is due, the departure or the transport's timer has changed.
+    #[inline]
+    fn look_ahead(&mut self) {
         let next = self.due.min(self.departure);
-        match self.endpoint.next_timeout() {
+        self.next = match self.endpoint.next_timeout() {
             Some(timer) => next.min(Due::new(timer, Kind::Timer)),
             None => next,
-        }
+        };
     }
 
     /// When the host must live again if nothing arrives: its next local event, or a departure that is none.
@@ -180,7 +198,7 @@ impl<E: Endpoint> Host<E> {
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
                     self.endpoint.open_on(cx, flow, &path);
                 }
-                self.due = self.agenda.next();
+                self.replan();
             }
             Kind::Control => self.control(scenario, now, wire),
             Kind::Timer | Kind::Arrival => self.endpoint.on_timer(cx),
@@ -214,14 +232,14 @@ impl<E: Endpoint> Host<E> {
                 wire.post(posted);
             }
         }
-        self.due = self.agenda.next();
+        self.replan();
     }
 
     /// A flow ended: its machine has others to give its share to.
     fn departed(&mut self, flow: FlowId, scenario: &Scenario, now: Time) {
         if let Some(machines) = &mut self.agenda.machines {
             machines.depart(scenario.flows[flow.index()].group, flow, now);
-            self.due = self.agenda.next();
+            self.replan();
         }
     }
 
@@ -233,7 +251,7 @@ impl<E: Endpoint> Host<E> {
     /// News is on its way here; when the flow that waits for it starts, if that is known now.
     pub(crate) fn hear(&mut self, news: &News) -> Option<Time> {
         let start = self.agenda.reactions.as_mut()?.hear(news)?;
-        self.due = self.agenda.next();
+        self.replan();
         Some(start)
     }
 
@@ -254,7 +272,7 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn tell(&mut self, told: &Told) {
         if let Some(estimator) = &mut self.agenda.estimator {
             estimator.tell(told.at, Arc::clone(&told.thresholds));
-            self.due = self.agenda.next();
+            self.replan();
         }
     }
 
@@ -276,7 +294,8 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// A packet arrived and has been processed at `now`.
-    #[inline]
+    // A call of its own by measurement: in line, a visit prepares for it before it knows that anything arrived.
+    #[inline(never)]
     pub(crate) fn arrive<W: Wire<E::Body>>(
         &mut self,
         scenario: &Scenario,

@@ -161,21 +161,18 @@ impl Topology {
         let pick = match hops.count {
             0 => return None,
             1 => return Some(LinkId(hops.first)),
-            n => self.pick(entropy, switch, n),
+            n => self.pick(switch).of(entropy, n),
         };
         Some(self.choices[(hops.first + pick) as usize])
     }
 
-    /// Which of `n` equal choices a packet with `entropy` takes at `switch`.
-    #[inline]
-    pub(crate) fn pick(&self, entropy: u16, switch: NodeId, n: u32) -> u32 {
+    /// How `switch` (a node at or above `hosts`) picks one of equal choices by entropy.
+    pub(crate) fn pick(&self, switch: NodeId) -> Pick {
         match self.path_choice {
-            PathChoice::Pinned if n.is_power_of_two() => u32::from(entropy) & (n - 1),
-            PathChoice::Pinned => u32::from(entropy) % n,
-            PathChoice::Hashed | PathChoice::Sprayed(_) => spread(entropy, switch, n),
+            PathChoice::Pinned => Pick::Named,
+            PathChoice::Hashed | PathChoice::Sprayed(_) => Pick::Hashed { salt: switch.0 },
             PathChoice::Symmetric => {
-                let tier = self.tier[(switch.0 - self.hosts) as usize];
-                spread(entropy, NodeId(u32::from(tier)), n)
+                Pick::Hashed { salt: u32::from(self.tier[(switch.0 - self.hosts) as usize]) }
             }
         }
     }
@@ -240,12 +237,33 @@ impl Topology {
     }
 }
 
-/// One of `n` choices from a packet's entropy, independent from switch to switch: the finalizer of SplitMix64
-/// (Steele et al., OOPSLA 2014, variant 13 of Stafford's mixers) over switch and entropy. A multiplier less, or
+/// How a switch picks one of equal choices by a packet's entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// The entropy names it.
+    Named,
+    /// By a hash of entropy and `salt`.
+    Hashed { salt: u32 },
+}
+
+impl Pick {
+    /// Which of `n` choices a packet with `entropy` takes.
+    #[inline(always)]
+    pub(crate) fn of(self, entropy: u16, n: u32) -> u32 {
+        match self {
+            Self::Named if n.is_power_of_two() => u32::from(entropy) & (n - 1),
+            Self::Named => u32::from(entropy) % n,
+            Self::Hashed { salt } => spread(entropy, salt, n),
+        }
+    }
+}
+
+/// One of `n` choices from a packet's entropy, independent from salt to salt: the finalizer of SplitMix64
+/// (Steele et al., OOPSLA 2014, variant 13 of Stafford's mixers) over salt and entropy. A multiplier less, or
 /// a shift less, leaves pairs of switches whose choices depend on each other.
 #[inline]
-fn spread(entropy: u16, switch: NodeId, n: u32) -> u32 {
-    let mut x = (u64::from(switch.0) << 16 | u64::from(entropy)).wrapping_add(0x9E37_79B9_7F4A_7C15);
+fn spread(entropy: u16, salt: u32, n: u32) -> u32 {
+    let mut x = (u64::from(salt) << 16 | u64::from(entropy)).wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^= x >> 31;

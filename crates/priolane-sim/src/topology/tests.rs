@@ -388,7 +388,7 @@ fn choices_of_any_two_switches_are_independent() {
         };
         let mut counts = vec![0u32; (n * n) as usize];
         for entropy in 0..=u16::MAX {
-            let (x, y) = (spread(entropy, NodeId(a), n), spread(entropy, NodeId(b), n));
+            let (x, y) = (spread(entropy, a, n), spread(entropy, b, n));
             counts[(x * n + y) as usize] += 1;
         }
         let expected = 65_536.0 / f64::from(n * n);
@@ -406,9 +406,9 @@ fn entropy_zero_and_short_runs_of_entropies_spread_too() {
     let mut counts = [0u32; 4];
     let mut first = [0u32; 4];
     for switch in 128..192 {
-        first[spread(0, NodeId(switch), 4) as usize] += 1;
+        first[spread(0, switch, 4) as usize] += 1;
         for entropy in 0..256 {
-            counts[spread(entropy, NodeId(switch), 4) as usize] += 1;
+            counts[spread(entropy, switch, 4) as usize] += 1;
         }
     }
     assert!(counts.iter().all(|c| c.abs_diff(4096) < 220), "{counts:?}");

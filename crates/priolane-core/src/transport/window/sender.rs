@@ -305,10 +305,16 @@ impl<C: CongestionControl> Sender<C> {
         Candidate {
             slot,
             flow: self.spec.id,
-            level: self.level(plan, &config.host_level, self.host_step),
+            level: self.host_level(plan, config),
             sent: self.next,
             remaining: self.spec.size.map_or(u64::MAX, |size| size - self.next),
         }
+    }
+
+    /// The level of `plan` inside the host.
+    #[inline]
+    pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
+        self.level(plan, &config.host_level, self.host_step)
     }
 
     /// The level of `plan` on `ladder`: `step`, which `account` keeps at what new data has reached, but for a
@@ -331,7 +337,17 @@ impl<C: CongestionControl> Sender<C> {
     ) -> Packet<Segment<C::Telemetry>> {
         let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(self.level(plan, &config.class, self.class_step));
-        let host_level = self.level(plan, &config.host_level, self.host_step);
+        let host_level = self.host_level(plan, config);
+        self.sent.class_first.get_or_insert(class);
+        self.sent.class_last = class;
+        self.account(plan, config);
+        if self.deadline == Time::NEVER {
+            self.deadline = cx.now + self.rto.timeout(config);
+        }
+        if self.pipe() + u64::from(config.frame.mss()) > self.window(config) {
+            self.full_until = self.next;
+        }
+        // Only now: what is known before all of that would have to be kept meanwhile.
         let header = Header {
             rank: self.rank(plan.offset),
             flow: self.spec.id,
@@ -346,15 +362,6 @@ impl<C: CongestionControl> Sender<C> {
             marks: self.marks(plan),
             kind: Kind::Data,
         };
-        self.sent.class_first.get_or_insert(class);
-        self.sent.class_last = class;
-        self.account(plan, config);
-        if self.deadline == Time::NEVER {
-            self.deadline = cx.now + self.rto.timeout(config);
-        }
-        if self.pipe() + u64::from(config.frame.mss()) > self.window(config) {
-            self.full_until = self.next;
-        }
         let mut packet =
             Packet { header, body: Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() } };
         if skips {

@@ -82,6 +82,13 @@ impl<E: Endpoint> Host<E> {
     /// Departures that are not events and were due by `limit` happen.
     #[inline]
     pub(crate) fn catch_up<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+        if self.waiting.packets > 0 && self.line.free_at <= limit {
+            self.depart_until(limit, wire);
+        }
+    }
+
+    #[inline(never)]
+    fn depart_until<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
         while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
             let start = self.line.free_at;
             let paused = self.paused;
@@ -105,11 +112,15 @@ impl<E: Endpoint> Host<E> {
     pub(super) fn pump<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         if self.queue.is_some() {
             self.fill(now, wire);
-            self.serve_queue(now, wire);
+            self.expire(now, wire);
+            if self.waiting.packets > 0 && self.line.free_at <= now {
+                self.serve_queue(now, wire);
+            }
         } else {
             self.pull(now, wire);
         }
         self.departure = self.next_departure::<W>();
+        self.look_ahead();
     }
 
     /// Without a transmit queue: the free line asks.
@@ -159,8 +170,15 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
+    #[inline(never)]
+    fn refill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        self.fill(now, wire);
+    }
+
     /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
-    pub(super) fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    // Inlined by measurement, into `pump` alone: every packet of a host comes through here.
+    #[inline(always)]
+    fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.pull == Pull::Ask {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             let mut outgoing = match self.endpoint.poll_transmit(cx) {
@@ -229,8 +247,8 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    pub(super) fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        self.expire(now, wire);
+    #[inline(never)]
+    fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.waiting.packets > 0 && self.line.free_at <= now {
             let paused = self.paused;
             let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
@@ -241,7 +259,7 @@ impl<E: Endpoint> Host<E> {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.on_sent(cx, id, now);
                 self.pull = Pull::Ask;
-                self.fill(now, wire);
+                self.refill(now, wire);
             }
         }
     }

@@ -159,11 +159,10 @@ fn compare<D: Discipline<Packet<()>>>(
                 )
             })
             .collect();
-        let (start, end) = (Time(window * 2_000_000), Time((window + 1) * 2_000_000));
-        let span = WindowSpan { start, end, sample_every: None };
-        switch.route(&fabric, &span, arrivals.iter().map(|(at, packet)| (*at, packet)));
-        for (place, (at, packet)) in arrivals.iter().enumerate() {
-            switch.arrive_lazily(place, &fabric, *at, packet, &mut sent);
+        for (at, packet) in &arrivals {
+            let (forwarding, _) = fabric.forwarding(*at);
+            let route = fabric.next_port(forwarding, switch.node, &packet.header, &mut switch.chooser);
+            switch.arrive_lazily(route, &fabric, *at, packet, &mut sent);
             let Header { dst, class, wire, rank, .. } = packet.header;
             model.arrive(at.0, dst.index(), usize::from(class), (u64::from(wire), rank));
         }
