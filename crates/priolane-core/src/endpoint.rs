@@ -167,7 +167,10 @@ pub struct RxMeta {
 pub struct SendId(pub NonZeroU64);
 
 /// An endpoint's answer when it is asked what to send.
+// A tag of its own: in a corner of the packet, as the compiler would have it, it keeps processors from copying the packet
+// as it is.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub enum Tx<B> {
     /// This packet, now. The endpoint fills all of the header but `entropy` where paths are per packet.
     Send {

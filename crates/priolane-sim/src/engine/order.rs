@@ -40,8 +40,26 @@ fn sort_several(keys: &mut [u64]) {
             network::<8, 10>(keys, first);
             network::<8, 9>(keys, then);
         }
+        9..=16 => sixteen(keys),
         _ => keys.sort_unstable(),
     }
+}
+
+/// Sorts up to 16 keys: what is missing sorts to the end.
+fn sixteen(keys: &mut [u64]) {
+    let mut all = [u64::MAX; 16];
+    all[..keys.len()].copy_from_slice(keys);
+    let run = &mut all;
+    network::<16, 8>(run, [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13), (14, 15)]);
+    network::<16, 8>(run, [(0, 2), (1, 3), (4, 6), (5, 7), (8, 10), (9, 11), (12, 14), (13, 15)]);
+    network::<16, 8>(run, [(0, 4), (1, 5), (2, 6), (3, 7), (8, 12), (9, 13), (10, 14), (11, 15)]);
+    network::<16, 8>(run, [(0, 8), (1, 9), (2, 10), (3, 11), (4, 12), (5, 13), (6, 14), (7, 15)]);
+    network::<16, 7>(run, [(5, 10), (6, 9), (3, 12), (13, 14), (4, 8), (1, 2), (7, 11)]);
+    network::<16, 4>(run, [(1, 4), (7, 13), (2, 8), (11, 14)]);
+    network::<16, 6>(run, [(2, 4), (5, 6), (9, 10), (11, 13), (3, 8), (7, 12)]);
+    network::<16, 4>(run, [(6, 8), (10, 12), (3, 5), (7, 9)]);
+    network::<16, 7>(run, [(3, 4), (5, 6), (7, 8), (9, 10), (11, 12), (6, 7), (8, 9)]);
+    keys.copy_from_slice(&run[..keys.len()]);
 }
 
 /// Puts each of these pairs in order, one after the other. There are `N` keys.
@@ -63,7 +81,7 @@ mod tests {
     /// 3, §5.3.4, theorem Z).
     #[test]
     fn networks_sort_all_sequences_of_zeros_and_ones() {
-        for count in 0..=8 {
+        for count in 0..=16 {
             for bits in 0..1u32 << count {
                 let mut keys: Vec<u64> = (0..count).map(|i| u64::from(bits >> i & 1)).collect();
                 sort(&mut keys);

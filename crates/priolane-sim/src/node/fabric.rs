@@ -107,7 +107,14 @@ impl<'a> Fabric<'a> {
         let topology = &self.scenario.topology;
         let here = switch.0 - topology.hosts;
         let Forwarding { ways, to_hosts, choices } = forwarding;
-        Signpost { rack: &topology.rack, here, across: here * topology.racks, to_hosts: *to_hosts, ways, choices }
+        Signpost {
+            rack: &topology.rack,
+            here,
+            across: here * topology.racks,
+            to_hosts: *to_hosts,
+            ways,
+            choices,
+        }
     }
 
     /// The ports of `switch`, one at least, by one of which a packet leaves at `now`.

@@ -67,13 +67,7 @@ pub(crate) trait NodeGroup<B: Body>: Send {
 /// A node as the window engine drives it.
 trait Resident<B: Body> {
     /// Lives through `span` with what is in its inbox; when it next wants to live.
-    fn live(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<B>,
-        span: &WindowSpan,
-        wire: &mut LazyWire<B>,
-    ) -> Time;
+    fn live(&mut self, fabric: &Fabric, inbox: Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time;
 }
 
 /// One node after the other.
@@ -93,13 +87,7 @@ fn visit<B: Body, N: Resident<B>>(
 
 impl<B: Body, D: Discipline<Packet<B>>> Resident<B> for Switch<D> {
     #[inline]
-    fn live(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<B>,
-        span: &WindowSpan,
-        wire: &mut LazyWire<B>,
-    ) -> Time {
+    fn live(&mut self, fabric: &Fabric, inbox: Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time {
         let mut tick = span.samples();
         for (at, packet, route) in self.route(fabric, inbox, span).with_notes() {
             while let Some(instant) = tick.next_before(at) {
@@ -159,13 +147,7 @@ impl<B: Body, D: Discipline<Packet<B>>> NodeGroup<B> for Vec<Switch<D>> {
 
 impl<B: Body> Resident<B> for LosslessSwitch<B> {
     #[inline]
-    fn live(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<B>,
-        span: &WindowSpan,
-        wire: &mut LazyWire<B>,
-    ) -> Time {
+    fn live(&mut self, fabric: &Fabric, inbox: Inbox<B>, span: &WindowSpan, wire: &mut LazyWire<B>) -> Time {
         let mut tick = span.samples();
         let mut arrivals = inbox.open(span.end).by_ingress().peekable();
         loop {
@@ -260,13 +242,7 @@ impl<E: Endpoint> Host<E> {
     }
 
     #[inline(never)]
-    fn do_all_before(
-        &mut self,
-        limit: Due,
-        fabric: &Fabric,
-        tick: &mut Ticks,
-        wire: &mut LazyWire<E::Body>,
-    ) {
+    fn do_all_before(&mut self, limit: Due, fabric: &Fabric, tick: &mut Ticks, wire: &mut LazyWire<E::Body>) {
         while self.next_local() < limit {
             let local = self.next_local();
             self.reach(local.at(), tick, wire);
@@ -286,12 +262,7 @@ impl<E: Endpoint> Host<E> {
 }
 
 impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
-    fn run_window(
-        &mut self,
-        visits: &Visits,
-        inboxes: &mut Inboxes<E::Body>,
-        wire: &mut LazyWire<E::Body>,
-    ) {
+    fn run_window(&mut self, visits: &Visits, inboxes: &mut Inboxes<E::Body>, wire: &mut LazyWire<E::Body>) {
         visit(self, visits, inboxes, wire);
     }
 

@@ -41,9 +41,6 @@ enum Role {
     Received(u64),
 }
 
-/// A packet of the flows of a controller.
-type PacketOf<C> = Packet<Segment<<C as CongestionControl>::Telemetry>>;
-
 /// A segment in the host's transmit queue: the name it has there.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
@@ -449,22 +446,22 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         self.arm_receiver(slot);
     }
 
-    /// One packet of the flow at `slot`, whose turn it is; `None` if its turn is void.
+    /// One packet of the flow at `slot`, whose turn it is; `Idle` if its turn is void.
     #[inline(never)]
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Option<(PacketOf<C>, Option<SendId>)> {
+    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Tx<Segment<C::Telemetry>> {
         let generation = self.senders.generation(slot) as u16;
         let Some(sender) = self.senders.get_mut(slot) else {
             self.senders.release(slot);
-            return None;
+            return Tx::Idle;
         };
         let offered = sender.offered.take();
         debug_assert_eq!(sender.planned, sender.plan(&self.config), "a change without a new plan");
-        let plan = sender.planned?;
+        let Some(plan) = sender.planned else { return Tx::Idle };
         if offered.is_some_and(|level| sender.host_level(plan, &self.config) > level) {
             let candidate = sender.candidate(slot, plan, &self.config);
             sender.offered = Some(candidate.level);
             self.scheduler.offer(candidate);
-            return None;
+            return Tx::Idle;
         }
         let packet = sender.emit(plan, self.host, cx, &self.config);
         if C::GATED {
@@ -477,7 +474,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         });
         self.refresh(slot);
         self.arm_sender(slot);
-        Some((packet, id))
+        Tx::Send { packet, id }
     }
 
     /// A packet has left the host's transmit queue.
@@ -594,8 +591,9 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
             return Tx::Send { packet, id: None };
         }
         while let Some(slot) = self.scheduler.next() {
-            if let Some((packet, id)) = self.take_turn(slot, cx) {
-                return Tx::Send { packet, id };
+            let turn = self.take_turn(slot, cx);
+            if matches!(turn, Tx::Send { .. }) {
+                return turn;
             }
         }
         Tx::Idle

@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::{Cx, Endpoint, SendId, Tx};
 use priolane_core::ids::{CLASSES, ClassSet};
-use priolane_core::packet::{Body, Header};
+use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::Admission;
 use priolane_core::units::Time;
 
@@ -128,16 +128,16 @@ impl<E: Endpoint> Host<E> {
     fn pull<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.pull == Pull::Ask && self.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            match self.endpoint.poll_transmit(cx) {
-                Tx::Send { packet, id } => {
+            match &self.endpoint.poll_transmit(cx) {
+                &Tx::Send { ref packet, id } => {
                     self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
-                    wire.observe(|| Seen::Made { at: now, packet });
+                    wire.observe(|| Seen::Made { at: now, packet: *packet });
                     wire.observe(|| self.offered(now, &packet.header));
                     wire.observe(|| Seen::Admitted(Admission::Queued));
                     if self.paused.has(packet.header.class) {
-                        return self.keep(now, Outgoing { packet, id });
+                        return self.keep(now, Outgoing { packet: *packet, id });
                     }
-                    self.line.transmit(now, &packet, &mut self.counts, wire);
+                    self.line.transmit(now, packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                         self.endpoint.on_sent(cx, id, now);
@@ -150,8 +150,8 @@ impl<E: Endpoint> Host<E> {
 
     /// Notes an answer other than a packet.
     #[inline]
-    fn wait<W: Wire<E::Body>>(&mut self, answer: Tx<E::Body>, now: Time, wire: &mut W) {
-        self.pull = match answer {
+    fn wait<W: Wire<E::Body>>(&mut self, answer: &Tx<E::Body>, now: Time, wire: &mut W) {
+        self.pull = match *answer {
             Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
             Tx::NotBefore(_) => {
                 wire.violated(self.asked_for_the_past(now));
@@ -181,20 +181,20 @@ impl<E: Endpoint> Host<E> {
     fn fill<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.pull == Pull::Ask {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            let mut outgoing = match self.endpoint.poll_transmit(cx) {
-                Tx::Send { packet, id } => Outgoing { packet, id },
-                other => return self.wait(other, now, wire),
-            };
-            let Header { class, wire: size, .. } = outgoing.packet.header;
+            // Used where it is: a copy of what was just written in small pieces waits for them.
+            let mut answer = self.endpoint.poll_transmit(cx);
+            let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, wire) };
+            let Header { class, wire: size, .. } = packet.header;
             self.expire(now, wire);
             self.exchanged[usize::from(class) % CLASSES].made.add(size);
-            wire.observe(|| Seen::Made { at: now, packet: outgoing.packet });
-            wire.observe(|| self.offered(now, &outgoing.packet.header));
+            wire.observe(|| Seen::Made { at: now, packet: *packet });
+            wire.observe(|| self.offered(now, &packet.header));
             let Some(queue) = &mut self.queue else { return };
             let paused = self.paused.has(class);
             let idle = self.line.free_at <= now && self.waiting.packets == 0 && !paused;
-            let passed = if idle { queue.pass(now, &outgoing.packet.header) } else { None };
-            let admission = passed.unwrap_or_else(|| queue.enqueue(now, &outgoing));
+            let passed = if idle { queue.pass(now, &packet.header) } else { None };
+            let admission =
+                passed.unwrap_or_else(|| queue.enqueue(now, &Outgoing { packet: *packet, id: *id }));
             while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
                 wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
                 self.waiting.remove(id);
@@ -208,7 +208,7 @@ impl<E: Endpoint> Host<E> {
             match admission {
                 Admission::Dropped | Admission::Returned => {
                     self.counts.dropped(class, size);
-                    if let Some(id) = outgoing.id {
+                    if let Some(id) = *id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                         self.endpoint.on_refused(cx, id);
                     }
@@ -218,11 +218,11 @@ impl<E: Endpoint> Host<E> {
                 Admission::Queued => {}
             }
             if passed.is_some() {
-                admission.mark(&mut outgoing);
-                self.send(now, &outgoing, wire);
+                admission.mark(packet);
+                self.send(now, packet, *id, wire);
             } else {
-                self.waiting.add(outgoing.id);
-                self.counts.queued(now, &outgoing.packet.header);
+                self.waiting.add(*id);
+                self.counts.queued(now, &packet.header);
                 if idle || self.paused != ClassSet::NONE {
                     self.line.free_at = self.line.free_at.max(now);
                 }
@@ -238,9 +238,15 @@ impl<E: Endpoint> Host<E> {
 
     /// Puts a packet on the line.
     #[inline]
-    pub(super) fn send<W: Wire<E::Body>>(&mut self, now: Time, outgoing: &Outgoing<E::Body>, wire: &mut W) {
-        self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
-        if let Some(id) = outgoing.id {
+    fn send<W: Wire<E::Body>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<E::Body>,
+        id: Option<SendId>,
+        wire: &mut W,
+    ) {
+        self.line.transmit(now, packet, &mut self.counts, wire);
+        if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_sent(cx, id, now);
             self.pull = Pull::Ask;
