@@ -412,13 +412,12 @@ pub(super) fn load_value(field: &Field<'_>) -> Result<f64, InputError> {
 }
 
 fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
-    let span = |field: Option<Field<'_>>| field.map_or(Ok(Span::ZERO), |field| field.span());
     let count = |field: Option<Field<'_>>| field.map_or(Ok(1), |f| f.integer(1, 65_535)).map(|n| n as u32);
     Ok(AppText::Query(QueryText {
         query: payload(&keys.need("query", "query = \"1kB\"")?)?,
         fan_out: count(keys.take("fan_out"))?,
         sizes: sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?,
-        think: span(keys.take("think"))?,
+        think: keys.span_or("think", Span::ZERO)?,
         pause: keys.need("pause", "pause = \"1ms\"")?.span()?,
         pauses: match keys.take("pauses") {
             None => PauseRule::Exponential,
@@ -427,7 +426,7 @@ fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputE
         },
         concurrency: count(keys.take("concurrency"))?,
         requests: keys.take("requests").map(|f| f.integer(1, 50_000_000)).transpose()?,
-        start: span(keys.take("start"))?,
+        start: keys.span_or("start", Span::ZERO)?,
     }))
 }
 
@@ -475,11 +474,7 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 }
 
 fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
-    let span = |field: Option<Field<'_>>| match field {
-        None => Ok(Span::ZERO),
-        Some(field) => field.span(),
-    };
-    Ok(Start { start: span(keys.take("start"))?, jitter: span(keys.take("jitter"))? })
+    Ok(Start { start: keys.span_or("start", Span::ZERO)?, jitter: keys.span_or("jitter", Span::ZERO)? })
 }
 
 /// Payload bytes of a flow, at least 1.

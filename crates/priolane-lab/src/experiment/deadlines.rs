@@ -242,7 +242,7 @@ fn at_rate(mut keys: Reader<'_>) -> Result<AtRate, InputError> {
         Some(1) => Split::Active,
         _ => Split::None,
     };
-    let at_least = keys.take("at_least").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let at_least = keys.span_or("at_least", Span::ZERO)?;
     keys.finish()?;
     Ok(AtRate { rate, split, at_least })
 }

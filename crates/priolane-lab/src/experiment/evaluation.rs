@@ -106,8 +106,7 @@ impl SizeClass {
 
     /// Whether there are sizes of which flows are in it.
     fn has_any(&self) -> bool {
-        let least = self.from.unwrap_or(1).max(self.above.map_or(1, |x| x.saturating_add(1)));
-        self.has(least.max(1))
+        self.has(self.from.unwrap_or(1).max(self.above.map_or(1, |x| x.saturating_add(1))))
     }
 }
 

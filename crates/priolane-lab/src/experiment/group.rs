@@ -153,7 +153,7 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
 
 fn active(field: &Field<'_>) -> Result<Active, InputError> {
     let mut keys = field.table()?;
-    let from = keys.take("from").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let from = keys.span_or("from", Span::ZERO)?;
     let until_field = keys.take("until");
     let until = until_field.as_ref().map(Field::span).transpose()?;
     keys.finish()?;

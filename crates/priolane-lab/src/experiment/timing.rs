@@ -102,7 +102,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
         keys.finish()?;
         return Ok(Timing::Count { flows, limit: limit.unwrap_or(DEFAULT_LIMIT) });
     }
-    let warmup = keys.take("warmup").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let warmup = keys.span_or("warmup", Span::ZERO)?;
     let measure_field = keys.need("measure", "measure = \"50ms\", or flows = N")?;
     let measure = measure_field.positive_span()?;
     let drain = keys.take("drain").map_or(Ok(true), |f| f.truth())?;

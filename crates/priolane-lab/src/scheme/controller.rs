@@ -54,7 +54,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Controller, InputError> {
     let max_age = count("max_age", 4)?;
     let bounds = keys.take("bounds").map_or(Ok((1_000, 1_000_000_000)), |f| between(&f))?;
     let report_loss = keys.take("report_loss").map_or(Ok(0.0), |f| f.number(0.0, 1.0))?;
-    let report_jitter = keys.take("report_jitter").map_or(Ok(Span::ZERO), |f| f.span())?;
+    let report_jitter = keys.span_or("report_jitter", Span::ZERO)?;
     let load = keys.take("load").map(|f| f.number(0.001, 0.999)).transpose()?;
     keys.finish()?;
     Ok(Controller { period, delay, window, min_samples, max_age, bounds, report_loss, report_jitter, load })

@@ -189,7 +189,6 @@ impl Swift {
 
     pub(super) fn read(keys: &mut Reader<'_>, default: Preset) -> Result<Self, InputError> {
         let of = Self::preset(word(keys.take("preset"), &PRESETS, default)?);
-        let span = |keys: &mut Reader<'_>, key, or| keys.take(key).map_or(Ok(or), |f| f.span());
         let size =
             |keys: &mut Reader<'_>, key, or| keys.take(key).map_or(Ok(or), |f| WindowSize::above_zero(&f));
         let keys_read = Self {
@@ -199,9 +198,9 @@ impl Swift {
             ai: keys.take("ai").map_or(Ok(of.ai), |f| WindowSize::read(&f))?,
             target: keys.take("target").map_or(Ok(of.target), |f| f.positive_span())?,
             target_from: word(keys.take("target_from"), &FROM, of.target_from)?,
-            hop: span(keys, "hop", of.hop)?,
-            class_step: span(keys, "class_step", of.class_step)?,
-            fs_range: span(keys, "fs_range", of.fs_range)?,
+            hop: keys.span_or("hop", of.hop)?,
+            class_step: keys.span_or("class_step", of.class_step)?,
+            fs_range: keys.span_or("fs_range", of.fs_range)?,
             fs_min: size(keys, "fs_min", of.fs_min)?,
             fs_max: size(keys, "fs_max", of.fs_max)?,
             beta: share(keys.take("beta"), of.beta)?,
@@ -209,7 +208,7 @@ impl Swift {
             min_cwnd: size(keys, "min_cwnd", of.min_cwnd)?,
             max_cwnd: size(keys, "max_cwnd", of.max_cwnd)?,
             whole_packets: keys.take("whole_packets").map_or(Ok(of.whole_packets), |f| f.truth())?,
-            endpoint_target: span(keys, "endpoint_target", of.endpoint_target)?,
+            endpoint_target: keys.span_or("endpoint_target", of.endpoint_target)?,
             retx_reset: keys
                 .take("retx_reset")
                 .map_or(Ok(of.retx_reset.into()), |f| f.integer(1, 1_000_000))?
@@ -262,7 +261,7 @@ impl Hpcc {
             eta,
             max_stage: keys.take("max_stage").map_or(Ok(5), |f| f.integer(0, 1_000))? as u32,
             step: keys.take("step").map_or(Ok(step), |f| WindowSize::read(&f))?,
-            rtt: keys.take("rtt").map_or(Ok(Span::ZERO), |f| f.span())?,
+            rtt: keys.span_or("rtt", Span::ZERO)?,
             min_window: keys.take("min_window").map_or(Ok(least), |f| WindowSize::above_zero(&f))?,
         })
     }
@@ -306,7 +305,7 @@ impl Ledbat {
             decrease_gain: positive(keys.take("decrease_gain"), gain, 1e3)?,
             allowed_increase: positive(keys.take("allowed_increase"), 1.0, 1e9)?,
             min_window: positive(keys.take("min_window"), 2.0, 1e3)?,
-            base_interval: keys.take("base_interval").map_or(Ok(Span::from_ms(1)), |f| f.span())?,
+            base_interval: keys.span_or("base_interval", Span::from_ms(1))?,
         })
     }
 }

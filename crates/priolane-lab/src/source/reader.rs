@@ -32,6 +32,11 @@ impl<'a> Reader<'a> {
         self.table.get(key).map(|node| Field { key: self.full(key), node })
     }
 
+    /// The time under `key`, or `default` where the key is not there.
+    pub fn span_or(&mut self, key: &'static str, default: Span) -> Result<Span, InputError> {
+        self.take(key).map_or(Ok(default), |field| field.span())
+    }
+
     /// The value of `key`, which must be there; `fix` shows how it would be written.
     pub fn need(&mut self, key: &'static str, fix: &str) -> Result<Field<'a>, InputError> {
         match self.take(key) {
