@@ -88,7 +88,8 @@ impl Bounds {
         if dropping.exceeds_with(header.wire, self.drop) {
             return Admission::Dropped;
         }
-        if header.marks.has(Marks::ECN_CAPABLE) && marking.exceeds_with(header.wire, self.mark) {
+        // Both asked: where only payload is capable, which of the two comes no processor can foresee.
+        if header.marks.has(Marks::ECN_CAPABLE) & marking.exceeds_with(header.wire, self.mark) {
             return Admission::Marked;
         }
         Admission::Queued

@@ -11,12 +11,17 @@ use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
 use super::drive::Ending;
-use super::sheaf::{Inboxes, Sheaf};
+use super::sheaf::{Inboxes, MAX_LENGTH, Sheaf};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Readings, RunError};
 use crate::waits::News;
 use crate::wire::{Ingress, Service, Wire};
+
+/// Spans, in picoseconds, that a multiplication by the inverse of a window's length divides exactly: its error of at most
+/// 2^-64 for each picosecond of the length stays below one part of it.
+const NEAR: u64 = 1 << 40;
+const _: () = assert!(NEAR as u128 * MAX_LENGTH as u128 <= 1 << 64);
 
 /// A packet that arrives beyond the ring.
 #[derive(Debug)]
@@ -168,7 +173,7 @@ impl<B: Body> LazyWire<B> {
         part * self.slots as usize + self.slot(window)
     }
 
-    /// Whole windows in a span, without a division.
+    /// Whole windows in a span below [`NEAR`], without a division.
     #[inline]
     fn windows_in(&self, offset: u64) -> u64 {
         ((u128::from(offset) * u128::from(self.inverse)) >> 64) as u64
@@ -285,7 +290,11 @@ impl<B: Body> LazyWire<B> {
 
     #[inline(never)]
     fn wake_later(&mut self, node: NodeId, at: Time) {
-        let window = at.0 / self.length;
+        let offset = at.0 - self.end.0;
+        let window = match offset {
+            0..NEAR => self.window + 1 + self.windows_in(offset),
+            _ => at.0 / self.length,
+        };
         if window < self.window + self.slots {
             self.set_alive(node, window);
         } else if window < self.far_wake[node.index()] {

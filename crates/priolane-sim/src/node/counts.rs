@@ -1,5 +1,7 @@
 //! What a line and the queues in front of it count, class by class.
 
+use std::hint::select_unpredictable;
+
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
@@ -67,6 +69,12 @@ fn bit(class: Class) -> u16 {
     1 << (usize::from(class) % CLASSES)
 }
 
+/// `t` for a packet of payload, else 0. Payload and answers take turns, as no processor can foresee.
+#[inline]
+fn of_payload(t: Time, header: &Header) -> u64 {
+    select_unpredictable(header.kind == Kind::Data, t.0, 0)
+}
+
 impl Counts {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
@@ -116,9 +124,7 @@ impl Counts {
         count.waiting += 1;
         count.waited = count.waited.wrapping_sub(now.0);
         self.waiting |= bit(header.class);
-        if header.kind == Kind::Data {
-            self.payload_waited = self.payload_waited.wrapping_sub(now.0);
-        }
+        self.payload_waited = self.payload_waited.wrapping_sub(of_payload(now, header));
     }
 
     /// So many bytes of payload packets wait.
@@ -142,18 +148,15 @@ impl Counts {
         let count = self.of(header.class);
         count.waiting -= 1;
         count.waited = count.waited.wrapping_add(t.0);
-        if count.waiting == 0 {
-            self.waiting &= !bit(header.class);
-        }
+        let is_last = count.waiting == 0;
+        self.waiting &= !select_unpredictable(is_last, bit(header.class), 0);
         self.payload_left(t, header);
     }
 
     /// A packet of payload, if it is one, waits no longer from `t` on, as it leaves or as the run ends.
     #[inline]
     pub(crate) fn payload_left(&mut self, t: Time, header: &Header) {
-        if header.kind == Kind::Data {
-            self.payload_waited = self.payload_waited.wrapping_add(t.0);
-        }
+        self.payload_waited = self.payload_waited.wrapping_add(of_payload(t, header));
     }
 
     /// What was served of a class that was seen here before.
