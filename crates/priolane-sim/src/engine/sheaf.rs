@@ -323,3 +323,50 @@ impl<'a, B> Arrivals<'a, B> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::packet::Header;
+    use priolane_core::rng::{Purpose, Stream};
+
+    use super::*;
+
+    const NODES: usize = 70;
+    const START: Time = Time(5_000_000);
+
+    /// Against lists: letters to nodes of which one gets many, a part of them by way of another sheaf; both are used again,
+    /// each in the place of the other.
+    #[test]
+    fn each_node_finds_its_own_once_in_order_and_with_its_note() {
+        let mut draw = Stream::new(3, Purpose::Ties, 0);
+        let (mut spare, mut abroad) = (Sheaf::<()>::default(), Sheaf::default());
+        for _ in 0..300 {
+            let mut sheaf = std::mem::replace(&mut abroad, spare);
+            let mut model = vec![Vec::new(); NODES];
+            for rank in 0..draw.below(120) {
+                let node = if draw.chance(0.4) { 66 } else { draw.below(NODES as u64) };
+                let (at, to) = (draw.below(50), Ingress::new(NodeId(node as u32), rank as u32, 0));
+                let packet = Packet { header: Header { rank, ..Header::default() }, body: () };
+                let through = if draw.chance(0.3) { &mut abroad } else { &mut sheaf };
+                through.push(at, to, &packet, NODES);
+                model[node as usize].push((START.0 + at, rank, rank as u32 + 1));
+            }
+            sheaf.append(&mut abroad, NODES);
+            assert!(abroad.is_empty() && (0..2).all(|w| abroad.take_alive(w) == 0));
+            let alive = [sheaf.take_alive(0), sheaf.take_alive(1)];
+            let mut inboxes = Inboxes::default();
+            inboxes.deal(sheaf, START);
+            for (node, expected) in model.iter_mut().enumerate() {
+                assert_eq!(alive[node / 64] >> (node % 64) & 1 == 1, !expected.is_empty());
+                let inbox = inboxes.of(NodeId(node as u32));
+                let found = inbox.open_noting(Time::NEVER, |packet| packet.header.rank as u32 + 1);
+                let found = found.with_notes().map(|(at, packet, note)| (at.0, packet.header.rank, note));
+                expected.sort_unstable();
+                assert_eq!(found.collect::<Vec<_>>(), *expected);
+                assert_eq!(inboxes.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
+            }
+            spare = inboxes.take_sheaf();
+            spare.end();
+        }
+    }
+}
