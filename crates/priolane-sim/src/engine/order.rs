@@ -1,7 +1,7 @@
 //! Sorting the few keys of a node.
 //!
 //! Nodes have a handful of arrivals per window, in an order that no processor can foresee: insertion mispredicts once per
-//! key. A sorting network has no branch. The ones here have the fewest exchanges there are (Knuth, The Art of Computer
+//! key. A sorting network has no branch. The ones here have the fewest exchanges known (Knuth, The Art of Computer
 //! Programming 3, §5.3.4).
 
 /// Sorts keys.
