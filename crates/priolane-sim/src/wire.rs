@@ -20,11 +20,11 @@ pub(crate) struct Ingress(u64);
 
 impl Ingress {
     /// Bits of a node.
-    pub(crate) const NODE_BITS: u32 = 23;
+    const NODE_BITS: u32 = 23;
     /// Bits of a rank: hosts have names of 16 bits, and switches links to each other besides.
     pub(crate) const RANK_BITS: u32 = 17;
     /// Bits of both.
-    pub(crate) const PLACE_BITS: u32 = Self::NODE_BITS + Self::RANK_BITS;
+    const PLACE_BITS: u32 = Self::NODE_BITS + Self::RANK_BITS;
 
     /// # Panics
     /// If there are more nodes or links than the word holds.
@@ -49,12 +49,6 @@ impl Ingress {
     #[inline]
     pub(crate) fn part(self) -> usize {
         (self.0 >> Self::PLACE_BITS) as usize
-    }
-
-    /// Rank and node as they stand in the word.
-    #[inline]
-    pub(crate) fn place(self) -> u64 {
-        self.0 & ((1 << Self::PLACE_BITS) - 1)
     }
 }
 

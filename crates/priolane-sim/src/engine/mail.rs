@@ -11,7 +11,7 @@ use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
 use super::drive::Ending;
-use super::sheaf::{Inboxes, MAX_LENGTH, Sheaf};
+use super::sheaf::{Inboxes, MAX_LENGTH, Piece, Sheaf};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Readings, RunError};
@@ -31,13 +31,13 @@ pub(super) struct Far<B> {
     packet: Packet<B>,
 }
 
-/// How windows lie in time and in the ring.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dimensions {
-    /// Picoseconds of a window, at most [`MAX_LENGTH`].
-    pub(super) length: u64,
-    /// Windows in the ring; a power of two.
-    pub(super) slots: u64,
+/// Windows in the ring; a power of two. Messages further ahead wait in a heap.
+const SLOTS: u64 = 64;
+
+/// Where in a ring a window lies.
+#[inline]
+fn slot(window: u64) -> usize {
+    (window % SLOTS) as usize
 }
 
 /// The window engine as nodes see it: the ring, and what lies beyond.
@@ -45,14 +45,15 @@ pub(super) struct Dimensions {
 pub(crate) struct LazyWire<B> {
     /// The part of the network whose nodes write here.
     part: usize,
-    /// By part that the packets go to, then by slot of the ring; that of the current window is with its `Inboxes`.
-    sheaves: Vec<Sheaf<B>>,
-    /// Empty ones whose window is over, with their places: few windows have packets, and only those take memory.
+    /// By part that the packets go to, then by slot; that of the current window is with its `Inboxes`.
+    rings: Vec<[Sheaf<B>; SLOTS as usize]>,
+    /// Empty ones whose window is over: few windows have packets, and only those take memory.
     spare: Vec<Sheaf<B>>,
+    /// Of sheaves whose window is over.
+    spare_pieces: Vec<Piece<B>>,
     /// By slot: one bit per node that lives in that window whether or not something arrives.
     alive: Vec<u64>,
     words: usize,
-    slots: u64,
     pub(super) window: u64,
     pub(super) end: Time,
     length: u64,
@@ -85,12 +86,12 @@ impl<B: Body> Wire<B> for LazyWire<B> {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
         let offset = at.0 - self.end.0;
         let ahead = self.windows_in(offset);
-        let place = self.place(to.part(), self.window + 1 + ahead);
         // Both exceptions at the end of their own: nothing must then be kept over a call here, at the end of every hop.
-        if ahead + 1 < self.slots
-            && let Some(free) = self.sheaves.get_mut(place).and_then(|sheaf| sheaf.next(to.node()))
+        if ahead + 1 < SLOTS
+            && let Some(ring) = self.rings.get_mut(to.part())
+            && let Some(free) = ring[slot(self.window + 1 + ahead)].next(to.node())
         {
-            free.write(offset - ahead * self.length, to, packet, stamp);
+            free.write(at, to, packet, stamp);
         } else {
             self.emit_slowly(to, at, packet, stamp);
         }
@@ -120,19 +121,19 @@ impl<B: Body> Wire<B> for LazyWire<B> {
 
 impl<B: Body> LazyWire<B> {
     /// The wire of the nodes of `part`.
-    pub(super) fn new(fabric: &Fabric, Dimensions { length, slots }: Dimensions, part: usize) -> Self {
+    pub(super) fn new(fabric: &Fabric, length: u64, part: usize) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
         let parts = fabric.partition.parts();
         Self {
             part,
-            sheaves: (0..parts as u64 * slots).map(|_| Sheaf::default()).collect(),
+            rings: (0..parts).map(|_| std::array::from_fn(|_| Sheaf::default())).collect(),
             spare: Vec::new(),
+            spare_pieces: Vec::new(),
             far_abroad: (0..parts).map(|_| Vec::new()).collect(),
             posted: Vec::new(),
-            alive: vec![0; words * slots as usize],
+            alive: vec![0; words * SLOTS as usize],
             words,
-            slots,
             window: 0,
             end: Time(length),
             length,
@@ -152,25 +153,13 @@ impl<B: Body> LazyWire<B> {
     }
 
     #[inline]
-    fn slot(&self, window: u64) -> usize {
-        (window & (self.slots - 1)) as usize
-    }
-
-    #[inline]
     fn set_alive(&mut self, node: NodeId, window: u64) {
-        let slot = self.slot(window);
-        self.alive[slot * self.words + node.index() / 64] |= 1 << (node.index() % 64);
+        self.alive[slot(window) * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
     /// How many nodes the network has, of all parts.
-    pub(super) fn nodes(&self) -> usize {
+    fn nodes(&self) -> usize {
         self.far_wake.len()
-    }
-
-    /// Where packets for `part` in `window` lie.
-    #[inline]
-    fn place(&self, part: usize, window: u64) -> usize {
-        part * self.slots as usize + self.slot(window)
     }
 
     /// Whole windows in a span below [`NEAR`], without a division.
@@ -187,15 +176,29 @@ impl<B: Body> LazyWire<B> {
         stamp(&mut packet);
         let (part, offset) = (to.part(), at.0 - self.end.0);
         let ahead = self.windows_in(offset);
-        if ahead + 1 < self.slots {
-            let since_start = offset - ahead * self.length;
-            let nodes = self.nodes();
-            self.sheaf(part, self.window + 1 + ahead).push(since_start, to, &packet, nodes);
+        if ahead + 1 < SLOTS {
+            self.push(self.window + 1 + ahead, at, to, &packet);
         } else if part == self.part {
             self.keep_far(Far { at, to, packet });
         } else {
             self.far_abroad[part].push(Far { at, to, packet });
         }
+    }
+
+    /// Adds a packet to those of `window`, in which it arrives.
+    fn push(&mut self, window: u64, at: Time, to: Ingress, packet: &Packet<B>) {
+        let nodes = self.nodes();
+        let mut pieces = std::mem::take(&mut self.spare_pieces);
+        self.sheaf(to.part(), window).push(at, to, packet, (nodes, &mut pieces));
+        self.spare_pieces = pieces;
+    }
+
+    /// Takes in what other parts sent for this one to arrive in `window`.
+    pub(super) fn take_in(&mut self, window: u64, sent: &mut Sheaf<B>) {
+        let nodes = self.nodes();
+        let mut pieces = std::mem::take(&mut self.spare_pieces);
+        self.sheaf(self.part, window).append(sent, (nodes, &mut pieces));
+        self.spare_pieces = pieces;
     }
 
     /// A packet for this part arrives beyond the ring, or did as it was sent.
@@ -220,8 +223,8 @@ impl<B: Body> LazyWire<B> {
         nodes: &mut Vec<NodeId>,
         arrange: impl FnOnce(&mut Vec<NodeId>),
     ) {
-        let (slot, place) = (self.slot(self.window), self.place(self.part, self.window));
-        let mut sheaf = std::mem::take(&mut self.sheaves[place]);
+        let slot = slot(self.window);
+        let mut sheaf = std::mem::take(&mut self.rings[self.part][slot]);
         nodes.clear();
         for (w, bits) in self.alive[slot * self.words..][..self.words].iter_mut().enumerate() {
             let mut rest = std::mem::take(bits) | sheaf.take_alive(w);
@@ -238,11 +241,10 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn put_back(&mut self, inboxes: &mut Inboxes<B>, end: Time) {
         let mut sheaf = inboxes.take_sheaf();
         if end < self.end {
-            sheaf.keep_from(end.0 - (self.end.0 - self.length));
-            let place = self.place(self.part, self.window);
-            self.sheaves[place] = sheaf;
+            sheaf.keep_from(end, Time(self.end.0 - self.length));
+            self.rings[self.part][slot(self.window)] = sheaf;
         } else {
-            sheaf.end();
+            sheaf.end(&mut self.spare_pieces);
             // One that nothing was ever written to has nothing to spare.
             if !sheaf.is_bare() {
                 self.spare.push(sheaf);
@@ -252,8 +254,7 @@ impl<B: Body> LazyWire<B> {
 
     /// The packets for `part` in `window`, which lies in the ring, for some to be added.
     pub(super) fn sheaf(&mut self, part: usize, window: u64) -> &mut Sheaf<B> {
-        let place = self.place(part, window);
-        let sheaf = &mut self.sheaves[place];
+        let sheaf = &mut self.rings[part][slot(window)];
         if sheaf.is_bare()
             && let Some(spare) = self.spare.pop()
         {
@@ -295,7 +296,7 @@ impl<B: Body> LazyWire<B> {
             0..NEAR => self.window + 1 + self.windows_in(offset),
             _ => at.0 / self.length,
         };
-        if window < self.window + self.slots {
+        if window < self.window + SLOTS {
             self.set_alive(node, window);
         } else if window < self.far_wake[node.index()] {
             self.far_wake[node.index()] = window;
@@ -306,11 +307,11 @@ impl<B: Body> LazyWire<B> {
     /// The first window at or after `from` in which some node, or the controller, lives.
     pub(super) fn next_window(&self, from: u64) -> Option<u64> {
         let alive = |&w: &u64| {
-            let slot = self.slot(w);
-            self.sheaves.iter().skip(slot).step_by(self.slots as usize).any(|sheaf| !sheaf.is_empty())
+            let slot = slot(w);
+            self.rings.iter().any(|ring| !ring[slot].is_empty())
                 || self.alive[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
         };
-        let near = (from..from + self.slots).find(alive);
+        let near = (from..from + SLOTS).find(alive);
         let abroad = self.far_abroad.iter().flatten().map(|far| far.at.0 / self.length).min();
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
         let wake = self.far_wakes.peek().map(|&Reverse((window, _))| window);
@@ -323,7 +324,7 @@ impl<B: Body> LazyWire<B> {
     pub(super) fn enter(&mut self, window: u64) {
         self.window = window;
         self.end = Time((window + 1) * self.length);
-        let reach = window + self.slots;
+        let reach = window + SLOTS;
         while let Some(&Reverse((at, place))) = self.far.peek() {
             let due = at.0 / self.length;
             if due >= reach {
@@ -332,9 +333,7 @@ impl<B: Body> LazyWire<B> {
             self.far.pop();
             self.far_free.push(place);
             if let Some(Far { to, packet, .. }) = self.far_packets[place as usize].take() {
-                let since_start = at.0 - due * self.length;
-                let nodes = self.nodes();
-                self.sheaf(to.part(), due).push(since_start, to, &packet, nodes);
+                self.push(due, at, to, &packet);
             }
         }
         while let Some(&Reverse((due, node))) = self.far_wakes.peek() {
@@ -351,7 +350,7 @@ impl<B: Body> LazyWire<B> {
 
     /// All packets on links, wherever they wait.
     pub(super) fn on_links(&self) -> impl Iterator<Item = &Packet<B>> {
-        let ring = self.sheaves.iter().flat_map(Sheaf::packets);
-        ring.chain(self.far_packets.iter().flatten().map(|far| &far.packet))
+        let near = self.rings.iter().flatten().flat_map(Sheaf::packets);
+        near.chain(self.far_packets.iter().flatten().map(|far| &far.packet))
     }
 }

@@ -1,14 +1,17 @@
 //! The packets of one window: written one after the other, chained by the node they go to.
 //!
-//! A packet in flight is a *letter*; its *tag* says when in its window it arrives, by which link and where. All letters
-//! of a window lie in one sheaf, in order of emission, and those to one node form a chain, the last written first. When a
+//! A packet in flight is a *letter*; its *tag* says when it arrives and by which link. All letters of a
+//! window lie in one sheaf, in order of emission, and those to one node form a chain, the last written first. When a
 //! node lives through the window it walks its chain and sorts what it finds (`order`) by *keys*, which are its arrivals in
 //! order; no packet moves between being sent and being handled.
 //!
 //! ```text
-//! tag   since the window's start (24) | ingress (17) | node (23)
-//! key   since the window's start (24) | ingress (17) | place of the letter in the sheaf (23)
+//! tag   lowest bits of the instant (24)  | ingress (17) | place of the letter to that node before, later a note (23)
+//! key   time since the window began (24) | ingress (17) | place of the letter itself (23)
 //! ```
+//!
+//! Sheaves are made of pieces of one size, which go back to a pile when their window is over: memory is that of the
+//! packets in flight, and not of the most that each window ever had.
 
 use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
@@ -20,20 +23,32 @@ use crate::wire::{Arrival, Ingress};
 /// Bits of an instant: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;
 const INGRESS_BITS: u32 = Ingress::RANK_BITS;
-/// Bits of a node, or of a place in a sheaf.
-const LOW_BITS: u32 = Ingress::NODE_BITS;
+/// Bits of a place in a sheaf, or of a note.
+const LOW_BITS: u32 = 23;
 const _: () = assert!(INSTANT_BITS + INGRESS_BITS + LOW_BITS == u64::BITS);
 const LOW: u64 = (1 << LOW_BITS) - 1;
 
 /// The longest window, in picoseconds.
 pub(super) const MAX_LENGTH: u64 = 1 << INSTANT_BITS;
 
-/// The most letters of a window.
-pub(super) const MAX_LETTERS: u64 = LOW;
+/// The most letters of a window: no piece has the place that is none.
+pub(super) const MAX_LETTERS: u64 = LOW - PIECE as u64;
+
+/// No place in a sheaf.
+const NO_LETTER: u32 = LOW as u32;
+
+/// Letters of a piece: 8 kB of them.
+const PIECE: usize = 128;
+
+/// An instant in the highest bits of a word; two of them differ there by the time between them.
+#[inline]
+fn instant(at: Time) -> u64 {
+    at.0 << (INGRESS_BITS + LOW_BITS)
+}
 
 #[inline]
-fn tag(since_start: u64, to: Ingress) -> u64 {
-    since_start << Ingress::PLACE_BITS | to.place()
+fn tag(at: Time, to: Ingress, before: u32) -> u64 {
+    instant(at) | u64::from(to.rank()) << LOW_BITS | u64::from(before)
 }
 
 #[inline]
@@ -64,43 +79,58 @@ pub(super) struct Letter<B> {
     tag: u64,
 }
 
+/// Places for letters.
+pub(super) type Piece<B> = Box<[Letter<B>; PIECE]>;
+
+/// A place that is to be written with a letter.
+pub(super) struct Free<'a, B> {
+    letter: &'a mut Letter<B>,
+    before: u32,
+}
+
 /// The packets that arrive in one window.
 #[derive(Debug)]
 pub(super) struct Sheaf<B> {
-    /// Places for letters, of which the first `len` hold one.
-    places: Box<[Letter<B>]>,
+    /// Places for letters, [`PIECE`] each, of which the first `len` hold one.
+    pieces: Vec<Piece<B>>,
     len: usize,
-    /// By place: the letter to the same node that was written before, or [`NO_LETTER`]. Once that was read, a note.
-    before: Box<[u32]>,
-    /// By node: the letter that was written last, or [`NO_LETTER`].
-    last: Box<[u32]>,
-    /// A bit for each node with a letter.
-    alive: Box<[u64]>,
+    /// By word of nodes.
+    chains: Box<[Chains]>,
 }
 
-/// No place in a sheaf.
-const NO_LETTER: u32 = u32::MAX;
+/// The chains of 64 nodes, as many as a word has bits.
+#[derive(Clone, Copy, Debug)]
+struct Chains {
+    /// A bit for each node with a letter.
+    alive: u64,
+    /// By node: the letter that was written last, or [`NO_LETTER`].
+    last: [u32; 64],
+}
 
-impl<B> Default for Sheaf<B> {
-    fn default() -> Self {
-        let (before, last) = (Box::default(), Box::default());
-        Self { places: Box::default(), len: 0, before, last, alive: Box::default() }
+impl Chains {
+    const EMPTY: Self = Self { alive: 0, last: [NO_LETTER; 64] };
+
+    /// Takes the chain of `node`: the letter that was written last.
+    #[inline]
+    fn take(&mut self, node: usize) -> u32 {
+        std::mem::replace(&mut self.last[node % 64], NO_LETTER)
     }
 }
 
-impl<B: Body> Letter<B> {
+impl<B> Default for Sheaf<B> {
+    fn default() -> Self {
+        Self { pieces: Vec::new(), len: 0, chains: Box::default() }
+    }
+}
+
+impl<B: Body> Free<'_, B> {
     /// Writes a packet here, as `stamp` leaves it.
     #[inline(always)]
-    pub(super) fn write(
-        &mut self,
-        since_start: u64,
-        to: Ingress,
-        packet: &Packet<B>,
-        stamp: impl FnOnce(&mut Packet<B>),
-    ) {
-        self.tag = tag(since_start, to);
-        self.packet = *packet;
-        stamp(&mut self.packet);
+    pub(super) fn write(self, at: Time, to: Ingress, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
+        let Self { letter, before } = self;
+        letter.tag = tag(at, to, before);
+        letter.packet = *packet;
+        stamp(&mut letter.packet);
     }
 }
 
@@ -109,100 +139,96 @@ impl<B: Body> Sheaf<B> {
         self.len == 0
     }
 
-    /// Whether it has no place at all.
+    /// Whether nothing was ever written to it.
     pub(super) fn is_bare(&self) -> bool {
-        self.places.is_empty()
+        self.chains.is_empty()
     }
 
     /// The next place, to be written with a letter to `node`; `None` if there must be more places first.
     // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
-    pub(super) fn next(&mut self, node: NodeId) -> Option<&mut Letter<B>> {
-        let letter = self.places.get_mut(self.len)?;
-        let before = self.before.get_mut(self.len)?;
-        let last = self.last.get_mut(node.index())?;
+    pub(super) fn next(&mut self, node: NodeId) -> Option<Free<'_, B>> {
+        let letter = &mut self.pieces.get_mut(self.len / PIECE)?[self.len % PIECE];
+        let Chains { alive, last } = self.chains.get_mut(node.index() / 64)?;
         // Unconditionally: a branch on "the first" is one that processors cannot foresee.
-        *self.alive.get_mut(node.index() / 64)? |= 1 << (node.index() % 64);
-        (*before, *last) = (*last, self.len as u32);
+        *alive |= 1 << (node.index() % 64);
+        let before = std::mem::replace(&mut last[node.index() % 64], self.len as u32);
         self.len += 1;
-        Some(letter)
+        Some(Free { letter, before })
     }
 
-    /// Makes places for so many letters to any of so many nodes.
-    fn reserve(&mut self, letters: usize, nodes: usize) {
-        if self.places.len() < letters {
-            let room = (letters + letters / 4).max(16);
-            let mut places = std::mem::take(&mut self.places).into_vec();
-            places.resize(room, Letter::default());
-            self.places = places.into_boxed_slice();
-            let mut before = std::mem::take(&mut self.before).into_vec();
-            before.resize(room, NO_LETTER);
-            self.before = before.into_boxed_slice();
+    /// Makes a place for one more letter to any of so many nodes, of the `spare` pieces if there are.
+    fn reserve(&mut self, nodes: usize, spare: &mut Vec<Piece<B>>) {
+        if self.len == self.pieces.len() * PIECE {
+            self.pieces.push(spare.pop().unwrap_or_else(|| Box::new([Letter::default(); PIECE])));
         }
-        if self.last.len() < nodes {
-            self.last = vec![NO_LETTER; nodes].into_boxed_slice();
-            self.alive = vec![0; nodes.div_ceil(64)].into_boxed_slice();
+        if self.is_bare() {
+            self.chains = vec![Chains::EMPTY; nodes.div_ceil(64)].into_boxed_slice();
         }
     }
 
     /// Adds a packet that goes to one of `nodes` nodes.
-    pub(super) fn push(&mut self, since_start: u64, to: Ingress, packet: &Packet<B>, nodes: usize) {
-        self.reserve(self.len + 1, nodes);
-        if let Some(letter) = self.next(to.node()) {
-            letter.write(since_start, to, packet, |_| {});
+    pub(super) fn push(
+        &mut self,
+        at: Time,
+        to: Ingress,
+        packet: &Packet<B>,
+        (nodes, spare): (usize, &mut Vec<Piece<B>>),
+    ) {
+        self.reserve(nodes, spare);
+        if let Some(free) = self.next(to.node()) {
+            free.write(at, to, packet, |_| {});
         }
     }
 
-    /// Takes all that is in `other`, which goes to some of `nodes` nodes.
-    pub(super) fn append(&mut self, other: &mut Self, nodes: usize) {
-        self.reserve(self.len + other.len, nodes);
-        for letter in other.letters() {
-            if let Some(place) = self.next(NodeId(low(letter.tag) as u32)) {
-                *place = *letter;
+    /// Takes all that is in `other`, which goes to some of `nodes` nodes; its pieces remain its own.
+    pub(super) fn append(&mut self, other: &mut Self, (nodes, spare): (usize, &mut Vec<Piece<B>>)) {
+        for (w, chains) in other.chains.iter_mut().enumerate() {
+            let mut rest = std::mem::take(&mut chains.alive);
+            while rest != 0 {
+                let node = w * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let mut place = chains.take(node) as usize;
+                while place != NO_LETTER as usize {
+                    let letter = other.pieces[place / PIECE][place % PIECE];
+                    place = low(letter.tag);
+                    self.reserve(nodes, spare);
+                    if let Some(free) = self.next(NodeId(node as u32)) {
+                        *free.letter = Letter { tag: key(letter.tag, free.before as usize), ..letter };
+                    }
+                }
             }
         }
-        other.clear();
-    }
-
-    fn letters(&self) -> &[Letter<B>] {
-        &self.places[..self.len]
+        other.len = 0;
     }
 
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet<B>> {
-        self.letters().iter().map(|letter| &letter.packet)
-    }
-
-    /// Takes all letters out.
-    fn clear(&mut self) {
-        for letter in &self.places[..self.len] {
-            let node = low(letter.tag);
-            self.last[node] = NO_LETTER;
-            self.alive[node / 64] = 0;
-        }
-        self.len = 0;
+        self.pieces.iter().flat_map(|piece| &**piece).take(self.len).map(|letter| &letter.packet)
     }
 
     /// The nodes of word `w` with a letter, a bit each; once.
     #[inline]
     pub(super) fn take_alive(&mut self, w: usize) -> u64 {
-        self.alive.get_mut(w).map_or(0, std::mem::take)
+        self.chains.get_mut(w).map_or(0, |chains| std::mem::take(&mut chains.alive))
     }
 
-    /// The run ends at `instant` since the window's start: keeps only what is on links then, for it to be counted.
-    pub(super) fn keep_from(&mut self, instant: u64) {
+    /// The run ends at `end` in the window that began at `start`: keeps only what is on links then, for it to be counted.
+    pub(super) fn keep_from(&mut self, end: Time, start: Time) {
         let mut kept = 0;
         for place in 0..self.len {
-            if since_start(self.places[place].tag) >= instant {
-                self.places[kept] = self.places[place];
+            let letter = self.pieces[place / PIECE][place % PIECE];
+            if since_start(letter.tag.wrapping_sub(instant(start))) >= end.since(start).0 {
+                self.pieces[kept / PIECE][kept % PIECE] = letter;
                 kept += 1;
             }
         }
         self.len = kept;
     }
 
-    /// Ends the window, which all nodes have lived through.
-    pub(super) fn end(&mut self) {
+    /// Ends the window, which all nodes have lived through: its pieces are `spare`.
+    pub(super) fn end(&mut self, spare: &mut Vec<Piece<B>>) {
         self.len = 0;
+        spare.append(&mut self.pieces);
     }
 }
 
@@ -231,8 +257,8 @@ impl<B: Body> Inboxes<B> {
     /// The inbox of `node`; once.
     #[inline]
     pub(crate) fn of(&mut self, node: NodeId) -> Inbox<'_, B> {
-        let last = self.sheaf.last.get_mut(node.index());
-        let last = last.map_or(NO_LETTER, |last| std::mem::replace(last, NO_LETTER));
+        let chains = self.sheaf.chains.get_mut(node.index() / 64);
+        let last = chains.map_or(NO_LETTER, |chains| chains.take(node.index()));
         Inbox { inboxes: self, last }
     }
 
@@ -259,12 +285,15 @@ impl<'a, B: Body> Inbox<'a, B> {
     /// for them is fetched at once and not one line after the other.
     #[inline]
     pub(crate) fn open_noting(self, end: Time, mut note: impl FnMut(&Packet<B>) -> u32) -> Arrivals<'a, B> {
-        let Inboxes { sheaf: Sheaf { places, before, .. }, keys, start } = self.inboxes;
+        let Inboxes { sheaf: Sheaf { pieces, .. }, keys, start } = self.inboxes;
         keys.clear();
         let mut place = self.last as usize;
-        while let (Some(letter), Some(before)) = (places.get(place), before.get_mut(place)) {
-            keys.push(key(letter.tag, place));
-            place = std::mem::replace(before, note(&letter.packet)) as usize;
+        while let Some(piece) = pieces.get_mut(place / PIECE) {
+            let letter = &mut piece[place % PIECE];
+            let tag = letter.tag;
+            keys.push(key(tag.wrapping_sub(instant(*start)), place));
+            letter.tag = key(tag, note(&letter.packet) as usize & LOW as usize);
+            place = low(tag);
         }
         order::sort(keys);
         let in_time = match keys.last() {
@@ -273,7 +302,7 @@ impl<'a, B: Body> Inbox<'a, B> {
             }
             _ => keys.len(),
         };
-        Arrivals { keys: &keys[..in_time], letters: places, notes: before, start: *start }
+        Arrivals { keys: &keys[..in_time], pieces, start: *start }
     }
 }
 
@@ -281,46 +310,47 @@ impl<'a, B: Body> Inbox<'a, B> {
 #[derive(Debug)]
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
-    letters: &'a [Letter<B>],
-    /// By place of a letter.
-    notes: &'a mut [u32],
+    pieces: &'a mut [Piece<B>],
     start: Time,
 }
 
 impl<'a, B> Arrivals<'a, B> {
     /// The arrivals with the place of the ingress link.
     pub(crate) fn by_ingress(self) -> impl Iterator<Item = Arrival<'a, B>> {
-        let Self { keys, letters, start, .. } = self;
-        keys.iter().map(move |&key| Arrival {
-            at: Time(start.0 + since_start(key)),
-            from: rank(key),
-            packet: &letters[low(key)].packet,
-        })
+        self.letters().map(|(at, key, letter)| Arrival { at, from: rank(key), packet: &letter.packet })
     }
 
     /// When, and what.
     #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = (Time, &'a Packet<B>)> {
-        let Self { keys, letters, start, .. } = self;
-        keys.iter().map(move |&key| (Time(start.0 + since_start(key)), &letters[low(key)].packet))
-    }
-
-    /// Makes a note on each arrival, in order.
-    pub(crate) fn note(&mut self, mut note: impl FnMut(Time, &Packet<B>) -> u32) {
-        let Self { keys, letters, notes, start } = self;
-        for &key in *keys {
-            notes[low(key)] = note(Time(start.0 + since_start(key)), &letters[low(key)].packet);
-        }
+        self.letters().map(|(at, _, letter)| (at, &letter.packet))
     }
 
     /// When and what, with the note.
     #[inline]
     pub(crate) fn with_notes(self) -> impl Iterator<Item = (Time, &'a Packet<B>, u32)> {
-        let Self { keys, letters, notes, start } = self;
+        self.letters().map(|(at, _, letter)| (at, &letter.packet, low(letter.tag) as u32))
+    }
+
+    /// When, by which key, and what.
+    #[inline]
+    fn letters(self) -> impl Iterator<Item = (Time, u64, &'a Letter<B>)> {
+        let Self { keys, pieces, start } = self;
+        let pieces: &[Piece<B>] = pieces;
         keys.iter().map(move |&key| {
             let place = low(key);
-            (Time(start.0 + since_start(key)), &letters[place].packet, notes[place])
+            (Time(start.0 + since_start(key)), key, &pieces[place / PIECE][place % PIECE])
         })
+    }
+
+    /// Makes a note on each arrival, in order.
+    pub(crate) fn note(&mut self, mut note: impl FnMut(Time, &Packet<B>) -> u32) {
+        let Self { keys, pieces, start } = self;
+        for &of in *keys {
+            let letter = &mut pieces[low(of) / PIECE][low(of) % PIECE];
+            let note = note(Time(start.0 + since_start(of)), &letter.packet);
+            letter.tag = key(letter.tag, note as usize & LOW as usize);
+        }
     }
 }
 
@@ -328,30 +358,33 @@ impl<'a, B> Arrivals<'a, B> {
 mod tests {
     use priolane_core::packet::Header;
     use priolane_core::rng::{Purpose, Stream};
+    use priolane_core::units::Span;
 
     use super::*;
 
     const NODES: usize = 70;
-    const START: Time = Time(5_000_000);
+    /// Of a window in which the lowest bits of the time begin anew.
+    const START: Time = Time(5 * MAX_LENGTH - 20);
 
     /// Against lists: letters to nodes of which one gets many, a part of them by way of another sheaf; both are used again,
     /// each in the place of the other.
     #[test]
     fn each_node_finds_its_own_once_in_order_and_with_its_note() {
         let mut draw = Stream::new(3, Purpose::Ties, 0);
-        let (mut spare, mut abroad) = (Sheaf::<()>::default(), Sheaf::default());
+        let (mut spare, mut abroad, mut pieces) = (Sheaf::<()>::default(), Sheaf::default(), Vec::new());
         for _ in 0..300 {
             let mut sheaf = std::mem::replace(&mut abroad, spare);
             let mut model = vec![Vec::new(); NODES];
-            for rank in 0..draw.below(120) {
+            for rank in 0..draw.below(4 * PIECE as u64) {
                 let node = if draw.chance(0.4) { 66 } else { draw.below(NODES as u64) };
-                let (at, to) = (draw.below(50), Ingress::new(NodeId(node as u32), rank as u32, 0));
+                let (at, to) =
+                    (START + Span(draw.below(50)), Ingress::new(NodeId(node as u32), rank as u32, 0));
                 let packet = Packet { header: Header { rank, ..Header::default() }, body: () };
                 let through = if draw.chance(0.3) { &mut abroad } else { &mut sheaf };
-                through.push(at, to, &packet, NODES);
-                model[node as usize].push((START.0 + at, rank, rank as u32 + 1));
+                through.push(at, to, &packet, (NODES, &mut pieces));
+                model[node as usize].push((at.0, rank, rank as u32 + 1));
             }
-            sheaf.append(&mut abroad, NODES);
+            sheaf.append(&mut abroad, (NODES, &mut pieces));
             assert!(abroad.is_empty() && (0..2).all(|w| abroad.take_alive(w) == 0));
             let alive = [sheaf.take_alive(0), sheaf.take_alive(1)];
             let mut inboxes = Inboxes::default();
@@ -366,7 +399,7 @@ mod tests {
                 assert_eq!(inboxes.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
             }
             spare = inboxes.take_sheaf();
-            spare.end();
+            spare.end(&mut pieces);
         }
     }
 }

@@ -333,8 +333,7 @@ impl<'a, B: Body> Hand<'a, B> {
                 drop(sent);
                 let mut post = locked(&board.posts[other * parts + *own]);
                 if let Some(window) = next.filter(|_| post.window == next) {
-                    let nodes = part.wire.nodes();
-                    part.wire.sheaf(*own, window).append(&mut post.sheaf, nodes);
+                    part.wire.take_in(window, &mut post.sheaf);
                 }
                 post.far.drain(..).for_each(|far| part.wire.keep_far(far));
             }

@@ -13,12 +13,13 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span as Length, Time};
 
 use super::drive::{OnProgress, collect};
-use super::mail::{Dimensions, LazyWire};
+use super::mail::LazyWire;
 use super::network::Network;
 use super::sheaf::{Inboxes, MAX_LENGTH, MAX_LETTERS};
 use super::threads::{self, Fallback};
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
+use crate::scenario::Scenario;
 use crate::topology::bare::smallest;
 use crate::topology::{Link, Topology};
 use crate::waits::News;
@@ -33,8 +34,6 @@ pub enum NodeOrder {
     Shuffled(u64),
 }
 
-/// Windows kept in the ring; messages further ahead wait in a heap.
-const MAX_SLOTS: u64 = 64;
 /// Windows between two reports of progress.
 pub(super) const REPORT_EVERY: u64 = 256;
 
@@ -86,15 +85,6 @@ impl Ticks {
     }
 }
 
-/// Window length and ring size for a scenario.
-fn dimensions(fabric: &Fabric) -> Dimensions {
-    let scenario = fabric.scenario;
-    let length = window_length(&scenario.topology, &scenario.frame, scenario.lookahead());
-    let longest = scenario.longest_hop().0;
-    let slots = (longest / length + 2).next_power_of_two().clamp(4, MAX_SLOTS);
-    Dimensions { length, slots }
-}
-
 /// Picoseconds of a window: the lookahead, or less where more packets could arrive than a window can hold.
 fn window_length(topology: &Topology, frame: &Frame, lookahead: Length) -> u64 {
     let mut length = lookahead.0.clamp(1, MAX_LENGTH);
@@ -130,10 +120,10 @@ pub(super) enum Lived {
 
 /// The parts of `fabric`, each with what is theirs of `networks`.
 fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
-    let dimensions = dimensions(fabric);
-    let topology = &fabric.scenario.topology;
+    let Scenario { topology, frame, .. } = fabric.scenario;
+    let length = window_length(topology, frame, fabric.scenario.lookahead());
     let part = |(place, mut network): (usize, Network<B>)| {
-        let mut wire = LazyWire::new(fabric, dimensions, place);
+        let mut wire = LazyWire::new(fabric, length, place);
         for node in network.own(fabric, 0, topology.nodes() as u32) {
             let (group, i) = network.at(node);
             wire.wake(node, group.first(i).at());
