@@ -98,7 +98,8 @@ pub struct Dctcp<B = NewReno> {
     /// Everything before it was sent before the last reduction.
     reduced_until: u64,
     reduction: Reduction,
-    reducing: Option<Reducing>,
+    /// Few flows reduce at once, so that all others have no room for it.
+    reducing: Option<Box<Reducing>>,
 }
 
 impl<B: Base> Dctcp<B> {
@@ -143,7 +144,7 @@ impl<B: Base> Dctcp<B> {
             Reduction::Ns3 => 2,
         };
         let flight = ack.next - ack.una;
-        self.reducing = Some(Reducing { flight, end: ack.next, delivered: 0, window: 0 });
+        self.reducing = Some(Box::new(Reducing { flight, end: ack.next, delivered: 0, window: 0 }));
         for _ in 0..times {
             self.reduce(ack);
         }
@@ -196,7 +197,7 @@ impl<B: Base> CongestionControl for Dctcp<B> {
 
     #[inline]
     fn window(&self) -> u64 {
-        self.reducing.map_or(self.reno.window(), |reducing| reducing.window)
+        self.reducing.as_ref().map_or_else(|| self.reno.window(), |reducing| reducing.window)
     }
 
     fn on_ack(&mut self, ack: &AckSeen) {

@@ -10,12 +10,12 @@
 //! finished flow      (peak(many short flows) - peak(few)) / (flows(many) - flows(few))
 //! ```
 //!
-//! In the cases of memory nothing marks, and each flow has its window in flight until its end.
+//! In the cases of memory nothing marks, and each flow has its window in flight from its start until its end.
 
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit};
 use priolane_core::transport::dctcp::Reduction;
-use priolane_core::transport::window;
+use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::scenario::{PortSpec, Queues, Scenario};
 use priolane_sim::topology::{FatTree, LinkSpec};
@@ -129,6 +129,7 @@ impl Case {
             None => Buffer { mark_above: Limit::Packets(66), ..Buffer::UNLIMITED },
             Some(packets) => {
                 window.max_window = u64::from(packets) * mss;
+                window.handshake = Handshake::None;
                 Buffer::UNLIMITED
             }
         };

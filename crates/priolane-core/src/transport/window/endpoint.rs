@@ -26,7 +26,7 @@ use crate::assign::control::{LadderOf, Thresholds};
 use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, SendId, Tx};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
-use crate::packet::{Header, Kind, Marks, Packet};
+use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::units::{Span, Time};
 
@@ -38,8 +38,11 @@ enum Role {
     /// It receives it: place in `receivers`.
     Receiver(u32),
     /// It received all of it: its length, so that late retransmissions are acknowledged.
-    Received(u64),
+    Received(Offset),
 }
+
+/// A host knows each flow it ever received.
+const _: () = assert!(size_of::<(FlowId, Role)>() == 12);
 
 /// A segment in the host's transmit queue: the name it has there.
 #[derive(Clone, Copy, Debug)]
@@ -141,9 +144,9 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         sender.deadline = cx.now + sender.rto.timeout(&self.config);
         let header = Header {
-            flow: sender.spec.id,
-            dst: sender.spec.dst,
-            entropy: sender.spec.entropy,
+            flow: sender.id,
+            dst: sender.dst,
+            entropy: sender.entropy,
             kind: Kind::Syn,
             ..Header::default()
         };
@@ -196,7 +199,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// Forgets a flow that this host sends.
     fn forget_sender(&mut self, slot: u32) {
         if let Some(sender) = self.senders.take(slot) {
-            self.roles.remove(&sender.spec.id);
+            self.roles.remove(&sender.id);
             // A place that the scheduler still holds is given back when its turn comes.
             if sender.offered.is_none() {
                 self.senders.release(slot);
@@ -243,7 +246,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         };
         match self.receiving(header) {
             Some(Role::Receiver(slot)) => self.receive(slot, &arrival, meta.stamp),
-            Some(Role::Received(end)) => self.acknowledge_again(end, header, &arrival),
+            Some(Role::Received(end)) => self.acknowledge_again(end.get(), header, &arrival),
             Some(Role::Sender(_)) | None => {}
         }
     }
@@ -269,7 +272,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         match complete {
             Some(end) => {
                 self.events.push_back(Event::Delivered { flow, at: stamp, missing });
-                self.roles.insert(flow, Role::Received(end));
+                self.roles.insert(flow, Role::Received(Offset::new(end)));
                 self.receivers.take(slot);
                 self.receivers.release(slot);
                 self.drop_dead_timers();
@@ -359,7 +362,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         }
         sender.on_established(rtt);
         sender.ask_gate(now);
-        let FlowSpec { id, dst, entropy, .. } = sender.spec;
+        let Sender { id, dst, entropy, .. } = *sender;
         self.known.insert(dst);
         let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
         self.outbox.push(Packet { header, body: Segment::default() });
@@ -396,7 +399,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         if let Some(sender) = self.senders.get_mut(slot)
             && let Some(class) = sender.promoted()
         {
-            self.events.push_back(Event::ClassChanged { flow: sender.spec.id, class });
+            self.events.push_back(Event::ClassChanged { flow: sender.id, class });
         }
     }
 
@@ -469,8 +472,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             sender.ask_gate(cx.now);
         }
         let id = self.config.queue_limit.and_then(|_| {
-            sender.queued += u64::from(plan.len);
-            Queued { slot, generation, len: plan.len }.name()
+            sender.queued += plan.bytes();
+            Queued { slot, generation, len: plan.len.get() }.name()
         });
         self.refresh(slot);
         self.arm_sender(slot);
@@ -507,7 +510,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
         controller.set_weights(flow.weights.theta, flow.weights.w_milli);
         controller.open(&mut Opening { flow: &flow, now: cx.now, path, rng: cx.rng });
-        let mut sender = Sender::new(flow, state, controller, &self.config, cx.now);
+        let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
         sender.tell_class();
         sender.ask_gate(cx.now);
         let slot = self.senders.insert(sender);

@@ -26,9 +26,14 @@ impl Interval {
 /// take constant time; elsewhere a binary search and a shift.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Ranges {
-    all: VecDeque<Interval>,
+    /// None before the first: few flows ever have one, and the others have no room for more than this word.
+    #[expect(clippy::box_collection, reason = "a quarter of the room")]
+    all: Option<Box<VecDeque<Interval>>>,
     bytes: u64,
 }
+
+/// What is there where nothing ever was.
+const NOTHING: &VecDeque<Interval> = &VecDeque::new();
 
 impl Ranges {
     /// Bytes in all intervals.
@@ -37,29 +42,35 @@ impl Ranges {
         self.bytes
     }
 
+    #[inline]
+    fn all(&self) -> &VecDeque<Interval> {
+        self.all.as_deref().unwrap_or(NOTHING)
+    }
+
     /// Number of intervals.
     #[inline]
     pub(in crate::transport) fn count(&self) -> usize {
-        self.all.len()
+        self.all().len()
     }
 
     #[inline]
     pub(in crate::transport) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.bytes == 0
     }
 
     /// Adds `new` (not empty) and tells `fresh` each part of it that was not there.
     pub(in crate::transport) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
-        let first = match self.all.back() {
-            Some(top) if new.start > top.end => self.all.len(),
-            Some(top) if new.start >= top.start => self.all.len() - 1,
-            Some(_) => self.all.partition_point(|r| r.end < new.start),
+        let all = self.all.get_or_insert_default();
+        let first = match all.back() {
+            Some(top) if new.start > top.end => all.len(),
+            Some(top) if new.start >= top.start => all.len() - 1,
+            Some(_) => all.partition_point(|r| r.end < new.start),
             None => 0,
         };
         let mut merged = new;
         let mut at = new.start;
         let mut last = first;
-        while let Some(&old) = self.all.get(last).filter(|r| r.start <= new.end) {
+        while let Some(&old) = all.get(last).filter(|r| r.start <= new.end) {
             if at < old.start {
                 fresh(Interval { start: at, end: old.start });
             }
@@ -73,17 +84,19 @@ impl Ranges {
         }
         self.bytes += merged.len();
         if first == last {
-            self.all.insert(first, merged);
+            all.insert(first, merged);
         } else {
-            self.all[first] = merged;
-            self.all.drain(first + 1..last);
+            all[first] = merged;
+            all.drain(first + 1..last);
         }
     }
 
     /// Forgets everything below `to` and tells `fresh` each part of `from..to` that was not there.
     pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
-        while let Some(front) = self.all.front_mut().filter(|r| r.start < to) {
+        while let Some(all) = &mut self.all
+            && let Some(front) = all.front_mut().filter(|r| r.start < to)
+        {
             if at < front.start {
                 fresh(Interval { start: at, end: front.start });
             }
@@ -94,7 +107,7 @@ impl Ranges {
                 break;
             }
             self.bytes -= front.len();
-            self.all.pop_front();
+            all.pop_front();
         }
         if at < to {
             fresh(Interval { start: at, end: to });
@@ -103,46 +116,48 @@ impl Ranges {
 
     /// Takes out the intervals that `edge` reaches, and returns how far they carry it.
     pub(in crate::transport) fn absorb(&mut self, mut edge: u64) -> u64 {
-        while let Some(&front) = self.all.front().filter(|r| r.start <= edge) {
+        while let Some(all) = &mut self.all
+            && let Some(&front) = all.front().filter(|r| r.start <= edge)
+        {
             edge = edge.max(front.end);
             self.bytes -= front.len();
-            self.all.pop_front();
+            all.pop_front();
         }
         edge
     }
 
     /// Whether an interval overlaps or borders on `new`, which would then be no further one.
     pub(in crate::transport) fn touches(&self, new: Interval) -> bool {
-        let i = self.all.partition_point(|r| r.end < new.start);
-        self.all.get(i).is_some_and(|r| r.start <= new.end)
+        let i = self.all().partition_point(|r| r.end < new.start);
+        self.all().get(i).is_some_and(|r| r.start <= new.end)
     }
 
     /// The interval that holds `offset`.
     pub(in crate::transport) fn holding(&self, offset: u64) -> Option<Interval> {
-        let i = self.all.partition_point(|r| r.end <= offset);
-        self.all.get(i).copied().filter(|r| r.start <= offset)
+        let i = self.all().partition_point(|r| r.end <= offset);
+        self.all().get(i).copied().filter(|r| r.start <= offset)
     }
 
     /// The lowest interval.
     pub(in crate::transport) fn lowest(&self) -> Option<Interval> {
-        self.all.front().copied()
+        self.all().front().copied()
     }
 
     /// The highest interval.
     pub(in crate::transport) fn highest(&self) -> Option<Interval> {
-        self.all.back().copied()
+        self.all().back().copied()
     }
 
     /// The first offset from `at` on that is in no interval.
     #[inline]
     pub(in crate::transport) fn next_gap(&self, at: u64) -> u64 {
-        if self.all.is_empty() { at } else { self.holding(at).map_or(at, |r| r.end) }
+        if self.all().is_empty() { at } else { self.holding(at).map_or(at, |r| r.end) }
     }
 
     /// Where the first interval above `at` starts; `u64::MAX` if there is none.
     pub(in crate::transport) fn next_start(&self, at: u64) -> u64 {
-        let i = self.all.partition_point(|r| r.start <= at);
-        self.all.get(i).map_or(u64::MAX, |r| r.start)
+        let i = self.all().partition_point(|r| r.start <= at);
+        self.all().get(i).map_or(u64::MAX, |r| r.start)
     }
 
     /// Bytes of `within` that are in no interval.
@@ -150,9 +165,9 @@ impl Ranges {
         if within.end <= within.start {
             return 0;
         }
-        let from = self.all.partition_point(|r| r.end <= within.start);
+        let from = self.all().partition_point(|r| r.end <= within.start);
         let there: u64 =
-            self.all.range(from..).take_while(|r| r.start < within.end).map(|r| r.overlap(within)).sum();
+            self.all().range(from..).take_while(|r| r.start < within.end).map(|r| r.overlap(within)).sum();
         within.len() - there
     }
 
@@ -163,7 +178,7 @@ impl Ranges {
             return None;
         }
         let mut above = 0;
-        for range in self.all.iter().rev() {
+        for range in self.all().iter().rev() {
             above += range.len();
             if above > bytes {
                 return Some(range.start);
@@ -240,7 +255,7 @@ mod tests {
         assert_eq!(ranges.missing(probe), missing);
         let gap = (probe.start..).find(|&b| !set[b as usize]).unwrap();
         assert_eq!(ranges.next_gap(probe.start), gap);
-        assert!(ranges.all.iter().zip(ranges.all.iter().skip(1)).all(|(a, b)| a.end < b.start));
+        assert!(ranges.all().iter().zip(ranges.all().iter().skip(1)).all(|(a, b)| a.end < b.start));
     }
 
     #[test]

@@ -107,6 +107,9 @@ enum Pending<T> {
     Held { packets: u8, last: Echo<T>, until: Time },
 }
 
+/// The length of a flow that only its sender knows.
+const NOT_KNOWN: u64 = u64::MAX;
+
 /// A flow at its receiver.
 #[derive(Debug)]
 pub(super) struct Receiver<T> {
@@ -114,13 +117,13 @@ pub(super) struct Receiver<T> {
     src: HostId,
     /// First byte not yet here.
     next: u64,
-    /// Length of the flow, once its last packet arrived.
-    end: Option<u64>,
+    /// Length of the flow; [`NOT_KNOWN`] before its last packet arrived.
+    end: u64,
     above: Ranges,
     /// Bytes that were given up before they arrived.
     missing: u64,
     /// A byte of the block reported first, and of the one reported first before it.
-    recent: [u64; 2],
+    recent: [Offset; 2],
     ce: Ce,
     pending: Pending<T>,
     /// When the live entry in the host's timers is.
@@ -133,10 +136,10 @@ impl<T: Telemetry> Receiver<T> {
             flow,
             src,
             next: 0,
-            end: None,
+            end: NOT_KNOWN,
             above: Ranges::default(),
             missing: 0,
-            recent: [0; 2],
+            recent: [Offset::default(); 2],
             ce: Ce::Unmarked,
             pending: Pending::None,
             armed: Time::NEVER,
@@ -145,7 +148,7 @@ impl<T: Telemetry> Receiver<T> {
 
     /// The flow's length if all of it is here.
     pub(super) fn complete(&self) -> Option<u64> {
-        self.end.filter(|&end| end == self.next)
+        (self.end == self.next).then_some(self.end)
     }
 
     /// Bytes that its sender gave up and that had not arrived by then.
@@ -174,8 +177,8 @@ impl<T: Telemetry> Receiver<T> {
             send(&held);
         }
         self.ce = ce;
-        if arrival.marks.has(Marks::LAST) && self.end.is_none() {
-            self.end = Some(arrival.bytes.end);
+        if arrival.marks.has(Marks::LAST) && self.end == NOT_KNOWN {
+            self.end = arrival.bytes.end;
         }
         if arrival.content == Content::GivenUp {
             let Interval { start, end } = arrival.bytes;
@@ -249,17 +252,17 @@ impl<T: Telemetry> Receiver<T> {
     /// Makes the block that holds `offset` the first to be reported.
     fn remember(&mut self, offset: u64) {
         let block = self.above.holding(offset);
-        if block != self.above.holding(self.recent[0]) {
+        if block != self.above.holding(self.recent[0].get()) {
             self.recent[1] = self.recent[0];
         }
-        self.recent[0] = offset;
+        self.recent[0] = Offset::new(offset);
     }
 
     fn blocks(&self) -> [(u32, u32); 2] {
         if self.above.is_empty() {
             return [(0, 0); 2];
         }
-        let [latest, before] = self.recent.map(|offset| self.above.holding(offset));
+        let [latest, before] = self.recent.map(|offset| self.above.holding(offset.get()));
         let top = self.above.highest();
         let first = latest.or(before).or(top);
         let second = [before, top].into_iter().flatten().find(|&block| Some(block) != first);
@@ -288,3 +291,6 @@ impl From<bool> for Urgency {
         if at_once { Self::Now } else { Self::CanWait }
     }
 }
+
+/// A receiver's fixed state stays small, as a sender's does.
+const _: () = assert!(size_of::<Receiver<()>>() <= 128);

@@ -26,14 +26,14 @@ use super::sender::{Plan, Sender};
 use crate::units::{Span, Time};
 
 /// Where a sender stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum State {
     /// SYN sent, SYN/ACK awaited.
     Handshake,
     /// Nothing is known to be lost.
     Open,
-    /// Losses are being repaired.
-    Recovery(Recovery),
+    /// Losses are being repaired. Few flows are here at once, so that all others have no room for it.
+    Recovery(Box<Recovery>),
 }
 
 /// A repair under way.
@@ -81,7 +81,7 @@ impl Recovery {
     /// A hole was sent again.
     pub(super) fn sent_again(&mut self, plan: Plan, sacked: &Ranges) {
         self.first = First::Sent;
-        let end = plan.offset + u64::from(plan.len);
+        let end = plan.offset + plan.bytes();
         self.lost_left -= sacked.missing(Interval { start: plan.offset, end: end.min(self.edge) });
         self.rexmit_next = end;
         self.edge = self.edge.max(end);
@@ -187,8 +187,8 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Whether an ACK may grow the window, before it is processed.
     fn growth(&self) -> Growth {
-        match self.state {
-            State::Recovery(Recovery { kind: Kind::Fast, .. }) => Growth::Recovering,
+        match &self.state {
+            State::Recovery(recovery) if recovery.kind == Kind::Fast => Growth::Recovering,
             _ if self.una < self.full_until => Growth::Allowed,
             _ => Growth::NotLimited,
         }
@@ -257,10 +257,11 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Begins, continues or ends a repair.
     fn repair(&mut self, effect: Effect, now: Time, config: &Config) {
-        if let State::Recovery(recovery) = self.state {
+        if let State::Recovery(recovery) = &self.state {
+            let kind = recovery.kind;
             if self.una >= recovery.recover {
-                self.end_recovery(recovery, config);
-            } else if recovery.kind == Kind::Fast {
+                self.end_recovery(kind, config);
+            } else if kind == Kind::Fast {
                 self.continue_fast(effect, config);
             }
         }
@@ -269,10 +270,10 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    fn end_recovery(&mut self, recovery: Recovery, config: &Config) {
+    fn end_recovery(&mut self, kind: Kind, config: &Config) {
         self.state = State::Open;
         self.dup_acks = 0;
-        if recovery.kind == Kind::Fast && config.recovery == LossRecovery::NewReno {
+        if kind == Kind::Fast && config.recovery == LossRecovery::NewReno {
             self.controller.on_recovered(self.next - self.una);
         }
     }
@@ -346,7 +347,7 @@ impl<C: CongestionControl> Sender<C> {
     fn begin(&mut self, kind: Kind, edge: u64) {
         let mut recovery = Recovery::new(kind, self.next, self.una);
         recovery.lose_to(edge, &self.sacked);
-        self.state = State::Recovery(recovery);
+        self.state = State::Recovery(Box::new(recovery));
         self.may_recover_at = self.next + 1;
         self.dup_acks = 0;
     }

@@ -16,6 +16,8 @@
 //! a retransmission has its original's boundaries and, where levels count stream offsets, its level.
 //! How ACKs move the states is in `recovery`.
 
+use std::num::NonZeroU16;
+
 use super::body::{Segment, Stamp};
 use super::config::{Config, Reliability};
 use super::controller::{CongestionControl, Gate, Rank};
@@ -25,33 +27,42 @@ use super::rto::Rto;
 use crate::assign::{Count, Ladder};
 use crate::endpoint::{Cx, FlowReport, FlowSpec};
 use crate::host::Candidate;
-use crate::ids::{CLASSES, Class, HostId};
+use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::units::{Span, Time, bits_per_second};
 
-/// The level of a ladder a flow's new data has reached, and where it ends: one compare per packet.
+/// The levels that a flow's new data has reached.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Levels {
+    /// They hold at least until so many bytes were sent, retransmissions included: one compare per packet.
     until: u64,
-    level: u8,
+    class: u8,
+    host: u8,
 }
 
-impl Step {
-    fn first(ladder: &Ladder) -> Self {
-        Self::at(ladder, 0)
-    }
-
-    fn at(ladder: &Ladder, bytes: u64) -> Self {
-        let level = ladder.level(bytes);
-        Self { until: ladder.end_of(level), level }
+impl Levels {
+    /// Of a flow of which `new` bytes were sent, and so many again.
+    fn at(config: &Config, new: u64, again: u64) -> Self {
+        let find = |ladder: &Ladder| match ladder.count() {
+            // More of the stream takes at least as many bytes more.
+            Count::StreamOffset => {
+                let level = ladder.level(new);
+                (level, ladder.end_of(level).saturating_add(again))
+            }
+            Count::BytesSent => {
+                let level = ladder.level(new + again);
+                (level, ladder.end_of(level))
+            }
+        };
+        let ((class, class_until), (host, host_until)) = (find(&config.class), find(&config.host_level));
+        Self { until: class_until.min(host_until), class, host }
     }
 }
 
 /// What was sent, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// Payload bytes, retransmissions included.
-    pub(super) bytes: u64,
+    /// Payload bytes sent again.
     pub(super) retransmitted: u64,
     pub(super) retransmits: u32,
     pub(super) timeouts: u32,
@@ -76,9 +87,26 @@ impl Promotion {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
     pub(super) offset: u64,
-    pub(super) len: u16,
+    pub(super) len: NonZeroU16,
     pub(super) turn: Turn,
 }
+
+impl Plan {
+    /// The segment of `len` bytes from `offset` on; `None` if it has none.
+    #[inline]
+    fn new(offset: u64, len: u16, turn: Turn) -> Option<Self> {
+        NonZeroU16::new(len).map(|len| Self { offset, len, turn })
+    }
+
+    /// Its payload, in bytes.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        u64::from(self.len.get())
+    }
+}
+
+/// The size of a flow without end.
+const ENDLESS: u64 = u64::MAX;
 
 /// Whether a segment goes out for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,7 +118,14 @@ pub(super) enum Turn {
 /// A flow at its sender.
 #[derive(Debug)]
 pub(super) struct Sender<C> {
-    pub(super) spec: FlowSpec,
+    pub(super) id: FlowId,
+    pub(super) dst: HostId,
+    pub(super) entropy: u16,
+    /// The class it asks for or was told, before levels.
+    asked: Class,
+    start: Time,
+    /// Payload bytes, or [`ENDLESS`].
+    size: u64,
     pub(super) state: State,
     pub(super) controller: C,
     pub(super) rto: Rto,
@@ -121,23 +156,21 @@ pub(super) struct Sender<C> {
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
     promotion: Promotion,
-    class_step: Step,
-    host_step: Step,
+    levels: Levels,
 }
 
 impl<C: CongestionControl> Sender<C> {
     /// A flow that starts at `now` in `state`.
-    pub(super) fn new(spec: FlowSpec, state: State, controller: C, config: &Config, now: Time) -> Self {
-        let sent = Sent {
-            bytes: 0,
-            retransmitted: 0,
-            retransmits: 0,
-            timeouts: 0,
-            class_first: None,
-            class_last: spec.class,
-        };
+    pub(super) fn new(spec: &FlowSpec, state: State, controller: C, config: &Config, now: Time) -> Self {
+        let sent =
+            Sent { retransmitted: 0, retransmits: 0, timeouts: 0, class_first: None, class_last: spec.class };
         Self {
-            spec,
+            id: spec.id,
+            dst: spec.dst,
+            entropy: spec.entropy,
+            asked: spec.class,
+            start: spec.start,
+            size: spec.size.unwrap_or(ENDLESS),
             state,
             controller,
             rto: Rto::NEW,
@@ -156,14 +189,13 @@ impl<C: CongestionControl> Sender<C> {
             planned: None,
             sent,
             promotion: Promotion::NONE,
-            class_step: Step::first(&config.class),
-            host_step: Step::first(&config.host_level),
+            levels: Levels::at(config, 0, 0),
         }
     }
 
     /// The class of what is sent from now on.
     pub(super) fn change_class(&mut self, class: Class) {
-        self.spec.class = class;
+        self.asked = class;
         self.promotion = Promotion::NONE;
         self.tell_class();
     }
@@ -187,7 +219,13 @@ impl<C: CongestionControl> Sender<C> {
     /// Whether every byte is acknowledged.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
-        self.spec.size == Some(self.una)
+        self.una == self.size
+    }
+
+    /// Bytes from `offset` to the flow's end; `u64::MAX` if it has none.
+    #[inline]
+    fn left(&self, offset: u64) -> u64 {
+        if self.size == ENDLESS { u64::MAX } else { self.size - offset }
     }
 
     /// When the flow next wants its timer.
@@ -223,10 +261,10 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn probe(&self) -> Header {
         Header {
             rank: self.rank(self.una),
-            flow: self.spec.id,
-            dst: self.spec.dst,
-            entropy: self.spec.entropy,
-            class: self.class(self.class_step.level),
+            flow: self.id,
+            dst: self.dst,
+            entropy: self.entropy,
+            class: self.class(self.levels.class),
             marks: if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() },
             kind: Kind::Probe,
             ..Header::default()
@@ -273,7 +311,7 @@ impl<C: CongestionControl> Sender<C> {
             State::Handshake => return None,
             State::Open => self.new_data(config)?,
             State::Recovery(recovery) if recovery.lost_left > 0 => {
-                let plan = self.hole(recovery, config);
+                let plan = self.hole(recovery, config)?;
                 if recovery.is_due() {
                     return Some(plan);
                 }
@@ -282,49 +320,39 @@ impl<C: CongestionControl> Sender<C> {
             State::Recovery(_) => self.new_data(config)?,
         };
         let pipe = self.pipe();
-        let fits = pipe == 0 || pipe + u64::from(plan.len) <= self.window(config);
+        let fits = pipe == 0 || pipe + plan.bytes() <= self.window(config);
         fits.then_some(plan)
     }
 
     /// The next segment of new data, if any is left: `next` is a boundary, or the end.
     fn new_data(&self, config: &Config) -> Option<Plan> {
-        let end = self.spec.size.unwrap_or(Offset::MAX).min(self.promotion.fence.get());
+        let end = self.size.min(self.promotion.fence.get());
         let left = end.saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
-        (len > 0).then_some(Plan { offset: self.next, len, turn: Turn::First })
+        Plan::new(self.next, len, Turn::First)
     }
 
-    fn hole(&self, recovery: &Recovery, config: &Config) -> Plan {
+    fn hole(&self, recovery: &Recovery, config: &Config) -> Option<Plan> {
         let offset = self.sacked.next_gap(recovery.rexmit_next);
         let len = segment_len(offset, config.frame.mss(), self.next.saturating_sub(offset));
-        Plan { offset, len, turn: Turn::Again }
+        Plan::new(offset, len, Turn::Again)
     }
 
     /// What the host scheduler may know of `plan`.
     pub(super) fn candidate(&self, slot: u32, plan: Plan, config: &Config) -> Candidate {
         Candidate {
             slot,
-            flow: self.spec.id,
+            flow: self.id,
             level: self.host_level(plan, config),
             sent: self.next,
-            remaining: self.spec.size.map_or(u64::MAX, |size| size - self.next),
+            remaining: self.left(self.next),
         }
     }
 
     /// The level of `plan` inside the host.
     #[inline]
     pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
-        self.level(plan, &config.host_level, self.host_step)
-    }
-
-    /// The level of `plan` on `ladder`: `step`, which `account` keeps at what new data has reached, but for a
-    /// retransmission where levels count stream offsets.
-    #[inline]
-    fn level(&self, plan: Plan, ladder: &Ladder, step: Step) -> u8 {
-        match (ladder.count(), plan.turn) {
-            (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset),
-            (Count::StreamOffset, Turn::First) | (Count::BytesSent, _) => step.level,
-        }
+        level(plan, &config.host_level, self.levels.host)
     }
 
     /// Sends `plan`: the packet.
@@ -336,7 +364,7 @@ impl<C: CongestionControl> Sender<C> {
         config: &Config,
     ) -> Packet<Segment<C::Telemetry>> {
         let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
-        let class = self.class(self.level(plan, &config.class, self.class_step));
+        let class = self.class(level(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
         self.sent.class_first.get_or_insert(class);
         self.sent.class_last = class;
@@ -350,13 +378,13 @@ impl<C: CongestionControl> Sender<C> {
         // Only now: what is known before all of that would have to be kept meanwhile.
         let header = Header {
             rank: self.rank(plan.offset),
-            flow: self.spec.id,
+            flow: self.id,
             src: host,
-            dst: self.spec.dst,
+            dst: self.dst,
             offset: Offset::new(plan.offset),
-            entropy: self.spec.entropy,
-            wire: config.frame.data_wire(plan.len),
-            payload: plan.len,
+            entropy: self.entropy,
+            wire: config.frame.data_wire(plan.len.get()),
+            payload: plan.len.get(),
             class,
             host_level,
             marks: self.marks(plan),
@@ -368,7 +396,7 @@ impl<C: CongestionControl> Sender<C> {
             packet.header.kind = Kind::Signal;
             packet.header.payload = 0;
             packet.header.wire = config.frame.ack_wire();
-            packet.body.sack[0] = (0, u32::from(plan.len));
+            packet.body.sack[0] = (0, u32::from(plan.len.get()));
         }
         packet
     }
@@ -380,25 +408,21 @@ impl<C: CongestionControl> Sender<C> {
             Rank::BytesLeft => offset,
             Rank::BytesUnacked => self.una,
         };
-        self.spec.size.map_or(u64::MAX, |size| size - from)
+        self.left(from)
     }
 
     fn marks(&self, plan: Plan) -> Marks {
         let ecn = if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() };
-        let ends = self.spec.size == Some(plan.offset + u64::from(plan.len));
+        let ends = self.size == plan.offset + plan.bytes();
         if ends { ecn.with(Marks::LAST) } else { ecn }
     }
 
     fn account(&mut self, plan: Plan, config: &Config) {
-        let len = u64::from(plan.len);
+        let len = plan.bytes();
         match plan.turn {
-            Turn::First => {
-                self.sent.bytes += len;
-                self.next += len;
-            }
+            Turn::First => self.next += len,
             Turn::Again => {
                 if config.reliability == Reliability::Reliable {
-                    self.sent.bytes += len;
                     self.sent.retransmitted += len;
                     self.sent.retransmits += 1;
                 }
@@ -407,39 +431,28 @@ impl<C: CongestionControl> Sender<C> {
                 }
             }
         }
-        if self.reached(&config.class) >= self.class_step.until {
-            self.class_step = Step::at(&config.class, self.reached(&config.class));
+        if self.next + self.sent.retransmitted >= self.levels.until {
+            self.find_levels(config);
+        }
+    }
+
+    /// More was sent, or the ladders have changed.
+    pub(super) fn find_levels(&mut self, config: &Config) {
+        let before = self.levels.class;
+        self.levels = Levels::at(config, self.next, self.sent.retransmitted);
+        if self.levels.class != before {
             self.tell_class();
         }
-        if self.reached(&config.host_level) >= self.host_step.until {
-            self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
-        }
-    }
-
-    /// What `ladder` counts, as of now.
-    #[inline]
-    fn reached(&self, ladder: &Ladder) -> u64 {
-        match ladder.count() {
-            Count::StreamOffset => self.next,
-            Count::BytesSent => self.sent.bytes,
-        }
-    }
-
-    /// The ladders have changed.
-    pub(super) fn find_levels(&mut self, config: &Config) {
-        self.class_step = Step::at(&config.class, self.reached(&config.class));
-        self.host_step = Step::at(&config.host_level, self.reached(&config.host_level));
-        self.tell_class();
     }
 
     /// The class of new packets may have changed.
     pub(super) fn tell_class(&mut self) {
-        self.controller.set_class(self.class(self.class_step.level));
+        self.controller.set_class(self.class(self.levels.class));
     }
 
     #[inline]
     fn class(&self, level: u8) -> Class {
-        self.spec.class.saturating_add(level).min(CLASSES as u8 - 1)
+        self.asked.saturating_add(level).min(CLASSES as u8 - 1)
     }
 
     /// What the sender knows of the flow, for traces.
@@ -457,21 +470,31 @@ impl<C: CongestionControl> Sender<C> {
 
     /// What the sender knows of the flow at `now`.
     pub(super) fn report(&self, now: Time) -> FlowReport {
-        let elapsed = now.since(self.spec.start);
+        let elapsed = now.since(self.start);
         let bytes = self.una + self.sacked.bytes();
         FlowReport {
-            flow: self.spec.id,
+            flow: self.id,
             bytes,
-            remaining: self.spec.size.map_or(u64::MAX, |size| size - bytes),
+            remaining: self.left(bytes),
             rate_bps: bits_per_second(bytes, elapsed),
             retransmitted: self.sent.retransmitted,
             retransmits: self.sent.retransmits,
             timeouts: self.sent.timeouts,
             rtt: self.rto.srtt(),
             elapsed,
-            class_first: self.sent.class_first.unwrap_or_else(|| self.class(self.class_step.level)),
+            class_first: self.sent.class_first.unwrap_or_else(|| self.class(self.levels.class)),
             class_last: self.sent.class_last,
         }
+    }
+}
+
+/// The level of `plan` on `ladder`: what new data has reached, but for a retransmission where levels count stream
+/// offsets.
+#[inline]
+fn level(plan: Plan, ladder: &Ladder, reached: u8) -> u8 {
+    match (ladder.count(), plan.turn) {
+        (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset),
+        (Count::StreamOffset, Turn::First) | (Count::BytesSent, _) => reached,
     }
 }
 
@@ -483,4 +506,4 @@ fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
 }
 
 /// A sender's fixed state stays small: a host may have thousands.
-const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 512);
+const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 352);

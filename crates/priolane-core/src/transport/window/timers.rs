@@ -10,24 +10,56 @@ use std::collections::BinaryHeap;
 use crate::units::Time;
 
 /// Whose deadline it is: a place in one of the endpoint's two tables.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Owner {
     Sender(u32),
     Receiver(u32),
 }
 
-/// A deadline in the heap. It is live while its owner still has `generation` and is armed for `at`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// A deadline. It is live while its owner still has `generation` and is armed for `at`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) struct Entry {
     pub(in crate::transport) at: Time,
     pub(in crate::transport) owner: Owner,
     pub(in crate::transport) generation: u32,
 }
 
+/// The bit of a receiver: no host has so many flows.
+const RECEIVER: u32 = 1 << 31;
+
+/// An entry as the heap holds it: in two words, as every flow has one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Packed {
+    at: Time,
+    /// The place, with [`RECEIVER`] if it is a receiver's: of the same instant senders come first.
+    owner: u32,
+    generation: u32,
+}
+
+impl From<Entry> for Packed {
+    #[inline]
+    fn from(Entry { at, owner, generation }: Entry) -> Self {
+        let owner = match owner {
+            Owner::Sender(slot) => slot,
+            Owner::Receiver(slot) => slot | RECEIVER,
+        };
+        Self { at, owner, generation }
+    }
+}
+
+impl From<Packed> for Entry {
+    #[inline]
+    fn from(Packed { at, owner, generation }: Packed) -> Self {
+        let slot = owner & !RECEIVER;
+        let owner = if owner == slot { Owner::Sender(slot) } else { Owner::Receiver(slot) };
+        Self { at, owner, generation }
+    }
+}
+
 /// The deadlines of one host.
 #[derive(Debug, Default)]
 pub(in crate::transport) struct Timers {
-    heap: BinaryHeap<Reverse<Entry>>,
+    heap: BinaryHeap<Reverse<Packed>>,
 }
 
 impl Timers {
@@ -35,12 +67,12 @@ impl Timers {
     pub(in crate::transport) fn arm(&mut self, entry: Entry, armed: &mut Time) {
         debug_assert!(entry.at < *armed);
         *armed = entry.at;
-        self.heap.push(Reverse(entry));
+        self.heap.push(Reverse(entry.into()));
     }
 
     #[inline]
     pub(in crate::transport) fn first(&self) -> Option<Entry> {
-        self.heap.peek().map(|&Reverse(entry)| entry)
+        self.heap.peek().map(|&Reverse(entry)| entry.into())
     }
 
     /// When the first entry is.
@@ -50,6 +82,6 @@ impl Timers {
     }
 
     pub(in crate::transport) fn pop(&mut self) -> Option<Entry> {
-        self.heap.pop().map(|Reverse(entry)| entry)
+        self.heap.pop().map(|Reverse(entry)| entry.into())
     }
 }
