@@ -26,9 +26,9 @@ const LINK: f64 = 4_000.0;
 /// Bytes that a flow takes in the list, in the records and while these are summed up.
 const KEPT: f64 = 400.0;
 /// Bytes of both ends of an open flow (docs/performance.md).
-const OPEN: f64 = 1_200.0;
+const OPEN: f64 = 700.0;
 /// Bytes of a packet on a link or in a queue.
-const PACKET: f64 = 128.0;
+const PACKET: f64 = 90.0;
 /// Bytes of a reading of a queue, in the outcome and in the table that is written.
 const SAMPLE: f64 = 80.0;
 /// Bytes before there is anything.
@@ -146,10 +146,10 @@ impl<'a> Forecast<'a> {
 /// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md).
 fn factor(transport: &Transport) -> f64 {
     match transport {
-        Transport::Window { controller: Controller::Hpcc(_), .. } => 1.55,
+        Transport::Window { controller: Controller::Hpcc(_), .. } => 1.67,
         Transport::Window { .. } | Transport::Ndp(_) => 1.0,
-        Transport::Homa(_) | Transport::PHost(_) => 1.1,
-        Transport::Tokens(_) => 1.7,
+        Transport::Homa(_) | Transport::PHost(_) => 1.2,
+        Transport::Tokens(_) => 1.9,
     }
 }
 
