@@ -28,7 +28,7 @@ impl<T: Copy + PartialEq> Column<T> {
         Self { len, common: value, own: Vec::new() }
     }
 
-    /// The value of the item at `place`; one beyond the last has any.
+    /// The value of the item at `place`, which there is.
     #[inline]
     pub fn at(&self, place: usize) -> T {
         self.own.get(place).copied().unwrap_or(self.common)
@@ -46,17 +46,22 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// One more item.
+    #[inline]
     pub fn push(&mut self, value: T) {
         if self.len == 0 {
             self.common = value;
         }
-        if self.own.is_empty() && value != self.common {
-            self.own = vec![self.common; self.len];
-            self.own.push(value);
-        } else if !self.own.is_empty() {
-            self.own.push(value);
+        if !self.own.is_empty() || value != self.common {
+            self.push_own(value);
         }
         self.len += 1;
+    }
+
+    fn push_own(&mut self, value: T) {
+        if self.own.is_empty() {
+            self.own = vec![self.common; self.len];
+        }
+        self.own.push(value);
     }
 
     /// Bytes of memory that the values take.

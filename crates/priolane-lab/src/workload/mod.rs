@@ -412,23 +412,26 @@ struct Pair {
     dst: HostId,
 }
 
-/// Makes the flows of a group, and gives each the entropy of its place in the sequence of its source.
+/// Makes the flows of a group: ids are places in their sequence, and entropy comes of places in the sequence of a source.
 struct Maker<'a> {
     site: &'a Site<'a>,
+    made: u32,
     sequence: Vec<u32>,
 }
 
 impl<'a> Maker<'a> {
     fn new(site: &'a Site<'a>) -> Self {
-        Self { site, sequence: vec![0; site.rack.len()] }
+        Self { site, made: 0, sequence: vec![0; site.rack.len()] }
     }
 
     fn flow(&mut self, pair: Pair, size: Option<u64>, start: Time) -> FlowSpec {
         let Pair { src, dst } = pair;
         let entropy = self.next_entropy(src);
         let group = self.site.group;
+        let id = FlowId(self.made);
+        self.made += 1;
         FlowSpec {
-            id: FlowId(0),
+            id,
             src,
             dst,
             size,
