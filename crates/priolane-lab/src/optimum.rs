@@ -66,7 +66,7 @@ pub enum NoOptimum {
 /// # Errors
 /// Why there is none.
 pub fn of(scenario: &Scenario) -> Result<Optimum, NoOptimum> {
-    let endless = |(place, flow): (usize, &FlowSpec)| flow.size.is_none().then_some(place);
+    let endless = |(place, flow): (usize, FlowSpec)| flow.size.is_none().then_some(place);
     let flows: Vec<usize> = scenario.flows.iter().enumerate().filter_map(endless).collect();
     match flows.len() {
         0 => return Err(NoOptimum::NoFlow),
@@ -75,7 +75,7 @@ pub fn of(scenario: &Scenario) -> Result<Optimum, NoOptimum> {
         _ => {}
     }
     let pairs = pairs(scenario, &flows);
-    let specs: Vec<&FlowSpec> = flows.iter().map(|&place| &scenario.flows[place]).collect();
+    let specs: Vec<FlowSpec> = flows.iter().map(|&place| scenario.flows.at(place)).collect();
     let (shares, links) = shares(scenario, &specs, &pairs);
     let paths: Vec<Path> = specs.iter().map(|flow| utility_path(scenario, flow)).collect();
     let promised = max_min::solve(&shares).map_err(|_| NoOptimum::Network)?;
@@ -113,13 +113,13 @@ pub fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
 /// What each flow has while all are active.
 fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
     let mut of_machine: BTreeMap<(u16, u16), u32> = BTreeMap::new();
-    let key = |place: usize| (scenario.flows[place].src.0, scenario.flows[place].group);
+    let key = |place: usize| (scenario.flows.at(place).src.0, scenario.flows.at(place).group);
     for &place in flows {
         *of_machine.entry(key(place)).or_default() += 1;
     }
     let mut before: BTreeMap<(u16, u16), u32> = BTreeMap::new();
     let pair = |&place: &usize| {
-        let flow = &scenario.flows[place];
+        let flow = scenario.flows.at(place);
         let Some(&Some(machine)) = scenario.machines.get(usize::from(flow.group)) else {
             return flow.weights;
         };
@@ -132,7 +132,7 @@ fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
 }
 
 /// Demands over the links that are used, and which links of the topology these are.
-fn shares(scenario: &Scenario, specs: &[&FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
+fn shares(scenario: &Scenario, specs: &[FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
     let topology = &scenario.topology;
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut links: Vec<usize> = Vec::new();

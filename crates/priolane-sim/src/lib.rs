@@ -4,6 +4,7 @@ mod engine;
 mod node;
 pub mod outage;
 pub mod outcome;
+pub mod records;
 pub mod scenario;
 pub mod topology;
 pub mod trace;
@@ -48,12 +49,12 @@ pub fn run_with<E: Endpoint + 'static>(
         Engine::Wheel => true,
     };
     let threads = if wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let fabric = node::fabric::Fabric::new(scenario, Partition::of(scenario, threads));
+    let mut fabric = node::fabric::Fabric::new(scenario, Partition::of(scenario, threads));
     if wheel {
-        engine::wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
+        engine::wheel::run(&mut Network::whole(&fabric, make), &mut fabric, &mut None, progress)
     } else {
         let networks = Network::parts(&fabric, make);
-        engine::window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
+        engine::window::run(networks, &mut fabric, (drive.order, drive.threads.fallback), progress)
     }
 }
 

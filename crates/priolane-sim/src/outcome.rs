@@ -6,6 +6,7 @@ use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::transport::tokens::Account as TokenAccount;
 use priolane_core::units::{Span, Time};
 
+use crate::records::FlowRecords;
 use crate::scenario::ClassSpan;
 
 /// What became of a flow.
@@ -231,7 +232,7 @@ pub struct Work {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One record per flow, in the order of the flow list.
-    pub flows: Vec<FlowRecord>,
+    pub flows: FlowRecords,
     /// Records of ports and classes that saw a packet, sorted by link, then class.
     pub ports: Vec<PortClassRecord>,
     /// Ports where payload waited, sorted by link.

@@ -2,7 +2,8 @@
 
 use priolane_core::admit::Policy;
 use priolane_core::assign::control::{Plan, Target};
-use priolane_core::endpoint::{Control, FlowSpec, Weights};
+use priolane_core::endpoint::{Control, Weights};
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
@@ -170,8 +171,8 @@ pub struct Scenario {
     pub host_delay: Span,
     /// How well hosts measure delays.
     pub measuring: Measuring,
-    /// The flows, sorted by start; `flows[i].id == FlowId(i)`.
-    pub flows: Vec<FlowSpec>,
+    /// The flows, sorted by start; ids are places.
+    pub flows: FlowList,
     /// Which of them wait for others, by flow, each at most once, without a circle.
     pub waits: Vec<Wait>,
     /// What fails, and when.
@@ -272,6 +273,13 @@ pub struct ClassSpan {
     pub first: Class,
     /// Of the last payload packet sent.
     pub last: Class,
+}
+
+impl ClassSpan {
+    /// This class from beginning to end.
+    pub(crate) fn all(class: Class) -> Self {
+        Self { asked: class, given: class, first: class, last: class }
+    }
 }
 
 /// Bytes on the wire of a pause frame: the smallest frame.

@@ -9,11 +9,12 @@
 //! included. From there the news goes to the source of `f` as a control message, which takes `delay`: between two hosts
 //! that is above zero and bounds the engines' window; within a host it may be zero.
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 
-use crate::outcome::{Began, FlowRecord};
+use crate::outcome::Began;
+use crate::records::FlowRecords;
 
 /// A flow that starts when others have been delivered. Its `FlowSpec::start` is the earliest it may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +31,10 @@ pub struct Wait {
 }
 
 /// The shortest time that news takes between two hosts; `None` if no news goes between hosts.
-pub(crate) fn least_delay(waits: &[Wait], flows: &[FlowSpec]) -> Option<Span> {
+pub(crate) fn least_delay(waits: &[Wait], flows: &FlowList) -> Option<Span> {
     let crosses = |wait: &&Wait| {
-        let to = flows[wait.flow.index()].src;
-        wait.after.iter().any(|flow| flows[flow.index()].dst != to)
+        let to = flows.at(wait.flow.index()).src;
+        wait.after.iter().any(|flow| flows.at(flow.index()).dst != to)
     };
     waits.iter().filter(crosses).map(|wait| wait.delay).min()
 }
@@ -49,9 +50,9 @@ pub(crate) struct News {
 
 /// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
 /// asked for, and neither was what waits for it.
-pub(crate) fn mark_not_issued(waits: &[Wait], flows: &mut [FlowRecord]) {
+pub(crate) fn mark_not_issued(waits: &[Wait], flows: &mut FlowRecords) {
     let not_issued = |wait: &&Wait| wait.until.is_some();
-    let never = |flows: &[FlowRecord], flow: FlowId| flows[flow.index()].began == Began::Never;
+    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
     let mut found: Vec<FlowId> =
         waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
     if found.is_empty() {
@@ -61,7 +62,7 @@ pub(crate) fn mark_not_issued(waits: &[Wait], flows: &mut [FlowRecord]) {
         waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
     followers.sort_unstable();
     while let Some(flow) = found.pop() {
-        flows[flow.index()].began = Began::NotIssued;
+        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
         let from = followers.partition_point(|&(first, _)| first < flow);
         let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
         found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));

@@ -19,6 +19,7 @@
 use std::collections::BTreeMap;
 
 use crate::endpoint::FlowSpec;
+use crate::flows::FlowList;
 use crate::ids::{Class, CoflowId};
 use crate::rng::Stream;
 use crate::units::{PS_PER_S, Rate, Span};
@@ -93,7 +94,7 @@ impl Rule {
     }
 
     /// Gives each flow its class.
-    pub fn assign(&self, flows: &mut [FlowSpec], dice: &mut Stream) {
+    pub fn assign(&self, flows: &mut FlowList, dice: &mut Stream) {
         let draws: Vec<f64> = flows.iter().map(|_| dice.uniform()).collect();
         let lowest = self.levels() - 1;
         if let Self::DeadlineRank(shares) = self {
@@ -104,9 +105,11 @@ impl Rule {
             by_coflow(flows, thresholds);
             return;
         }
-        for (flow, u) in flows.iter_mut().zip(draws) {
-            flow.class = self.class(flow, u).unwrap_or(lowest).min(lowest);
-        }
+        let mut draws = draws.into_iter();
+        flows.edit_all(|flow| {
+            let class = draws.next().and_then(|u| self.class(flow, u));
+            flow.class = class.unwrap_or(lowest).min(lowest);
+        });
     }
 
     /// The class of one flow; `None` where the flow lacks what the rule needs.
@@ -176,22 +179,20 @@ fn exceeded(thresholds: &[u64], size: u64) -> usize {
 }
 
 /// Tells each flow the place of its coflow among all by bytes, equal ones the same; those without end come last.
-pub fn tell_coflow_places(flows: &mut [FlowSpec]) {
+pub fn tell_coflow_places(flows: &mut FlowList) {
     let sizes = CoflowSizes::of(flows);
     let size = |flow: &FlowSpec| sizes.size(flow).unwrap_or(u64::MAX);
-    let mut order: Vec<u64> = flows.iter().map(size).collect();
+    let mut order: Vec<u64> = flows.iter().map(|flow| size(&flow)).collect();
     order.sort_unstable();
     order.dedup();
-    for flow in flows {
-        flow.coflow_place = order.partition_point(|&other| other < size(flow)) as u32;
-    }
+    flows.edit_all(|flow| flow.coflow_place = order.partition_point(|&other| other < size(flow)) as u32);
 }
 
 /// Bytes of coflows, by group and number; `None` where a flow has no end.
 struct CoflowSizes(BTreeMap<(u16, CoflowId), Option<u64>>);
 
 impl CoflowSizes {
-    fn of(flows: &[FlowSpec]) -> Self {
+    fn of(flows: &FlowList) -> Self {
         let mut sizes: BTreeMap<(u16, CoflowId), Option<u64>> = BTreeMap::new();
         for flow in flows {
             let Some(coflow) = flow.coflow else { continue };
@@ -207,23 +208,24 @@ impl CoflowSizes {
     }
 }
 
-fn by_coflow(flows: &mut [FlowSpec], thresholds: &[u64]) {
+fn by_coflow(flows: &mut FlowList, thresholds: &[u64]) {
     let sizes = CoflowSizes::of(flows);
-    for flow in flows {
+    flows.edit_all(|flow| {
         let class = sizes.size(flow).map_or(thresholds.len(), |size| exceeded(thresholds, size));
         flow.class = class as Class;
-    }
+    });
 }
 
-fn rank(flows: &mut [FlowSpec], draws: &[f64], shares: &[f64]) {
+fn rank(flows: &mut FlowList, draws: &[f64], shares: &[f64]) {
     let mut order: Vec<usize> = (0..flows.len()).collect();
-    let urgency = |i: usize| (allowance(&flows[i]).map_or(u64::MAX, |span| span.0), draws[i]);
+    let urgency = |i: usize| (allowance(&flows.at(i)).map_or(u64::MAX, |span| span.0), draws[i]);
     order.sort_by(|&a, &b| {
         let ((a_due, a_draw), (b_due, b_draw)) = (urgency(a), urgency(b));
         a_due.cmp(&b_due).then(a_draw.total_cmp(&b_draw)).then(a.cmp(&b))
     });
     for (place, i) in order.iter().enumerate() {
-        flows[*i].class = above(shares, place as f64 / draws.len() as f64) as Class;
+        let class = above(shares, place as f64 / draws.len() as f64) as Class;
+        flows.edit(*i, |flow| flow.class = class);
     }
 }
 

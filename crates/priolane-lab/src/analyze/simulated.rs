@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use priolane_core::analyze::{Model, Parts};
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_sim::Drive;
-use priolane_sim::outcome::FlowRecord;
+use priolane_sim::records::FlowRecords;
 
 use super::model_file::{ExperimentOf, LawOf, seconds};
 use super::{Figures, Simulated};
@@ -45,7 +46,7 @@ pub(super) fn observe(asked: &ExperimentOf, base: &Path, size: Size) -> Result<O
     let cells: Vec<Option<(usize, usize)>> = flows
         .iter()
         .zip(&built.measured)
-        .map(|(flow, &measured)| cell(flow, asked).filter(|_| measured))
+        .map(|(flow, &measured)| cell(&flow, asked).filter(|_| measured))
         .collect();
     let (parts, kept) = parts(flows, &cells);
     let model = Model::new(parts).map_err(|_| {
@@ -73,7 +74,7 @@ fn cell(flow: &FlowSpec, asked: &ExperimentOf) -> Option<(usize, usize)> {
 }
 
 /// The model's parts, and which size classes have flows.
-fn parts(flows: &[FlowSpec], cells: &[Option<(usize, usize)>]) -> (Parts, Vec<usize>) {
+fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (Parts, Vec<usize>) {
     let asking: Vec<(Asking, usize, usize)> = flows
         .iter()
         .zip(cells)
@@ -121,8 +122,9 @@ impl Observed {
         let built = plan::build(run)?;
         let outcome = priolane_sim::run(&built.scenario, Drive::default(), progress)?;
         let stopped_at = outcome.stopped_at;
-        let late =
-            |i: usize| metrics::met(&built.scenario.flows[i], &outcome.flows[i], stopped_at) == Some(false);
+        let late = |i: usize| {
+            metrics::met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false)
+        };
         Ok(self.figures(&built, &outcome.flows, late, scheme))
     }
 
@@ -139,7 +141,7 @@ impl Observed {
     fn figures(
         &self,
         built: &Built,
-        records: &[FlowRecord],
+        records: &FlowRecords,
         late: impl Fn(usize) -> bool,
         scheme: &str,
     ) -> Simulated {
@@ -150,7 +152,7 @@ impl Observed {
             let of = &mut sums[*class];
             of.0 += 1;
             of.1 += usize::from(late(i));
-            if let Some(fct) = records[i].fct {
+            if let Some(fct) = records.at(i).fct {
                 of.2 += 1;
                 of.3 += seconds(fct);
             }

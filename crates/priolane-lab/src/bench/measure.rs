@@ -166,7 +166,7 @@ mod tests {
     fn one_flow_is_on_its_links_as_often_as_its_packets_take() {
         let named = Named::find("dctcp_permutation128").unwrap();
         let mut scenario = named.build(Some(1)).unwrap();
-        scenario.flows[0].size = Some(u64::from(scenario.frame.mss()));
+        scenario.flows.edit(0, |flow| flow.size = Some(u64::from(scenario.frame.mss())));
         let Timed { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();
         let busy = Busy::of(&scenario, &outcome);
         let counted: u64 = outcome.ports.iter().map(|port| port.packets).sum();
@@ -176,8 +176,11 @@ mod tests {
         assert!((1.0..1.6).contains(&busy.on_links) && busy.queued == 0.0, "{busy:?}");
         // All of the time but the jitter of its start.
         assert!((busy.open_flows - 1.0).abs() < 1e-3, "{busy:?}");
-        let path =
-            scenario.topology.path(scenario.flows[0].src, scenario.flows[0].dst, scenario.flows[0].entropy);
+        let path = scenario.topology.path(
+            scenario.flows.at(0).src,
+            scenario.flows.at(0).dst,
+            scenario.flows.at(0).entropy,
+        );
         assert_eq!(busy.links_used as usize, 2 * path.len());
         assert_eq!(busy.extent().pending, 2);
     }

@@ -1,6 +1,6 @@
 //! The scenarios that are measured, and how large each is for the yardstick.
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
@@ -156,9 +156,9 @@ pub(super) const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 
 /// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
 fn mixed(queues: Queues) -> Result<Scenario, Broken> {
     let mut scenario = leafspine144()?;
-    for flow in &mut scenario.flows {
+    scenario.flows.edit_all(|flow| {
         flow.class = (flow.id.0 % 3) as u8;
-    }
+    });
     for port in &mut scenario.ports {
         port.queues = queues;
         port.buffer.mark_scope = Scope::Queue;
@@ -245,10 +245,10 @@ pub(super) fn leafspine144() -> Result<Scenario, Broken> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;
     let list = flow_list::read(LIST.as_bytes(), "bench_leafspine144.csv", topology.hosts)?;
-    let mut flows = workload::merge(vec![list]);
-    for flow in &mut flows {
+    let mut flows = workload::merge(vec![list.into()]);
+    flows.edit_all(|flow| {
         flow.entropy = (split_mix_64(u64::from(flow.id.0)) % 4) as u16;
-    }
+    });
     let frame = Frame { mtu: 1500, header: 52, link: 2, minimum: 0, gap: 0, ack: 52, syn: 56 };
     let window = window::Config {
         min_rto: Span::from_ms(5),
@@ -300,7 +300,7 @@ pub(super) fn generated(
     topology: &Topology,
     frame: Frame,
     (group, until): (u16, Until),
-) -> Result<Vec<FlowSpec>, AppError> {
+) -> Result<FlowList, AppError> {
     let hosts: Vec<HostId> = (0..topology.hosts).map(|host| HostId(host as u16)).collect();
     let site = Site {
         hosts: &hosts,
@@ -324,7 +324,7 @@ pub(super) struct Dctcp {
 }
 
 /// DCTCP over first-in first-out ports, pulled from hosts, until all flows are done.
-pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: Vec<FlowSpec>) -> Scenario {
+pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) -> Scenario {
     let reno = new_reno::Config { init_window: None };
     let controller = Controller::Dctcp(dctcp::Config {
         reno,
@@ -384,6 +384,7 @@ fn split_mix_64(state: u64) -> u64 {
 mod tests {
     use std::ops::ControlFlow;
 
+    use priolane_core::endpoint::FlowSpec;
     use priolane_sim::scenario::Engine;
     use priolane_sim::{Drive, run};
 
@@ -408,7 +409,7 @@ mod tests {
     #[test]
     fn permutation_uses_each_host_once_as_source_and_once_as_destination() {
         let flows = permutation128().unwrap().flows;
-        for of in [|flow: &FlowSpec| flow.src, |flow: &FlowSpec| flow.dst] {
+        for of in [|flow: FlowSpec| flow.src, |flow: FlowSpec| flow.dst] {
             let mut hosts: Vec<u16> = flows.iter().map(|flow| of(flow).0).collect();
             hosts.sort_unstable();
             assert_eq!(hosts, (0..128).collect::<Vec<u16>>());
@@ -419,7 +420,7 @@ mod tests {
     fn both_engines_do_the_same_work_in_each_scenario() {
         for named in &ALL {
             let mut scenario = named.build(Some(60)).unwrap();
-            scenario.flows.iter_mut().for_each(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
+            scenario.flows.edit_all(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
             let [mut window, wheel] = [Engine::Window, Engine::Wheel]
                 .map(|engine| run(&scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap());
             assert!(window.flows.iter().all(|flow| flow.fct.is_some()), "{}", named.name);

@@ -88,7 +88,7 @@ impl<'a> Forecast<'a> {
     pub(super) fn of(scenario: &'a Scenario) -> Self {
         let end = end(scenario);
         let flows = scenario.flows.iter().filter(|flow| flow.start < end);
-        let demands: Vec<Demand> = flows.map(|flow| demand(scenario, flow, end)).collect();
+        let demands: Vec<Demand> = flows.map(|flow| demand(scenario, &flow, end)).collect();
         let sent = sent(scenario, &demands, end);
         let open = most_open(&demands);
         Self { scenario, demands, sent, open, end }
@@ -163,7 +163,7 @@ fn end(scenario: &Scenario) -> Time {
                 return limit;
             }
             let hop = scenario.longest_hop();
-            let alone = |flow: &FlowSpec| {
+            let alone = |flow: FlowSpec| {
                 let line = scenario.topology.host_capacity(flow.src);
                 flow.size.map(|size| flow.start + line.serialize(size) + hop)
             };

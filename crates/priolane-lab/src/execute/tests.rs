@@ -115,8 +115,8 @@ fn verify_names_the_first_cell_in_which_engines_differ() {
     let bench = Bench::new();
     let good = bench.fixture.outcome.clone();
     let mut bad = good.clone();
-    bad.flows[2].fct = Some(Span(9_999));
-    bad.flows[2].fct_acked = None;
+    bad.flows.edit(2, |flow| flow.fct = Some(Span(9_999)));
+    bad.flows.edit(2, |flow| flow.fct_acked = None);
     let result = bench.perform(Engines::Both, &mut |_, engine, _| {
         Ok(if engine == Engine::Wheel { bad.clone() } else { good.clone() })
     });
@@ -146,7 +146,7 @@ fn verify_marks_a_run_and_detects_a_changed_one() {
     let good = bench.fixture.outcome.clone();
     bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
     let mut changed = good.clone();
-    changed.flows[0].retransmits = 7;
+    changed.flows.edit(0, |flow| flow.retransmits = 7);
     let result = bench.perform(Engines::Both, &mut |_, _, _| Ok(changed.clone()));
     assert!(matches!(result, Err(Failure::Changed { .. })), "{result:?}");
     let mut engines = Vec::new();

@@ -72,7 +72,7 @@ pub fn coflows(source: &Source, outcome: &Outcome) -> Vec<CoflowRecord> {
         let end = record.fct.map(|fct| spec.start + fct);
         let own = CoflowRecord {
             coflow,
-            payer: Payer::of(spec),
+            payer: Payer::of(&spec),
             flows: 1,
             bytes: spec.size,
             class: (record.class.asked, record.class.given),
@@ -155,10 +155,11 @@ mod tests {
     fn run(rows: &[(Option<u32>, u64, u64, Option<u64>)]) -> Vec<CoflowRecord> {
         let mut fixture = Fixture::with_flows(rows.len() as u32);
         for (place, &(coflow, start, bytes, fct)) in rows.iter().enumerate() {
-            let spec = &mut fixture.scenario.flows[place];
-            (spec.coflow, spec.start, spec.size) =
-                (coflow.and_then(CoflowId::new), Time(start * US), Some(bytes));
-            fixture.outcome.flows[place].fct = fct.map(|us| Span(us * US));
+            let coflow = coflow.and_then(CoflowId::new);
+            fixture.scenario.flows.edit(place, |flow| {
+                (flow.coflow, flow.start, flow.size) = (coflow, Time(start * US), Some(bytes));
+            });
+            fixture.outcome.flows.edit(place, |flow| flow.fct = fct.map(|us| Span(us * US)));
             fixture.measured[place] = start >= 10;
         }
         coflows(&fixture.source(), &fixture.outcome)

@@ -72,8 +72,8 @@ pub fn effective(
         for (spec, record) in source.scenario.flows.iter().zip(&outcome.flows) {
             let asked = class.asked.is_none_or(|asked| asked == record.class.asked);
             let given = class.given.is_none_or(|given| given == record.class.given);
-            let own = asked && given && class.contains(spec.size, Payer::of(spec));
-            let timely = met(spec, record, outcome.stopped_at) == Some(true);
+            let own = asked && given && class.contains(spec.size, Payer::of(&spec));
+            let timely = met(&spec, &record, outcome.stopped_at) == Some(true);
             if let (true, Some(bytes), Some(fct)) =
                 (own && timely && bottleneck.hosts.contains(&spec.dst), spec.size, record.fct)
             {

@@ -17,10 +17,10 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::endpoint::Control;
+use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
@@ -171,7 +171,7 @@ fn opens(scenario: &Scenario, outcome: &Outcome, port: LinkId) -> Vec<Open> {
         let at = aborts.entry(message.flow).or_insert(message.at);
         *at = message.at.min(*at);
     }
-    let open = |(spec, record): (&priolane_core::endpoint::FlowSpec, &priolane_sim::outcome::FlowRecord)| {
+    let open = |(spec, record): (FlowSpec, FlowRecord)| {
         let crosses = || scenario.topology.path(spec.src, spec.dst, spec.entropy).contains(&port);
         if matches!(record.began, Began::Never | Began::NotIssued) || !crosses() {
             return None;
@@ -203,12 +203,11 @@ mod tests {
         let (high, low, back) = (0, 1, 2);
         let open = [(high, 0, Some(4)), (low, 1, None), (back, 15, None)];
         for (flow, class, fct) in open {
-            fixture.scenario.flows[flow].start = Time::ZERO;
-            fixture.outcome.flows[flow].class.first = class;
-            fixture.outcome.flows[flow].fct = fct.map(|us| Span(us * US));
+            fixture.scenario.flows.edit(flow, |flow| flow.start = Time::ZERO);
+            fixture.outcome.flows.edit(flow, |flow| flow.class.first = class);
+            fixture.outcome.flows.edit(flow, |flow| flow.fct = fct.map(|us| Span(us * US)));
         }
-        let spec = &mut fixture.scenario.flows[back];
-        (spec.src, spec.dst) = (HostId(1), HostId(0));
+        fixture.scenario.flows.edit(back, |flow| (flow.src, flow.dst) = (HostId(1), HostId(0)));
         let abort = ScheduledControl { at: Time(9 * US), flow: FlowId(low as u32), control: Control::Abort };
         fixture.scenario.controls = vec![abort];
         fixture.scenario.sample_every = Some(Span(US));

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ pub fn rates(
 ) -> Option<RateRecord> {
     let every = source.scenario.rates_every?;
     let endless: Vec<usize> =
-        (0..source.scenario.flows.len()).filter(|&f| source.scenario.flows[f].size.is_none()).collect();
+        (0..source.scenario.flows.len()).filter(|&f| source.scenario.flows.at(f).size.is_none()).collect();
     if endless.is_empty() {
         return None;
     }
@@ -92,7 +92,7 @@ pub fn rates(
     let all = SizeClass::all();
     let record = |class: &SizeClass| {
         let own = |&&flow: &&usize| {
-            let spec = &source.scenario.flows[flow];
+            let spec = &source.scenario.flows.at(flow);
             class.name == ALL || class.contains(None, Payer::of(spec))
         };
         let flows: Vec<usize> = endless.iter().filter(own).copied().collect();
@@ -113,7 +113,7 @@ pub fn rates(
 }
 
 /// By flow: its rate in each bin that has one.
-fn by_flow(outcome: &Outcome, every: Span, flows: &[FlowSpec]) -> Vec<BTreeMap<usize, f64>> {
+fn by_flow(outcome: &Outcome, every: Span, flows: &FlowList) -> Vec<BTreeMap<usize, f64>> {
     let mut last: Vec<(Time, u64)> = flows.iter().map(|flow| (flow.start, 0)).collect();
     let mut rates = vec![BTreeMap::new(); flows.len()];
     for report in &outcome.reports {
@@ -146,7 +146,7 @@ impl Table {
             flows.iter().filter_map(|&flow| Some((flow, mean(self.measured(flow))?))).collect();
         let mut hosts: BTreeMap<u16, f64> = BTreeMap::new();
         for &(flow, rate) in &means {
-            *hosts.entry(specs[flow].src.0).or_default() += rate;
+            *hosts.entry(specs.at(flow).src.0).or_default() += rate;
         }
         let bin = |bin: usize| mean(flows.iter().filter_map(|&flow| self.by_flow[flow].get(&bin).copied()));
         let of_optimum = |rates: fn(&Optimum) -> &[f64]| {

@@ -106,7 +106,7 @@ impl Tally {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         for (((spec, &measured), &bare), record) in specs.zip(&outcome.flows) {
-            if !measured || spec.size.is_none() || !class.contains(spec.size, Payer::of(spec)) {
+            if !measured || spec.size.is_none() || !class.contains(spec.size, Payer::of(&spec)) {
                 continue;
             }
             let (asked, given) = (record.class.asked, record.class.given);
@@ -118,7 +118,7 @@ impl Tally {
             tally.flows += 1;
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(bare)));
-            let judged = met(spec, record, outcome.stopped_at);
+            let judged = met(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
             tally.infeasible += u64::from(judged.is_some() && late);
             tally.censored += u64::from(judged.is_none() && spec.deadline.is_some());

@@ -35,9 +35,9 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
     // Completion times 1, 2, 3 s of measured flows, one measured unfinished, one unmeasured of 100 s.
     let mut fixture = Fixture::with_flows(5);
     for (flow, seconds) in [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None), (4, Some(100))] {
-        fixture.outcome.flows[flow].fct = seconds.map(|s| Span(s * 1_000_000_000_000));
+        fixture.outcome.flows.edit(flow, |flow| flow.fct = seconds.map(|s| Span(s * 1_000_000_000_000)));
         fixture.bare_fct[flow] = Span(500_000_000_000);
-        fixture.scenario.flows[flow].size = Some(1000);
+        fixture.scenario.flows.edit(flow, |flow| flow.size = Some(1000));
     }
     fixture.measured[4] = false;
     let small = SizeClass { name: "small".into(), upper: Bound::Excluded(1000), ..SizeClass::all() };
@@ -56,8 +56,8 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
 #[test]
 fn endless_flows_are_in_no_class() {
     let mut fixture = Fixture::with_flows(2);
-    fixture.scenario.flows[1].size = None;
-    fixture.outcome.flows[1].fct = None;
+    fixture.scenario.flows.edit(1, |flow| flow.size = None);
+    fixture.outcome.flows.edit(1, |flow| flow.fct = None);
     let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
     assert_eq!((all.flows, all.unfinished), (1, 0));
 }
@@ -69,17 +69,18 @@ fn jain_of_deadlines_compares_what_sources_meet() {
     fixture.outcome.stopped_at = Time(1000);
     let cases = [(0, Some(10)), (0, Some(20)), (1, Some(30)), (1, Some(900)), (2, None), (3, None)];
     for (flow, (src, fct)) in cases.into_iter().enumerate() {
-        let spec = &mut fixture.scenario.flows[flow];
-        (spec.src, spec.start, spec.deadline) = (HostId(src), Time(0), Some(Time(100)));
-        fixture.outcome.flows[flow].fct = fct.map(Span);
+        fixture.scenario.flows.edit(flow, |flow| {
+            (flow.src, flow.start, flow.deadline) = (HostId(src), Time(0), Some(Time(100)));
+        });
+        fixture.outcome.flows.edit(flow, |flow| flow.fct = fct.map(Span));
     }
-    fixture.scenario.flows[5].deadline = None;
+    fixture.scenario.flows.edit(5, |flow| flow.deadline = None);
     let jain = |fixture: &Fixture| summarize(&fixture.source(), &fixture.outcome, &[])[ALL].deadline_jain;
     // 1.5^2 / (3 (1 + 1/4)) = 0.6.
     assert!((jain(&fixture).unwrap() - 0.6).abs() < 1e-12);
-    for flow in &mut fixture.outcome.flows {
+    fixture.outcome.flows.edit_all(|flow| {
         flow.fct = None;
-    }
+    });
     assert_eq!(jain(&fixture), None);
 }
 
@@ -89,13 +90,14 @@ fn deadlines_are_met_missed_or_censored() {
     fixture.outcome.stopped_at = Time(1000);
     let cases = [(500, Some(400)), (500, Some(401)), (900, None), (1001, None)];
     for (flow, (deadline, fct)) in cases.into_iter().enumerate() {
-        fixture.scenario.flows[flow].start = Time(100);
-        fixture.scenario.flows[flow].deadline = Some(Time(deadline));
-        fixture.outcome.flows[flow].fct = fct.map(Span);
+        fixture.scenario.flows.edit(flow, |flow| flow.start = Time(100));
+        fixture.scenario.flows.edit(flow, |flow| flow.deadline = Some(Time(deadline)));
+        fixture.outcome.flows.edit(flow, |flow| flow.fct = fct.map(Span));
     }
-    fixture.scenario.flows[4].deadline = None;
-    let verdict =
-        |i: usize| met(&fixture.scenario.flows[i], &fixture.outcome.flows[i], fixture.outcome.stopped_at);
+    fixture.scenario.flows.edit(4, |flow| flow.deadline = None);
+    let verdict = |i: usize| {
+        met(&fixture.scenario.flows.at(i), &fixture.outcome.flows.at(i), fixture.outcome.stopped_at)
+    };
     assert_eq!([0, 1, 2, 3, 4].map(verdict), [Some(true), Some(false), Some(false), None, None]);
     let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
     assert_eq!((all.deadlines_met, all.deadlines_missed, all.deadlines_censored), (1, 2, 1));

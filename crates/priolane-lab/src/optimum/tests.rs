@@ -21,7 +21,7 @@ fn promised(scenario: &Scenario, groups: u16) -> Vec<f64> {
             .flows
             .iter()
             .zip(&optimum.max_min)
-            .filter(|(flow, _)| scenario.flows[**flow].group == group);
+            .filter(|(flow, _)| scenario.flows.at(**flow).group == group);
         let rates: Vec<f64> = own.map(|(_, rate)| rate / 1e9).collect();
         assert!(rates.iter().all(|rate| (rate / rates[0] - 1.0).abs() < 1e-6), "{rates:?}");
         rates[0]

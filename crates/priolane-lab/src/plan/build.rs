@@ -2,6 +2,7 @@
 
 use priolane_core::assign::by_flow::tell_coflow_places;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::Transport;
@@ -80,11 +81,9 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
     let bare =
-        |f: &FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
+        |f: FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
     let measured = flows.iter().map(|f| window.holds(f.start)).collect();
-    // When a flow that waits starts, and what it offers then, is seen in the run.
-    let independent = workload::independent(&flows, &waits);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
@@ -117,7 +116,10 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     };
     scenario.stop = stop(&experiment.time, &scenario);
     let load = Load { asked: asked(experiment), ..Load::default() };
+    // When a flow that waits starts, and what it offers then, is seen in the run.
+    let independent = workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
+    drop(independent);
     Ok(Built {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
@@ -173,7 +175,7 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
 
 /// Gives flows the classes that the scheme's rule has for them. What is drawn has a stream of its own, and the list of
 /// flows is the same for all schemes.
-fn assign(scheme: &Scheme, flows: &mut [FlowSpec], seed: u64) {
+fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
     if let Assign::Known(known) = &scheme.assign {
         known.rule().assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
     }
@@ -182,7 +184,7 @@ fn assign(scheme: &Scheme, flows: &mut [FlowSpec], seed: u64) {
     }
 }
 
-fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<ScheduledControl>, InputError> {
+fn controls(experiment: &Experiment, flows: &FlowList) -> Result<Vec<ScheduledControl>, InputError> {
     let mut all = Vec::new();
     for text in &experiment.controls {
         let control = match text.change {
@@ -197,7 +199,7 @@ fn controls(experiment: &Experiment, flows: &[FlowSpec]) -> Result<Vec<Scheduled
 }
 
 /// The flows that a control reaches.
-fn reached(experiment: &Experiment, whom: &Whom, flows: &[FlowSpec]) -> Result<Vec<FlowId>, InputError> {
+fn reached(experiment: &Experiment, whom: &Whom, flows: &FlowList) -> Result<Vec<FlowId>, InputError> {
     let wrong = |key, what, fix| InputError::new(experiment.sources.experiment(), None, key, what, fix);
     match whom {
         Whom::Flow(flow) if (*flow as usize) < flows.len() => Ok(vec![FlowId(*flow)]),
@@ -245,7 +247,7 @@ impl Measured {
     }
 
     /// The time in which `flows` are offered.
-    pub(super) fn offered(self, flows: &[FlowSpec]) -> offered::Window {
+    pub(super) fn offered(self, flows: &FlowList) -> offered::Window {
         match self {
             Self::Within(window) => window,
             Self::All => {
@@ -282,7 +284,7 @@ fn asked(experiment: &Experiment) -> Option<f64> {
 
 impl Load {
     /// This load, with what `flows` offer to the network of `scenario` in `window`.
-    pub(super) fn offered(self, scenario: &Scenario, flows: &[FlowSpec], window: offered::Window) -> Self {
+    pub(super) fn offered(self, scenario: &Scenario, flows: &FlowList, window: offered::Window) -> Self {
         let topology = &scenario.topology;
         let fabric = offered::Fabric {
             rack: &topology.rack,

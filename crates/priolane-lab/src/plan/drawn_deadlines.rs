@@ -1,6 +1,7 @@
 //! Deadlines that groups draw, for the whole flow list at once: some are multiples of what the list requires.
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Span;
 use priolane_sim::topology::Topology;
@@ -11,18 +12,18 @@ use crate::source::InputError;
 use crate::workload::Traffic;
 
 /// Gives `flows`, the run's list of a seed, the deadlines that their groups draw.
-pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (&mut [FlowSpec], u64)) {
+pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (&mut FlowList, u64)) {
     let base = r_base(experiment, topology, (flows, seed)).map_or(Span::ZERO, |found| found.fits);
-    let allowed = draw(experiment, flows, seed);
-    for (flow, allowed) in flows.iter_mut().zip(allowed) {
-        let within = match allowed {
+    let mut allowed = draw(experiment, flows, seed).into_iter();
+    flows.edit_all(|flow| {
+        let within = match allowed.next().flatten() {
             Some(Allowed::Within { within }) => within,
             // A deadline is after its flow's start.
             Some(Allowed::OfBase { r_base, over }) => Span(((base.0 as f64 * r_base / over) as u64).max(1)),
-            Some(Allowed::Ever {}) | None => continue,
+            Some(Allowed::Ever {}) | None => return,
         };
         flow.deadline = Some(flow.start + within.max(least(experiment, topology, flow)));
-    }
+    });
 }
 
 /// The least time that its group's exponential law leaves a flow; zero under other rules.
@@ -37,7 +38,7 @@ fn least(experiment: &Experiment, topology: &Topology, flow: &FlowSpec) -> Span 
 }
 
 /// What each flow draws, in the order of its group's flows; none of groups that draw nothing.
-fn draw(experiment: &Experiment, flows: &[FlowSpec], seed: u64) -> Vec<Option<Allowed>> {
+fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<Allowed>> {
     let drawn = |(number, group): (usize, &Group)| match &group.deadline {
         Some(Deadline::Drawn(deadlines)) => {
             Some((deadlines.clone(), Stream::new(seed, Purpose::Deadlines, number as u64)))
@@ -45,7 +46,7 @@ fn draw(experiment: &Experiment, flows: &[FlowSpec], seed: u64) -> Vec<Option<Al
         _ => None,
     };
     let mut groups: Vec<_> = experiment.groups.iter().enumerate().map(drawn).collect();
-    let draw = |flow: &FlowSpec| {
+    let draw = |flow: FlowSpec| {
         let (deadlines, stream) = groups.get_mut(usize::from(flow.group))?.as_mut()?;
         Some(deadlines.draw(stream.uniform()))
     };
@@ -56,7 +57,7 @@ fn draw(experiment: &Experiment, flows: &[FlowSpec], seed: u64) -> Vec<Option<Al
 pub(super) fn r_base(
     experiment: &Experiment,
     topology: &Topology,
-    (flows, seed): (&[FlowSpec], u64),
+    (flows, seed): (&FlowList, u64),
 ) -> Option<Requirement> {
     experiment.groups.iter().find(|group| hangs_on_base(group))?;
     let weight = |allowed: Option<Allowed>| match allowed {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::Scenario;
 
@@ -31,26 +32,26 @@ impl Built {
         let began: Vec<Began> = outcome.flows.iter().map(|record| record.began).collect();
         let kept = || began.iter().enumerate().filter(|(_, began)| **began != Began::NotIssued);
         let flow = |(place, began): (usize, &Began)| {
-            let planned = self.scenario.flows[place];
+            let planned = self.scenario.flows.at(place);
             match began {
                 Began::At(start) => FlowSpec { start: *start, ..planned },
                 _ => planned,
             }
         };
-        let flows: Vec<FlowSpec> = kept().map(flow).collect();
+        let flows: FlowList = kept().map(flow).collect();
         let measured = kept()
             .zip(&flows)
             .map(|((_, began), flow)| *began != Began::Never && self.window.holds(flow.start));
         let measured = measured.collect();
         let bare_fct = kept().map(|(place, _)| self.bare_fct[place]).collect();
-        let started: Vec<FlowSpec> = kept()
+        let started: FlowList = kept()
             .zip(&flows)
             .filter(|((_, began), _)| **began != Began::Never)
-            .map(|(_, flow)| *flow)
+            .map(|(_, flow)| flow)
             .collect();
         let window = match self.window {
             Measured::All => Measured::All.offered(&started),
-            window => window.offered(&[]),
+            window => window.offered(&FlowList::default()),
         };
         let load = self.load.offered(&self.scenario, &started, window);
         outcome.flows.retain(|record| record.began != Began::NotIssued);

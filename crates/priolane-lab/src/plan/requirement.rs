@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::units::Span;
@@ -46,7 +46,7 @@ struct Demand {
 
 /// The requirement of `flows`, in order of start and all with an end; `weights` has the w of each.
 pub(super) fn requirement(
-    flows: &[FlowSpec],
+    flows: &FlowList,
     weights: &[Option<f64>],
     (topology, frame): (&Topology, &Frame),
 ) -> Requirement {

@@ -173,7 +173,7 @@ fn a_group_starts_flows_while_it_is_active() {
         &Options::default(),
     );
     let early = build(&alone.runs[0]).unwrap().scenario.flows;
-    let of_second = |flows: &[priolane_core::endpoint::FlowSpec]| -> Vec<(u64, Option<u64>)> {
+    let of_second = |flows: &priolane_core::flows::FlowList| -> Vec<(u64, Option<u64>)> {
         flows.iter().filter(|f| f.group == 1).map(|f| (f.start.0 % ms10.0, f.size)).collect()
     };
     assert_eq!(of_second(&early), of_second(&flows));

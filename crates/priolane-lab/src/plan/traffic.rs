@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
@@ -33,10 +34,10 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         flows.truncate(count as usize);
     }
     if experiment.topology.paths == Paths::Splitmix64 {
-        flows.iter_mut().for_each(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
+        flows.edit_all(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
     }
     if experiment.topology.paths == Paths::Racks {
-        flows.iter_mut().for_each(|flow| flow.entropy = between_racks(topology, flow));
+        flows.edit_all(|flow| flow.entropy = between_racks(topology, flow));
     }
     drawn_deadlines::set(experiment, topology, (&mut flows, seed));
     Ok(Traffic { flows, waits })
@@ -140,7 +141,7 @@ fn group_flows(
     let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     if let Some(class) = group.class {
-        flows.iter_mut().for_each(|flow| flow.class = class);
+        flows.edit_all(|flow| flow.class = class);
     }
     pay(&group.service, &mut flows, draw);
     split(&group.service, &mut flows).map_err(|host| {
@@ -155,7 +156,7 @@ fn group_flows(
         )
     })?;
     if let Some(active) = group.active {
-        flows.iter_mut().for_each(|flow| {
+        flows.edit_all(|flow| {
             flow.start += active.from;
             flow.deadline = flow.deadline.map(|deadline| deadline + active.from);
         });
@@ -172,27 +173,31 @@ fn group_flows(
 }
 
 /// Gives flows the pairs that they, or their machines, pay for.
-fn pay(service: &Service, flows: &mut [FlowSpec], draw: Draw) {
+fn pay(service: &Service, flows: &mut FlowList, draw: Draw) {
     if service.mix.is_empty() {
-        flows.iter_mut().for_each(|flow| flow.weights = service.pair.0);
+        flows.edit_all(|flow| flow.weights = service.pair.0);
         return;
     }
     let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
-    flows.iter_mut().for_each(|flow| flow.weights = service.draw(stream.uniform()));
+    flows.edit_all(|flow| flow.weights = service.draw(stream.uniform()));
 }
 
 /// Gives the flows of each machine the pairs of its own split; `Err` with the host that has too many.
-fn split(service: &Service, flows: &mut [FlowSpec]) -> Result<(), u16> {
+fn split(service: &Service, flows: &mut FlowList) -> Result<(), u16> {
     if service.split.is_empty() {
         return Ok(());
     }
     let mut next: BTreeMap<u16, usize> = BTreeMap::new();
-    for flow in flows {
+    let mut too_many = None;
+    flows.edit_all(|flow| {
         let place = next.entry(flow.src.0).or_default();
-        flow.weights = service.split.get(*place).ok_or(flow.src.0)?.0;
+        match service.split.get(*place) {
+            Some(pair) => flow.weights = pair.0,
+            None => too_many = too_many.or(Some(flow.src.0)),
+        }
         *place += 1;
-    }
-    Ok(())
+    });
+    too_many.map_or(Ok(()), Err)
 }
 
 /// Until when a group starts flows, by a clock that begins when the group becomes active.
@@ -236,10 +241,10 @@ fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<Ap
         AppText::Coflow(text) => coflow(text),
         AppText::CoflowTrace(text) => {
             let hosts = hosts(experiment, topology, group)?;
-            App::Flows(Flows { list: text.flows(&experiment.sources, &hosts)?, waits: Vec::new() })
+            App::Flows(Flows { list: text.flows(&experiment.sources, &hosts)?.into(), waits: Vec::new() })
         }
         AppText::Flows { list: ListText::Inline(flows), .. } => {
-            App::Flows(Flows { list: flows.clone(), waits: Vec::new() })
+            App::Flows(Flows { list: flows.clone().into(), waits: Vec::new() })
         }
         AppText::Flows { list: ListText::Path(path), after_delay } => {
             let text = experiment.sources.known(path);

@@ -263,7 +263,7 @@ fn transitions(source: &Source, outcome: &Outcome) -> Vec<Transition> {
         let fresh = Transition { asked, given, ..Transition::default() };
         let row = all.entry((asked, given)).or_insert(fresh);
         row.flows += 1;
-        let Some(met) = met(spec, record, outcome.stopped_at) else { continue };
+        let Some(met) = met(&spec, &record, outcome.stopped_at) else { continue };
         row.deadlines_met += u64::from(met);
         row.deadlines_missed += u64::from(!met);
         row.deadlines_infeasible +=

@@ -75,10 +75,10 @@ struct Group<'a> {
 
 impl Group<'_> {
     fn bills(&self, scenario: &Scenario, outcome: &Outcome, reported: &Reported) -> Vec<BillRow> {
-        let own = |(spec, record): &(&FlowSpec, &FlowRecord)| {
+        let own = |(spec, record): &(FlowSpec, FlowRecord)| {
             spec.group == self.number && started(spec, record, outcome.stopped_at)
         };
-        let flows: Vec<(&FlowSpec, &FlowRecord)> =
+        let flows: Vec<(FlowSpec, FlowRecord)> =
             scenario.flows.iter().zip(&outcome.flows).filter(own).collect();
         let mut hosts: Vec<u16> = self.paying.hosts.clone();
         hosts.extend(flows.iter().map(|(spec, _)| spec.src.0));
@@ -88,7 +88,7 @@ impl Group<'_> {
         let changes = changes(scenario);
         let metered: Vec<Metered> = flows
             .iter()
-            .map(|&(spec, record)| {
+            .map(|(spec, record)| {
                 let end = end(spec, record, outcome.stopped_at);
                 let pairs = pairs(spec, changes.get(&spec.id), end);
                 let bytes = reported.between((spec, record), &pairs);

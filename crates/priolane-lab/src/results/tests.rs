@@ -95,12 +95,12 @@ fn digest_changes_with_any_row() {
     let base = digest_of(&Fixture::with_flows(4));
     let changes: [fn(&mut Fixture); 14] = [
         |f| f.outcome.thresholds = told(),
-        |f| f.outcome.flows[3].fct = Some(Span(1)),
-        |f| f.outcome.flows[0].fct_acked = None,
-        |f| f.outcome.flows[1].class.last = 9,
-        |f| f.outcome.flows[2].timeouts = 1,
-        |f| f.scenario.flows[0].deadline = Some(Time(5)),
-        |f| f.scenario.flows[3].size = None,
+        |f| f.outcome.flows.edit(3, |flow| flow.fct = Some(Span(1))),
+        |f| f.outcome.flows.edit(0, |flow| flow.fct_acked = None),
+        |f| f.outcome.flows.edit(1, |flow| flow.class.last = 9),
+        |f| f.outcome.flows.edit(2, |flow| flow.timeouts = 1),
+        |f| f.scenario.flows.edit(0, |flow| flow.deadline = Some(Time(5))),
+        |f| f.scenario.flows.edit(3, |flow| flow.size = None),
         |f| f.groups[0] = "other".into(),
         |f| f.measured[2] = false,
         |f| f.bare_fct[1] = Span(999),
@@ -334,17 +334,17 @@ fn comparison_names_the_first_difference() {
         comparison.common[0].outcome.clone()
     };
     assert_eq!(outcome_of(|_| ()), Sameness::Equal);
-    let metric = outcome_of(|f| f.outcome.flows[1].fct = Some(Span(5_000)));
+    let metric = outcome_of(|f| f.outcome.flows.edit(1, |flow| flow.fct = Some(Span(5_000))));
     assert!(
         matches!(&metric, Sameness::Metric { name, .. } if name.starts_with("summary.all.")),
         "{metric:?}"
     );
-    let counter = outcome_of(|f| f.outcome.flows[1].retransmits = 40);
+    let counter = outcome_of(|f| f.outcome.flows.edit(1, |flow| flow.retransmits = 40));
     assert!(
         matches!(&counter, Sameness::Metric { name, .. } if name == "counters.retransmits"),
         "{counter:?}"
     );
-    let row = outcome_of(|f| f.outcome.flows[4].class.last = 7);
+    let row = outcome_of(|f| f.outcome.flows.edit(4, |flow| flow.class.last = 7));
     assert!(matches!(&row, Sameness::Row(d) if d.row == 4 && d.column == "class_last"), "{row:?}");
 }
 

@@ -29,10 +29,12 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
         let fixture = Fixture::with_flows(4);
         let mut outcome = fixture.outcome.clone();
         let load = run.point[0].1.as_f64().unwrap() * 10.0;
-        for (flow, record) in (1_u64..).zip(&mut outcome.flows) {
+        let mut flows = 1_u64..;
+        outcome.flows.edit_all(|record| {
+            let flow = flows.next().unwrap_or_default();
             let slow = flow * run.seed * load.round() as u64 * 1_000_000_000;
             record.fct = Some(Span(if run.scheme == "dctcp" { slow } else { slow / 2 }));
-        }
+        });
         let load = Load { asked: Some(0.5), offered_host: Some(0.51), offered_core: None };
         let Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
         let built = Built {

@@ -16,6 +16,7 @@
 use std::ops::RangeInclusive;
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::SizeDistribution;
@@ -100,7 +101,7 @@ impl Ends {
 
 impl Coflow {
     /// Coflows that arrive before `until`, or as many whole ones as it takes for so many flows.
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         if !(self.load > 0.0 && self.load <= 20.0) {
             return Err(AppError::Load(self.load));
         }
@@ -114,7 +115,7 @@ impl Coflow {
         let [mut arrivals, mut sizes, mut pairs] =
             [Purpose::Arrivals, Purpose::Sizes, Purpose::Pairs].map(|purpose| group_stream(site, purpose));
         let mut maker = Maker::new(site);
-        let mut flows: Vec<FlowSpec> = Vec::new();
+        let mut flows = FlowList::default();
         let mut at = Time::ZERO + gap(&mut arrivals, mean_gap);
         for number in 0.. {
             let enough = match site.until {

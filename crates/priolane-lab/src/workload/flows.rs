@@ -1,6 +1,7 @@
 //! A list of flows as an app, usually read from a file ([`super::flow_list`]).
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::FlowId;
 use priolane_sim::waits::Wait;
 
@@ -11,25 +12,25 @@ use super::{AppError, Maker, Site, known, not_too_late, size_ok};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
     /// The flows.
-    pub list: Vec<FlowSpec>,
+    pub list: FlowList,
     /// Which of them wait for others, by their places in the list.
     pub waits: Vec<Wait>,
 }
 
 impl Flows {
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         if self.list.is_empty() {
             return Err(AppError::Empty);
         }
         let mut maker = Maker::new(site);
-        let flow = |flow: &FlowSpec| {
+        let flow = |flow: FlowSpec| {
             if known(site, flow.src)? == known(site, flow.dst)? {
                 return Err(AppError::ToItself(flow.src));
             }
             size_ok(flow.size)?;
             not_too_late(flow.start.0)?;
             let entropy = maker.next_entropy(flow.src);
-            Ok(FlowSpec { id: FlowId(0), group: site.group, entropy, ..*flow })
+            Ok(FlowSpec { id: FlowId(0), group: site.group, entropy, ..flow })
         };
         self.list.iter().map(flow).collect()
     }

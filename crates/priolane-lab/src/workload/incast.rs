@@ -1,6 +1,6 @@
 //! Incast: at every epoch a number of hosts, drawn anew, send to one receiver at once.
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{PS_PER_S, Span, Time};
@@ -54,7 +54,7 @@ struct Streams {
 impl Incast {
     /// Epochs before `until`, or as many whole epochs as it takes for so many flows
     /// (docs/assumptions.md#incast-whole-epochs).
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         let (mut senders, receivers) = self.check(site)?;
         self.expect_few(site.until)?;
         let mut streams = Streams {
@@ -63,7 +63,7 @@ impl Incast {
             starts: group_stream(site, Purpose::Starts),
         };
         let mut maker = Maker::new(site);
-        let mut flows: Vec<FlowSpec> = Vec::new();
+        let mut flows = FlowList::default();
         let mut epoch = match self.epochs {
             Epochs::Every(_) => self.start,
             Epochs::Poisson(_) => self.after(self.start, &mut streams.epochs),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::Purpose;
 use priolane_core::units::{Span, Time};
@@ -66,7 +67,7 @@ pub struct LongLived {
 }
 
 impl LongLived {
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let ruled;
         let pairs = match &self.pairs {
@@ -83,7 +84,7 @@ impl LongLived {
             _ => {}
         }
         let (mut maker, mut starts) = (Maker::new(site), group_stream(site, Purpose::Starts));
-        let mut flows = Vec::with_capacity(total as usize);
+        let mut flows = FlowList::default();
         for &PairFlows { src, dst, count, path } in pairs {
             if known(site, src)? == known(site, dst)? {
                 return Err(AppError::ToItself(src));

@@ -24,7 +24,10 @@ pub mod size_csv;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
@@ -79,7 +82,7 @@ pub enum App {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// The flows; those that wait at the earliest instant at which they may start.
-    pub flows: Vec<FlowSpec>,
+    pub flows: FlowList,
     /// Which of them wait, by the ids of `flows`.
     pub waits: Vec<Wait>,
 }
@@ -258,14 +261,14 @@ impl AppError {
     }
 }
 
-/// The flows of an app, sorted by start, then source, then the order in which the source starts them. They have
-/// no `id` yet: [`merge`] gives it.
+/// The flows of an app, sorted by start, then source, then the order in which the source starts them. Their ids are
+/// places in this list: [`merge`] gives them those of the run.
 ///
 /// # Errors
 /// An [`AppError`] where app and site do not fit, or the list would be too long.
-pub fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+pub fn generate(app: &App, site: &Site) -> Result<FlowList, AppError> {
     let Traffic { mut flows, .. } = traffic(app, site)?;
-    flows.iter_mut().for_each(|flow| flow.id = FlowId(0));
+    flows.number();
     Ok(flows)
 }
 
@@ -288,51 +291,58 @@ pub fn traffic(app: &App, site: &Site) -> Result<Traffic, AppError> {
         App::Coflow(app) => app.flows(site).map(independent),
         App::Flows(app) => app.flows(site).map(|flows| Traffic { flows, waits: app.waits.clone() }),
     }?;
-    (0..).zip(&mut traffic.flows).for_each(|(id, flow)| flow.id = FlowId(id));
+    traffic.flows.number();
     traffic.flows.sort_by_key(|flow| (flow.start, flow.src));
     Ok(traffic)
 }
 
 /// The flow list of a run from those of its groups, each as [`generate`] sorted it: in order of start, group,
 /// source and sequence, numbered from 0.
-pub fn merge(groups: Vec<Vec<FlowSpec>>) -> Vec<FlowSpec> {
+pub fn merge(groups: Vec<FlowList>) -> FlowList {
     let independent = |flows| Traffic { flows, waits: Vec::new() };
     merge_traffic(groups.into_iter().map(independent).collect()).flows
 }
 
 /// As [`merge`], for groups of which some flows wait for others of their group; waits are in order of their flows.
 pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
-    let (flows, waits): (Vec<_>, Vec<_>) = groups.into_iter().map(|group| (group.flows, group.waits)).unzip();
-    let waiting: Vec<usize> = (0..waits.len()).filter(|&group| !waits[group].is_empty()).collect();
-    let mut new_id: Vec<Vec<FlowId>> = waits.iter().map(|_| Vec::new()).collect();
-    waiting.iter().for_each(|&group| new_id[group] = vec![FlowId(0); flows[group].len()]);
-    let with_group =
-        |(group, flows): (usize, Vec<FlowSpec>)| flows.into_iter().map(move |flow| (group, flow));
-    let mut tagged: Vec<(usize, FlowSpec)> = flows.into_iter().enumerate().flat_map(with_group).collect();
-    tagged.sort_by_key(|(_, flow)| (flow.start, flow.group, flow.src));
-    for (id, (group, flow)) in (0..).zip(&mut tagged) {
-        if let Some(place) = new_id[*group].get_mut(flow.id.index()) {
-            *place = FlowId(id);
+    let mut flows = FlowList::default();
+    let mut waits = Vec::new();
+    for Traffic { flows: mut own, waits: own_waits } in groups {
+        // By ids that no flow of another group has, until the order of all is known.
+        let first = flows.len() as u32;
+        let shifted = |id: FlowId| FlowId(first + id.0);
+        if own_waits.is_empty() {
+            own.number();
         }
-        flow.id = FlowId(id);
+        waits.extend(own_waits.into_iter().map(|wait| renamed(wait, shifted)));
+        match flows.is_empty() {
+            true => flows = own,
+            false => flows.extend(own.iter().map(|flow| FlowSpec { id: shifted(flow.id), ..flow })),
+        }
     }
-    let mut all: Vec<Wait> = Vec::new();
-    for (group, waits) in waits.into_iter().enumerate() {
-        let new = |flow: FlowId| new_id[group][flow.index()];
-        all.extend(waits.into_iter().map(|wait| Wait {
-            flow: new(wait.flow),
-            after: wait.after.iter().copied().map(new).collect(),
-            ..wait
-        }));
+    flows.sort_by_key(|flow| (flow.start, flow.group, flow.src));
+    if !waits.is_empty() {
+        let mut new_id = vec![FlowId(0); flows.len()];
+        (0..).zip(&flows).for_each(|(place, flow)| new_id[flow.id.index()] = FlowId(place));
+        waits = waits.into_iter().map(|wait| renamed(wait, |flow| new_id[flow.index()])).collect();
+        waits.sort_by_key(|wait| wait.flow);
     }
-    all.sort_by_key(|wait| wait.flow);
-    Traffic { flows: tagged.into_iter().map(|(_, flow)| flow).collect(), waits: all }
+    flows.number();
+    Traffic { flows, waits }
+}
+
+/// `wait` where flows have other ids.
+fn renamed(wait: Wait, id: impl Fn(FlowId) -> FlowId) -> Wait {
+    Wait { flow: id(wait.flow), after: wait.after.iter().map(|&flow| id(flow)).collect(), ..wait }
 }
 
 /// Those of `flows`, in order of their ids, that wait for no other.
-pub fn independent(flows: &[FlowSpec], waits: &[Wait]) -> Vec<FlowSpec> {
+pub fn independent<'a>(flows: &'a FlowList, waits: &[Wait]) -> Cow<'a, FlowList> {
+    if waits.is_empty() {
+        return Cow::Borrowed(flows);
+    }
     let mut waits = waits.iter().peekable();
-    flows.iter().filter(|flow| waits.next_if(|wait| wait.flow == flow.id).is_none()).copied().collect()
+    Cow::Owned(flows.iter().filter(|flow| waits.next_if(|wait| wait.flow == flow.id).is_none()).collect())
 }
 
 fn check(site: &Site) -> Result<(), AppError> {
@@ -402,23 +412,26 @@ struct Pair {
     dst: HostId,
 }
 
-/// Makes the flows of a group, and gives each the entropy of its place in the sequence of its source.
+/// Makes the flows of a group: ids are places in their sequence, and entropy comes of places in the sequence of a source.
 struct Maker<'a> {
     site: &'a Site<'a>,
+    made: u32,
     sequence: Vec<u32>,
 }
 
 impl<'a> Maker<'a> {
     fn new(site: &'a Site<'a>) -> Self {
-        Self { site, sequence: vec![0; site.rack.len()] }
+        Self { site, made: 0, sequence: vec![0; site.rack.len()] }
     }
 
     fn flow(&mut self, pair: Pair, size: Option<u64>, start: Time) -> FlowSpec {
         let Pair { src, dst } = pair;
         let entropy = self.next_entropy(src);
         let group = self.site.group;
+        let id = FlowId(self.made);
+        self.made += 1;
         FlowSpec {
-            id: FlowId(0),
+            id,
             src,
             dst,
             size,

@@ -1,6 +1,7 @@
 //! Offered load as measured from a flow list: what was asked of hosts and of the core, whatever came of it.
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::units::{PS_PER_S, Rate, Span, Time};
@@ -57,7 +58,7 @@ pub struct Offered {
 }
 
 /// Measures what `flows` offer to `fabric` in `window`. Hosts that the fabric does not have are left out.
-pub fn offered(flows: &[FlowSpec], fabric: &Fabric, window: Window) -> Offered {
+pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> Offered {
     let hosts = fabric.rack.len();
     let mut offered = Offered {
         sent: vec![Volume::default(); hosts],
@@ -73,7 +74,7 @@ pub fn offered(flows: &[FlowSpec], fabric: &Fabric, window: Window) -> Offered {
         match flow.size {
             None if flow.start < window.until => offered.endless += 1,
             Some(bytes) if (window.from..window.until).contains(&flow.start) => {
-                offered.add(flow, bytes, fabric);
+                offered.add(&flow, bytes, fabric);
             }
             _ => {}
         }

@@ -17,7 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
@@ -167,7 +167,7 @@ impl Phase {
 }
 
 impl OnOff {
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         self.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
@@ -175,7 +175,7 @@ impl OnOff {
             sources.iter().enumerate().map(|(index, source)| Reverse((source.phase.next, index))).collect();
         let clock = self.clock(site, &destinations)?;
         let mut maker = Maker::new(site);
-        let mut flows = Vec::new();
+        let mut flows = FlowList::default();
         while let Some(Reverse((drawn, index))) = next.pop() {
             let (start, sizes) = clock.read(Time(drawn));
             if site.until.is_enough(&flows, start) {

@@ -1,6 +1,6 @@
 //! Permutation: every host of the group sends one flow to another host of the group, every one receives one.
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::Purpose;
 use priolane_core::units::{Span, Time};
@@ -19,7 +19,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let sources = distinct(site.hosts);
         let destinations = derangement(site, &sources)?;

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::SizeDistribution;
@@ -93,7 +93,7 @@ struct Source {
 }
 
 impl Poisson {
-    pub(super) fn flows(&self, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
         self.load.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
@@ -106,7 +106,7 @@ impl Poisson {
             next.push(Reverse((Time::ZERO + gap(&mut source.gaps, mean_gap), index)));
         }
         let mut maker = Maker::new(site);
-        let mut flows = Vec::new();
+        let mut flows = FlowList::default();
         while let Some(Reverse((drawn, index))) = next.pop() {
             let (start, sizes) = clock.read(drawn);
             if wanted.is_enough(&flows, start) {
@@ -183,7 +183,7 @@ fn rate<'c>(
 }
 
 impl Until {
-    pub(super) fn is_enough(self, flows: &[FlowSpec], next: Time) -> bool {
+    pub(super) fn is_enough(self, flows: &FlowList, next: Time) -> bool {
         match self {
             Self::Time(end) => next >= end,
             Self::Flows(count) => flows.len() as u64 >= count,

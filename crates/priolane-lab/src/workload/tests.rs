@@ -40,6 +40,12 @@ impl Network {
     }
 }
 
+/// The flows of an app, none of which has an id yet.
+fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+    let list = super::generate(app, site)?;
+    Ok(list.iter().map(|flow| FlowSpec { id: FlowId(0), ..flow }).collect())
+}
+
 /// A flow of a hand-made list.
 pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpec {
     let (src, dst, start) = (HostId(src), HostId(dst), Time(start));

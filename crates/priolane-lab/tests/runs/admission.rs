@@ -5,6 +5,7 @@ use std::path::Path;
 
 use priolane_core::admit::Policy;
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
@@ -64,7 +65,7 @@ fn with_assign(assign: &str) -> Built {
     built(&FILE.replacen("{ kind = \"random_fraction\", fractions = [0.5, 0.25, 0.25] }", assign, 1))
 }
 
-fn share(flows: &[FlowSpec], is: impl Fn(&FlowSpec) -> bool) -> f64 {
+fn share(flows: &FlowList, is: impl Fn(&FlowSpec) -> bool) -> f64 {
     flows.iter().filter(|flow| is(flow)).count() as f64 / flows.len() as f64
 }
 
@@ -128,14 +129,14 @@ fn rules_give_the_classes_asked_for() {
         (None, 0..=5_000) => 1,
         (None, _) => 2,
     };
-    assert!(first.iter().all(|f| f.class == karuna(f)) && share(&first, |f| f.class == 1) > 0.02);
+    assert!(first.iter().all(|f| f.class == karuna(&f)) && share(&first, |f| f.class == 1) > 0.02);
     let demand =
         with_assign("{ kind = \"demand_rate\", thresholds = [\"1Gbps\", \"10Mbps\"] }").scenario.flows;
     let high = |f: &FlowSpec| {
         let allowed = f.deadline.map(|d| d.since(f.start).as_secs_f64());
         allowed.is_some_and(|s| f.size.unwrap_or(0) as f64 * 8.0 / s >= 1e9)
     };
-    assert!(demand.iter().all(|f| (f.class == 0) == high(f)) && share(&demand, high) > 0.01);
+    assert!(demand.iter().all(|f| (f.class == 0) == high(&f)) && share(&demand, high) > 0.01);
     let bytes = with_assign("{ kind = \"equal_bytes\", levels = 3 }").scenario.flows;
     assert!(share(&bytes, |f| f.class == 0) > share(&bytes, |f| f.class == 2));
     let law =

@@ -183,7 +183,7 @@ fn shared_buffers_that_make_no_sense_are_refused() {
 #[test]
 fn a_trimming_port_drops_nothing_and_every_flow_ends() {
     let mut scenario = built("kind = \"trimming\", buffer = { shared = \"8pkt\" }");
-    scenario.flows.iter_mut().for_each(|flow| flow.size = Some(400_000));
+    scenario.flows.edit_all(|flow| flow.size = Some(400_000));
     scenario.stop =
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
     let outcome = outcome(&scenario);

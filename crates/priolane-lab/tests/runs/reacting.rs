@@ -58,7 +58,7 @@ fn simulated(built: &Built) -> Outcome {
 }
 
 fn flows(text: &str) -> Vec<FlowSpec> {
-    built(text).scenario.flows
+    built(text).scenario.flows.iter().collect()
 }
 
 fn before(flows: &[FlowSpec], ms: u64) -> Vec<FlowSpec> {
@@ -119,7 +119,7 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
     let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
     let fct: Vec<u64> = outcome.flows.iter().map(|flow| flow.fct.unwrap().0).collect();
     // First the pause; the answer 5 us after the query is there; the next query 100 us after the answer.
-    assert_eq!((built.scenario.flows[0].start.0, began[0]), (100_000_000, Began::AsPlanned));
+    assert_eq!((built.scenario.flows.at(0).start.0, began[0]), (100_000_000, Began::AsPlanned));
     let at = |ps: u64| Began::At(priolane_core::units::Time(ps));
     let answer = 100_000_000 + fct[0] + 5_000_000;
     let again = answer + fct[1] + 100_000_000;
@@ -177,7 +177,7 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     let plan = plan::from_text("x.toml", &text, &folder, &Options::default()).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
     let mut outcome = simulated(&built);
-    let fct = |flow: usize| outcome.flows[flow].fct.unwrap().0;
+    let fct = |flow: usize| outcome.flows.at(flow).fct.unwrap().0;
     let second = fct(0) + 2_500;
     let third = second + fct(1) + 3_000_000;
     let at = |ps| Began::At(priolane_core::units::Time(ps));
@@ -185,7 +185,7 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     assert_eq!(began, [Began::AsPlanned, at(second), at(third), at(900_000_000)]);
     let realized = built.realized(&mut outcome);
     assert_eq!(realized.measured, [false, true, true, false]);
-    assert_eq!(realized.scenario.flows[2].start.0, third);
+    assert_eq!(realized.scenario.flows.at(2).start.0, third);
     // Both flows of the window offer to the links of all hosts that send; before the run neither is counted.
     let payload = 2.0 * 1460.0 * 8.0 / (10e9 * 500e-6);
     assert_eq!(built.load.offered_host, Some(0.0));

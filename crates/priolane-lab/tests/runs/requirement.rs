@@ -57,7 +57,7 @@ fn deadlines_are_multiples_of_r_base_over_what_is_asked_more() {
     assert!(found.fits > Span::ZERO && found.fits <= found.shared, "{found:?}");
     let flows = &built.scenario.flows;
     let share = |within: Option<Span>| {
-        let is = |f: &&priolane_core::endpoint::FlowSpec| f.deadline.map(|d| d.since(f.start)) == within;
+        let is = |f: &priolane_core::endpoint::FlowSpec| f.deadline.map(|d| d.since(f.start)) == within;
         flows.iter().filter(is).count() as f64 / flows.len() as f64
     };
     // Some 900 flows: 4 sigma are 0.07 and 0.06; halves and twofolds are whole but for a picosecond.

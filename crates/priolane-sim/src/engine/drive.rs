@@ -53,7 +53,7 @@ impl Count {
 impl Ending {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let finite = scenario.flows.iter().filter(|f| f.size.is_some()).count() as u32;
-        let ends = |wait: &&Wait| scenario.flows[wait.flow.index()].size.is_some();
+        let ends = |wait: &&Wait| scenario.flows.size(wait.flow.index()).is_some();
         let waiting = scenario.waits.iter().filter(ends).count() as u32;
         let awaited = finite - waiting;
         Self { stop: scenario.stop, finite, awaited, own: Count::default(), others: Count::default() }
@@ -102,11 +102,12 @@ impl Ending {
 /// Asks the nodes of all parts for what they leave and adds what was on links.
 pub(crate) fn collect<B: Body>(
     parts: &mut [&mut Network<B>],
-    fabric: &Fabric,
+    fabric: &mut Fabric,
     at: Time,
     engine: &mut dyn FnMut(&mut Collector),
 ) -> Result<Outcome, RunError> {
-    let mut collector = Collector::new(fabric.scenario);
+    let fates = std::mem::take(&mut fabric.fates);
+    let mut collector = Collector::new(fabric.scenario, fates);
     for node in (0..fabric.scenario.topology.nodes() as u32).map(NodeId) {
         let (group, i) = parts[fabric.partition.part_of(node)].at(node);
         group.finish(i, fabric, at, &mut collector);

@@ -174,7 +174,7 @@ impl<B: Body> Network<B> {
     pub(crate) fn hear<W: Wire<B>>(&mut self, fabric: &Fabric, news: &News, wire: &mut W) -> Option<Time> {
         let (group, i) = self.at(fabric.scenario.topology.node_of(news.to));
         let start = group.hear(i, news)?;
-        if fabric.scenario.flows[news.flow.index()].size.is_some() {
+        if fabric.scenario.flows.size(news.flow.index()).is_some() {
             wire.flow_awaited();
         }
         Some(start)
@@ -218,6 +218,9 @@ fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E
     let scenario = fabric.scenario;
     let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
     let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
+    let mut opens = vec![0; hosts.len()];
+    scenario.flows.iter().for_each(|flow| opens[flow.src.index()] += 1);
+    hosts.iter_mut().zip(opens).for_each(|(host, opens)| host.expect_opens(opens));
     let mut waits = scenario.waits.iter().peekable();
     for (i, flow) in scenario.flows.iter().enumerate() {
         match waits.next_if(|wait| wait.flow == flow.id) {
@@ -226,16 +229,16 @@ fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E
         }
     }
     for wait in &scenario.waits {
-        let source = scenario.flows[wait.flow.index()].src;
+        let source = scenario.flows.at(wait.flow.index()).src;
         for &first in &wait.after {
-            hosts[scenario.flows[first.index()].dst.index()].reactions().follow(first, wait, source);
+            hosts[scenario.flows.at(first.index()).dst.index()].reactions().follow(first, wait, source);
         }
     }
     if !scenario.waits.is_empty() {
         hosts.iter_mut().for_each(|host| host.reactions().prepare());
     }
     for control in &scenario.controls {
-        hosts[scenario.flows[control.flow.index()].src.index()].plan_control(*control);
+        hosts[scenario.flows.at(control.flow.index()).src.index()].plan_control(*control);
     }
     hosts
 }

@@ -195,7 +195,7 @@ enum Awaited {
 /// Runs the scenario of `fabric` to its end; `tracer` is told what it observes.
 pub(crate) fn run<B: Body>(
     network: &mut Network<B>,
-    fabric: &Fabric,
+    fabric: &mut Fabric,
     tracer: &mut Option<Box<Tracer>>,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {

@@ -138,7 +138,7 @@ fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) 
 /// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
 pub(crate) fn run<B: Body>(
     networks: Vec<Network<B>>,
-    fabric: &Fabric,
+    fabric: &mut Fabric,
     (order, fallback): (NodeOrder, Fallback),
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {

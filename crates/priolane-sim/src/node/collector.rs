@@ -3,15 +3,17 @@
 use priolane_core::endpoint::FlowReport;
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::{Header, Kind};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Time;
 
 use priolane_core::transport::tokens::Account;
 
 use super::counts::Counts;
+use super::fates::Fates;
 use super::gate::Gate;
 use super::host::Exchanged;
 use super::standstill::Standstill;
-use crate::outcome::{Began, FlowRecord, FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
+use crate::outcome::{Began, FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
+use crate::records::{FlowRecords, RecordColumns};
 use crate::scenario::{ClassSpan, Scenario};
 use crate::waits::mark_not_issued;
 
@@ -24,13 +26,13 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(scenario: &'a Scenario) -> Self {
-        let record = |flow: &priolane_core::endpoint::FlowSpec| FlowRecord {
-            class: ClassSpan { asked: flow.class, given: flow.class, first: flow.class, last: flow.class },
-            ..FlowRecord::default()
-        };
-        let mut flows: Vec<FlowRecord> = scenario.flows.iter().map(record).collect();
-        scenario.waits.iter().for_each(|wait| flows[wait.flow.index()].began = Began::Never);
+    /// Nothing but that flows ended as `fates` has it.
+    pub(crate) fn new(scenario: &'a Scenario, fates: Fates) -> Self {
+        let classes = scenario.flows.iter().map(|flow| ClassSpan::all(flow.class));
+        let mut flows = FlowRecords::new(RecordColumns::new(fates.into_times(), classes));
+        for wait in &scenario.waits {
+            flows.edit(wait.flow.index(), |record| record.began = Began::Never);
+        }
         let outcome = Outcome { flows, ..Outcome::default() };
         Self { scenario, standstill: Standstill::default(), outcome }
     }
@@ -88,32 +90,27 @@ impl<'a> Collector<'a> {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
-    /// The last byte of `flow` arrived at `at`, but for those that were given up.
-    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time) {
-        // Reckoned from time zero until all starts are known.
-        self.outcome.flows[flow.index()].fct = Some(at.since(Time::ZERO));
-    }
-
     /// `bytes` of a flow that was delivered were given up.
     pub(crate) fn given_up(&mut self, flow: FlowId, bytes: u64) {
-        self.outcome.flows[flow.index()].missing = bytes;
+        self.outcome.flows.edit(flow.index(), |record| record.missing = bytes);
     }
 
     /// Flows that waited, and when they started.
     pub(crate) fn started(&mut self, started: &[(FlowId, Time)]) {
         for &(flow, at) in started {
-            self.outcome.flows[flow.index()].began = Began::At(at);
+            self.outcome.flows.edit(flow.index(), |record| record.began = Began::At(at));
         }
     }
 
     /// What the admission policy of a host gave its flows, and what it has come to.
     pub(crate) fn admitted(&mut self, gate: &Gate) {
         for (flow, given) in gate.given() {
-            let record = &mut self.outcome.flows[flow.index()];
-            record.class =
-                ClassSpan { given: given.at_start, first: given.at_start, last: given.now, ..record.class };
-            record.moves = given.moves;
-            record.held = given.held;
+            self.outcome.flows.edit(flow.index(), |record| {
+                let (first, last) = (given.at_start, given.now);
+                record.class = ClassSpan { given: first, first, last, ..record.class };
+                record.moves = given.moves;
+                record.held = given.held;
+            });
         }
         self.outcome.notices.extend(gate.notices());
         self.outcome.admission.extend(gate.account());
@@ -126,23 +123,17 @@ impl<'a> Collector<'a> {
 
     /// The sender of a flow reported its end, after what admission gave it.
     pub(crate) fn ended(&mut self, ended: &Ended) {
-        let record = &mut self.outcome.flows[ended.flow.index()];
-        record.fct_acked = Some(record.held + ended.elapsed);
-        (record.class.first, record.class.last) = ended.classes;
-        record.retransmits = ended.retransmits;
-        record.timeouts = ended.timeouts;
+        self.outcome.flows.edit(ended.flow.index(), |record| {
+            (record.class.first, record.class.last) = ended.classes;
+            record.retransmits = ended.retransmits;
+            record.timeouts = ended.timeouts;
+        });
     }
 
     /// The whole, in canonical order.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         let Outcome { flows, .. } = &mut self.outcome;
-        for (record, flow) in std::iter::zip(&mut *flows, &self.scenario.flows) {
-            let start = match record.began {
-                Began::At(start) => start,
-                _ => flow.start,
-            };
-            record.fct = record.fct.map(|fct| fct - start.since(Time::ZERO));
-        }
+        flows.columns_mut().reckon_from_starts(self.scenario.flows.iter().map(|flow| flow.start));
         mark_not_issued(&self.scenario.waits, flows);
         self.outcome.deadlock = self.standstill.cycle();
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
@@ -160,21 +151,27 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// What a host keeps of the last report of a flow: as little as the record needs, for there are many.
+/// What a host keeps of the last report of a flow besides its time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     flow: FlowId,
-    elapsed: Span,
     retransmits: u32,
     timeouts: u32,
     /// Of the first and of the last payload packet.
     classes: (Class, Class),
 }
 
+impl Ended {
+    /// Whether there is nothing to keep: nothing was sent again, and all packets had the class `asked`.
+    pub(crate) fn is_plain(&self, asked: Class) -> bool {
+        self.retransmits == 0 && self.timeouts == 0 && self.classes == (asked, asked)
+    }
+}
+
 impl From<&FlowReport> for Ended {
     fn from(report: &FlowReport) -> Self {
-        let &FlowReport { flow, elapsed, retransmits, timeouts, class_first, class_last, .. } = report;
-        Self { flow, elapsed, retransmits, timeouts, classes: (class_first, class_last) }
+        let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
+        Self { flow, retransmits, timeouts, classes: (class_first, class_last) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What all nodes of a run share and none changes.
+//! What all nodes of a run share: none changes it, but for the end of a flow that each notes where no other does.
 
 use std::hint::select_unpredictable;
 
@@ -8,17 +8,19 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::chooser::{Chooser, Drill, Turns, Ways};
+use super::fates::Fates;
 use super::line::Line;
 use crate::engine::partition::Partition;
 use crate::scenario::Scenario;
 use crate::topology::{NextHops, PathChoice, Pick, Spray, Topology};
 use crate::wire::Ingress;
 
-/// The scenario, and where each link leaves and enters.
+/// The scenario, where each link leaves and enters, and how flows ended.
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) partition: Partition,
+    pub(crate) fates: Fates,
     /// When forwarding changes, in order, beginning at time zero.
     changes: Vec<Time>,
     /// What it is from each of `changes` on.
@@ -57,7 +59,8 @@ impl<'a> Fabric<'a> {
             changes.push(*at);
             forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
         }
-        Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
+        let fates = Fates::of(scenario.flows.len());
+        Self { scenario, partition, fates, changes, forwarding, ingress_of, egress_links }
     }
 
     /// Forwarding at `now`, and when it changes next.

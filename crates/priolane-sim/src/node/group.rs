@@ -220,7 +220,7 @@ impl<E: Endpoint> Resident<E::Body> for Host<E> {
         for (at, packet) in inbox.open(span.end).iter() {
             self.live_up_to(Due::new(at, Kind::Arrival), fabric, &mut tick, wire);
             self.reach(at, &mut tick, wire);
-            self.arrive(fabric.scenario, at, packet, wire);
+            self.arrive(fabric, at, packet, wire);
             wire.handled += 1;
         }
         self.live_up_to(Due::new(span.end, Kind::Departure), fabric, &mut tick, wire);
@@ -246,7 +246,7 @@ impl<E: Endpoint> Host<E> {
         while self.next_local() < limit {
             let local = self.next_local();
             self.reach(local.at(), tick, wire);
-            self.run_local(fabric.scenario, local.at(), local.kind(), wire);
+            self.run_local(fabric, local.at(), local.kind(), wire);
             wire.handled += 1;
         }
     }
@@ -273,7 +273,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         Arrival { at: now, packet, .. }: Arrival<E::Body>,
         wire: &mut EagerWire<E::Body>,
     ) {
-        self[i].arrive(fabric.scenario, now, packet, wire);
+        self[i].arrive(fabric, now, packet, wire);
         let next = self[i].next_local();
         wire.wake_at(next.at(), Wake::local(next.kind()));
     }
@@ -282,7 +282,7 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         let host = &mut self[i];
         // What the host waited for may have moved since: then this instant is only one to ask again.
         if host.next_local() == Due::new(now, wake.kind) {
-            host.run_local(fabric.scenario, now, wake.kind, wire);
+            host.run_local(fabric, now, wake.kind, wire);
         }
         let next = host.next_local();
         wire.wake_at(next.at(), Wake::local(next.kind()));

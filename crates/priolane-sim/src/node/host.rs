@@ -31,7 +31,7 @@ use super::switch::queue_of;
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
 use crate::outcome::{FlowSample, Readings, Received, Tally};
-use crate::scenario::{Nic, Scenario, ScheduledControl};
+use crate::scenario::{Nic, ScheduledControl};
 use crate::trace::Seen;
 use crate::waits::News;
 use crate::wire::{Due, Kind, Wire};
@@ -70,9 +70,9 @@ pub(crate) struct Host<E: Endpoint> {
     rng: Stream,
     /// Where the switch ever paused any class.
     pausing: Option<Box<Pausing<E::Body>>>,
-    delivered: Vec<(FlowId, Time)>,
-    /// Of those delivered, bytes that were given up.
+    /// Of flows delivered, bytes that were given up.
     given_up: Vec<(FlowId, u64)>,
+    /// What there is to keep of flows that ended, besides when.
     ended: Vec<Ended>,
     reports: Vec<FlowSample>,
 }
@@ -119,7 +119,6 @@ impl<E: Endpoint> Host<E> {
             agenda,
             departure: Due::NEVER,
             next: Due::NEVER,
-            delivered: Vec::new(),
             given_up: Vec::new(),
             ended: Vec::new(),
             reports: Vec::new(),
@@ -131,9 +130,14 @@ impl<E: Endpoint> Host<E> {
         idle
     }
 
+    /// So many flows will be put on the agenda.
+    pub(crate) fn expect_opens(&mut self, flows: usize) {
+        self.agenda.opens.expect(flows);
+    }
+
     /// Puts a flow, by its index in the flow list, on the agenda; in order of start.
     pub(crate) fn plan_open(&mut self, start: Time, flow: u32) {
-        self.agenda.opens.push((start, flow));
+        self.agenda.opens.plan(start, flow);
         self.replan();
     }
 
@@ -179,7 +183,7 @@ impl<E: Endpoint> Host<E> {
     /// Does what `next_local` announced for `now`.
     pub(crate) fn run_local<W: Wire<E::Body>>(
         &mut self,
-        scenario: &Scenario,
+        fabric: &Fabric,
         now: Time,
         kind: Kind,
         wire: &mut W,
@@ -194,20 +198,21 @@ impl<E: Endpoint> Host<E> {
                 return;
             }
             Kind::Open => {
+                let scenario = fabric.scenario;
                 if let Some(flow) = self.agenda.issue_next(&scenario.flows, now) {
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
                     self.endpoint.open_on(cx, flow, &path);
                 }
                 self.replan();
             }
-            Kind::Control => self.control(scenario, now, wire),
+            Kind::Control => self.control(fabric, now, wire),
             Kind::Timer | Kind::Arrival => self.endpoint.on_timer(cx),
         }
-        self.settle(scenario, now, wire);
+        self.settle(fabric, now, wire);
     }
 
     /// A control message takes effect or, if none does, the estimator has something to do.
-    fn control<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
+    fn control<W: Wire<E::Body>>(&mut self, fabric: &Fabric, now: Time, wire: &mut W) {
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         let message = self.agenda.controls.get(self.agenda.next_control).copied();
         if let Some(message) = message.filter(|message| message.at <= now) {
@@ -217,8 +222,8 @@ impl<E: Endpoint> Host<E> {
                 if let Some(gate) = &mut self.agenda.gate {
                     gate.aborted(message.flow);
                 }
-                self.end_doomed(message.flow, scenario, now, wire);
-                self.departed(message.flow, scenario, now);
+                self.end_doomed(message.flow, fabric, now, wire);
+                self.departed(message.flow, fabric, now);
             }
         } else if self.agenda.machines.as_ref().is_some_and(|machines| machines.due() <= now) {
             let changes = self.agenda.machines.as_mut().map_or(Vec::new(), |m| m.changes(now));
@@ -236,9 +241,9 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// A flow ended: its machine has others to give its share to.
-    fn departed(&mut self, flow: FlowId, scenario: &Scenario, now: Time) {
+    fn departed(&mut self, flow: FlowId, fabric: &Fabric, now: Time) {
         if let Some(machines) = &mut self.agenda.machines {
-            machines.depart(scenario.flows[flow.index()].group, flow, now);
+            machines.depart(fabric.scenario.flows.at(flow.index()).group, flow, now);
             self.replan();
         }
     }
@@ -256,13 +261,13 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// A flow has been delivered here: the news goes to those who wait for it.
-    fn spread<W: Wire<E::Body>>(&mut self, scenario: &Scenario, flow: FlowId, now: Time, wire: &mut W) {
+    fn spread<W: Wire<E::Body>>(&mut self, fabric: &Fabric, flow: FlowId, now: Time, wire: &mut W) {
         let Some(reactions) = &self.agenda.reactions else { return };
         let sent: Vec<News> = reactions.news(flow, now).collect();
         for news in &sent {
             if news.to != self.host {
                 wire.notify(*news);
-            } else if self.hear(news).is_some() && scenario.flows[news.flow.index()].size.is_some() {
+            } else if self.hear(news).is_some() && fabric.scenario.flows.size(news.flow.index()).is_some() {
                 wire.flow_awaited();
             }
         }
@@ -277,7 +282,7 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// An aborted flow is done unless it completed before.
-    fn end_doomed<W: Wire<E::Body>>(&mut self, flow: FlowId, scenario: &Scenario, now: Time, wire: &mut W) {
+    fn end_doomed<W: Wire<E::Body>>(&mut self, flow: FlowId, fabric: &Fabric, now: Time, wire: &mut W) {
         let doomed = &mut self.agenda.doomed;
         if let Some(i) = doomed.iter().position(|&f| f == flow) {
             doomed.swap_remove(i);
@@ -286,8 +291,8 @@ impl<E: Endpoint> Host<E> {
             {
                 return;
             }
-            self.agenda.cancel(flow);
-            if scenario.flows[flow.index()].size.is_some() {
+            self.agenda.cancel(flow, &fabric.scenario.flows);
+            if fabric.scenario.flows.size(flow.index()).is_some() {
                 wire.flow_done(now);
             }
         }
@@ -298,7 +303,7 @@ impl<E: Endpoint> Host<E> {
     #[inline(never)]
     pub(crate) fn arrive<W: Wire<E::Body>>(
         &mut self,
-        scenario: &Scenario,
+        fabric: &Fabric,
         now: Time,
         packet: &Packet<E::Body>,
         wire: &mut W,
@@ -314,21 +319,21 @@ impl<E: Endpoint> Host<E> {
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
-        self.settle(scenario, now, wire);
+        self.settle(fabric, now, wire);
     }
 
     /// After a call to the transport: its events, then its packets.
     #[inline(always)]
-    fn settle<W: Wire<E::Body>>(&mut self, scenario: &Scenario, now: Time, wire: &mut W) {
+    fn settle<W: Wire<E::Body>>(&mut self, fabric: &Fabric, now: Time, wire: &mut W) {
         wire.observe(|| Seen::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Delivered { flow, at, missing } => {
-                    self.delivered.push((flow, at));
+                    fabric.fates.delivered(flow, at);
                     if missing > 0 {
                         self.given_up.push((flow, missing));
                     }
-                    self.spread(scenario, flow, now, wire);
+                    self.spread(fabric, flow, now, wire);
                 }
                 Event::Completed(report) => {
                     if let Some(estimator) = &mut self.agenda.estimator {
@@ -337,14 +342,14 @@ impl<E: Endpoint> Host<E> {
                     if let Some(gate) = &mut self.agenda.gate {
                         gate.completed(&report, now);
                     }
-                    self.ended.push(Ended::from(&report));
-                    self.departed(report.flow, scenario, now);
+                    self.ended(&report, fabric);
+                    self.departed(report.flow, fabric, now);
                     self.agenda.doomed.retain(|&f| f != report.flow);
-                    if scenario.flows[report.flow.index()].size.is_some() {
+                    if fabric.scenario.flows.size(report.flow.index()).is_some() {
                         wire.flow_done(now);
                     }
                 }
-                Event::Report(report) => self.reported(scenario, &report, now),
+                Event::Report(report) => self.reported(fabric, &report, now),
                 _ => {}
             }
         }
@@ -354,10 +359,21 @@ impl<E: Endpoint> Host<E> {
         self.pump(now, wire);
     }
 
+    /// A flow ended at its sender.
+    fn ended(&mut self, report: &FlowReport, fabric: &Fabric) {
+        fabric.fates.ended(report.flow, report.elapsed);
+        let ended = Ended::from(report);
+        let asked = fabric.scenario.flows.at(report.flow.index()).class;
+        // What a gate gave stands in the record otherwise.
+        if self.agenda.gate.is_some() || !ended.is_plain(asked) {
+            self.ended.push(ended);
+        }
+    }
+
     /// A monitor interval of a flow ended.
-    fn reported(&mut self, scenario: &Scenario, report: &FlowReport, now: Time) {
+    fn reported(&mut self, fabric: &Fabric, report: &FlowReport, now: Time) {
         let &FlowReport { flow, bytes, .. } = report;
-        if scenario.rates_every.is_some() {
+        if fabric.scenario.rates_every.is_some() {
             self.reports.push(FlowSample { at: now, flow, acked_bytes: bytes });
         }
         if let Some(control) = self.agenda.gate.as_mut().and_then(|gate| gate.report(report, now)) {
@@ -399,7 +415,6 @@ impl<E: Endpoint> Host<E> {
         out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
-        std::mem::take(&mut self.delivered).into_iter().for_each(|(flow, at)| out.delivered(flow, at));
         std::mem::take(&mut self.given_up).into_iter().for_each(|(flow, bytes)| out.given_up(flow, bytes));
         std::mem::take(&mut self.ended).iter().for_each(|ended| out.ended(ended));
         self.reports.iter().for_each(|&report| out.reported(report));

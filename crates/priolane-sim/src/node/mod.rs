@@ -7,6 +7,7 @@ pub(crate) mod counts;
 pub(crate) mod egress;
 pub(crate) mod estimator;
 pub(crate) mod fabric;
+pub(crate) mod fates;
 pub(crate) mod gate;
 pub(crate) mod group;
 pub(crate) mod held;

@@ -214,10 +214,10 @@ pub fn run_with<E: Endpoint + 'static>(
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
     crate::node::held::check(scenario)?;
-    let fabric = Fabric::new(scenario, Partition::WHOLE);
+    let mut fabric = Fabric::new(scenario, Partition::WHOLE);
     let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
     let mut network = Network::whole(&fabric, make);
-    let outcome = crate::engine::wheel::run(&mut network, &fabric, &mut tracer, progress)?;
+    let outcome = crate::engine::wheel::run(&mut network, &mut fabric, &mut tracer, progress)?;
     let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
     Ok((outcome, trace))
 }

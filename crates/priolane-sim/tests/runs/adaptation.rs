@@ -143,11 +143,11 @@ fn hosts_follow_their_own_flows_without_a_controller() {
     let scenario = adapting(all, adaptation(&[], &[levels]));
     let outcome = outcome(&scenario);
     assert!(outcome.thresholds.is_empty());
-    let late = |i: &usize| scenario.flows[*i].start > Time::ZERO + PERIOD.times(4);
+    let late = |i: &usize| scenario.flows.at(*i).start > Time::ZERO + PERIOD.times(4);
     for i in (0..scenario.flows.len()).filter(late) {
-        let (size, class) = (scenario.flows[i].size.unwrap(), outcome.flows[i].class.last);
+        let (size, class) = (scenario.flows.at(i).size.unwrap(), outcome.flows.at(i).class.last);
         // Medians: 12.5 kB and 45 kB.
-        let median = if scenario.flows[i].src.0.is_multiple_of(2) { 12_500 } else { 45_000 };
+        let median = if scenario.flows.at(i).src.0.is_multiple_of(2) { 12_500 } else { 45_000 };
         if size < median * 3 / 4 {
             assert_eq!(class, 0, "{size}");
         } else if size > median * 5 / 4 + 1_460 {

@@ -53,7 +53,7 @@ fn firapam_lowers_who_is_early_and_raises_who_is_late() {
     let moved = |allowed| {
         let outcome = with(Policy::Firapam(firapam(0.05)), &busy(allowed));
         let count = |up: bool| {
-            let other = |f: &&priolane_sim::outcome::FlowRecord| {
+            let other = |f: &priolane_sim::outcome::FlowRecord| {
                 if up { f.class.given < f.class.asked } else { f.class.given > f.class.asked }
             };
             outcome.flows.iter().filter(other).count()
@@ -94,18 +94,20 @@ fn flows_under_way_move_and_overtake_none_of_their_own_packets() {
     let long = |allowed: Span| {
         let mut scenario = busy(Span::from_ms(1));
         scenario.flows.truncate(1);
-        scenario.flows[0] = FlowSpec {
-            class: 1,
-            deadline: Some(Time::ZERO + allowed),
-            ..flow(0, (0, 2), 4_000_000, Time::ZERO)
-        };
+        scenario.flows.edit(0, |first| {
+            *first = FlowSpec {
+                class: 1,
+                deadline: Some(Time::ZERO + allowed),
+                ..flow(0, (0, 2), 4_000_000, Time::ZERO)
+            }
+        });
         let Transport::Window { window, .. } = &mut scenario.transport else {
             unreachable!("the window machine")
         };
         window.monitor = Some(Span::from_us(100));
         let config =
             firapam::Config { interval: Interval::Monitor, remap: Remap::PerInterval, ..firapam(0.05) };
-        with(Policy::Firapam(config), &scenario).flows[0]
+        with(Policy::Firapam(config), &scenario).flows.at(0)
     };
     // 4 MB take 3.2 ms: some 30 intervals, each of which moves p by 0.1 at most.
     let early = long(Span::from_ms(1_000));

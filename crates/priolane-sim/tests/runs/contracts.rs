@@ -60,8 +60,8 @@ fn a_rate_limited_port_is_as_slow_as_it_says_on_both_engines() {
     };
     let fast =
         scenario(topology.clone(), fifo(Buffer::UNLIMITED), vec![flow(0, (0, 1), 1_460_000, Time::ZERO)]);
-    let slow = scenario(topology, limited, fast.flows.clone());
-    let fct = |s, e| run(s, e).flows[0].fct.unwrap();
+    let slow = scenario(topology, limited, fast.flows.iter().collect());
+    let fct = |s, e| run(s, e).flows.at(0).fct.unwrap();
     assert_eq!(fct(&slow, Engine::Window), fct(&slow, Engine::Wheel));
     // 999 gaps of 1538 B at 1 Gbps are 12.292 ms; unlimited, credits set the pace: 1.296 ms.
     assert!((fct(&slow, Engine::Wheel).as_secs_f64() - 12.3e-3).abs() < 0.1e-3);

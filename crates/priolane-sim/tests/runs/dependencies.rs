@@ -32,7 +32,7 @@ fn wait(flow: u32, after: &[u32], delay: Span) -> Wait {
 }
 
 fn start(outcome: &Outcome, flow: usize) -> Began {
-    outcome.flows[flow].began
+    outcome.flows.at(flow).began
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_flow_starts_a_delay_after_the_last_byte_of_the_one_before_to_the_picosecond
         assert_eq!(start(&outcome, 0), Began::AsPlanned);
         assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET) + delay));
         // Its completion time counts from its own start.
-        assert_eq!(outcome.flows[1].fct, Some(Span(ONE_PACKET)), "{delay:?}");
+        assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET)), "{delay:?}");
         // 1 us and 84 B (67 200 ps) over each link for the ACK; then a millisecond of grace.
         let acked = ONE_PACKET + 2 * (1_000_000 + 67_200);
         assert_eq!(outcome.stopped_at, Time(ONE_PACKET + acked) + delay + Span::from_ms(1));
@@ -55,7 +55,7 @@ fn news_leaves_when_the_receiving_host_has_processed_the_packet() {
     scenario.host_delay = Span::from_ns(700);
     let outcome = agreed(&scenario);
     assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET + 700_000 + 5_000_000)));
-    assert_eq!(outcome.flows[1].fct, Some(Span(ONE_PACKET)));
+    assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET)));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn an_answer_of_the_receiving_host_may_come_without_delay() {
     ));
     assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET)));
     // The ACK of the first packet is on the line when the answer is ready: 84 B, 67 200 ps.
-    assert_eq!(outcome.flows[1].fct, Some(Span(ONE_PACKET + 67_200)));
+    assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET + 67_200)));
     assert_eq!(start(&outcome, 2), Began::At(Time(2 * ONE_PACKET + 67_200)));
 }
 
@@ -75,7 +75,7 @@ fn a_flow_waits_for_the_last_of_several_and_for_its_own_start() {
     // Flows 0 and 1 share host 1's link: the second packet is one serialization later.
     let several = vec![wait(2, &[0, 1], Span::from_us(2)), wait(3, &[0, 1], Span::from_us(2))];
     let mut scenario = packets(&[(0, 1), (2, 1), (3, 4), (4, 5)], several);
-    scenario.flows[3].start = Time(50_000_000);
+    scenario.flows.edit(3, |flow| flow.start = Time(50_000_000));
     let outcome = agreed(&scenario);
     assert_eq!(start(&outcome, 2), Began::At(Time(ONE_PACKET + 1_230_400 + 2_000_000)));
     assert_eq!(start(&outcome, 3), Began::At(Time(50_000_000)));
@@ -113,7 +113,9 @@ fn what_waits_for_an_aborted_flow_never_starts_and_the_run_ends_all_the_same() {
         (abort(6, 1), [Began::AsPlanned, Began::Never]),
     ] {
         let mut scenario = packets(&[(0, 1), (2, 3)], vec![wait(1, &[0], Span::from_us(100))]);
-        scenario.flows[0].size = Some(if control.flow == FlowId(0) { 1_000_000 } else { 1460 });
+        scenario
+            .flows
+            .edit(0, |flow| flow.size = Some(if control.flow == FlowId(0) { 1_000_000 } else { 1460 }));
         scenario.controls = vec![control];
         let outcome = agreed(&scenario);
         assert_eq!([start(&outcome, 0), start(&outcome, 1)], began, "{control:?}");

@@ -43,9 +43,11 @@ pub(crate) fn random(seed: u64) -> Scenario {
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
     if seed % 3 == 2 {
         scenario.measuring = measuring(&mut draw);
-        for flow in scenario.flows.iter_mut().filter(|f| f.id.0.is_multiple_of(2)) {
-            flow.deadline = Some(flow.start + Span::from_us(400));
-        }
+        scenario.flows.edit_all(|flow| {
+            if flow.id.0.is_multiple_of(2) {
+                flow.deadline = Some(flow.start + Span::from_us(400));
+            }
+        });
     }
     scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
     let not_before = draw.pick(&[Time::ZERO, Time(30_000_000_000)]);
@@ -65,7 +67,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
     if seed.is_multiple_of(7) {
         let abort = Control::Abort;
         scenario.controls =
-            vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows[0].id, control: abort }];
+            vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows.at(0).id, control: abort }];
     }
     if seed % 9 == 4 {
         scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
@@ -174,10 +176,10 @@ fn pay(scenario: &mut Scenario, draw: &mut Draw) {
     };
     window.monitor = scenario.rates_every;
     window.reliability = draw.pick(&[Reliability::Reliable, Reliability::Reliable, Reliability::Unreliable]);
-    for flow in &mut scenario.flows {
+    scenario.flows.edit_all(|flow| {
         flow.group = draw.pick(&[0, 1]);
         flow.weights = Weights { theta: None, w_milli: draw.pick(&[300, 1_000, 4_000]) };
-    }
+    });
 }
 
 /// Thresholds that move often, on reports that get lost and come late.
@@ -273,7 +275,7 @@ fn no_flow_is_faster_than_the_bare_network() {
         let mut scenario = random(seed);
         // Sprayed over slow links between switches, a flow is as fast as several of them.
         scenario.topology.path_choice = PathChoice::Hashed;
-        for (flow, record) in scenario.flows.iter().zip(outcome(&scenario, drive(Engine::Window)).flows) {
+        for (flow, record) in scenario.flows.iter().zip(&outcome(&scenario, drive(Engine::Window)).flows) {
             let bytes = flow.size.unwrap();
             let bare = scenario.topology.bare_fct(&scenario.frame, flow.src, flow.dst, flow.entropy, bytes);
             // A flow that gave up its last bytes has not carried them.
@@ -306,7 +308,7 @@ fn each_link_loses_packets_by_its_own_dice() {
     let scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let lost = outcome(&scenario, drive(Engine::Window));
     assert!(lost.flows.iter().all(|f| f.retransmits > 5), "{:?}", lost.flows);
-    assert_ne!(lost.flows[0].fct, lost.flows[1].fct);
+    assert_ne!(lost.flows.at(0).fct, lost.flows.at(1).fct);
 }
 
 #[test]
@@ -320,12 +322,12 @@ fn control_messages_reach_their_flows_on_both_engines() {
         scenario.controls = vec![at(100, 0, Control::Abort), at(200, 1, Control::Class(3))];
         let outcome = outcome(&scenario, drive(engine));
         // 100 us at 10 Gbps are 80 packets of 685: the first flow is cut off there, the run does not wait for it.
-        assert_eq!((outcome.flows[0].fct, outcome.flows[0].fct_acked), (None, None));
+        assert_eq!((outcome.flows.at(0).fct, outcome.flows.at(0).fct_acked), (None, None));
         let of_first = outcome.ports.iter().find(|p| p.link == scenario.topology.uplink(HostId(0))).unwrap();
         assert!((60..=90).contains(&of_first.packets), "{}", of_first.packets);
         assert!(outcome.stopped_at < Time(3_000_000_000), "{:?}", outcome.stopped_at);
         // The second changes class after some 160 packets.
-        assert_eq!((outcome.flows[1].class.first, outcome.flows[1].class.last), (0, 3));
+        assert_eq!((outcome.flows.at(1).class.first, outcome.flows.at(1).class.last), (0, 3));
         let uplink = scenario.topology.uplink(HostId(1));
         let first_class = outcome.ports.iter().find(|p| p.link == uplink && p.class == 0).unwrap();
         assert!((140..=170).contains(&first_class.packets), "{}", first_class.packets);
@@ -341,7 +343,7 @@ fn a_flow_aborted_before_its_start_never_starts_and_is_not_waited_for() {
         scenario.controls =
             vec![ScheduledControl { at: Time(40_000_000), flow: FlowId(1), control: Control::Abort }];
         let outcome = outcome(&scenario, drive(engine));
-        assert!(outcome.flows[0].fct.is_some() && outcome.flows[1].fct.is_none());
+        assert!(outcome.flows.at(0).fct.is_some() && outcome.flows.at(1).fct.is_none());
         assert!(outcome.ports.iter().all(|p| p.link != scenario.topology.uplink(HostId(1))));
     }
 }
@@ -394,6 +396,6 @@ fn a_flow_may_start_as_late_as_a_run_may_last() {
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     scenario.stop = Stop::WhenDone { grace: Span::from_us(1), not_before: Time::ZERO, limit: Time::LATEST };
     let outcome = agreed(&scenario);
-    let [first, second] = [0, 1].map(|flow: usize| outcome.flows[flow].fct);
+    let [first, second] = [0, 1].map(|flow: usize| outcome.flows.at(flow).fct);
     assert!(first.is_some() && first == second, "{first:?} {second:?}");
 }

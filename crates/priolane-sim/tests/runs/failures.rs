@@ -67,8 +67,8 @@ fn a_packet_is_lost_if_its_link_is_down_at_any_picosecond_of_its_flight() {
         let outcome = agreed(&failing(topology, flows, &[down(Cut::Link(last), from, until)]));
         let when = format!("{from}..{until}");
         assert_eq!(lost(&outcome, last), takes, "{when}");
-        assert_eq!(u64::from(outcome.flows[0].retransmits), takes, "{when}");
-        assert!(outcome.flows[0].fct_acked.is_some(), "{when}");
+        assert_eq!(u64::from(outcome.flows.at(0).retransmits), takes, "{when}");
+        assert!(outcome.flows.at(0).fct_acked.is_some(), "{when}");
     }
 }
 

@@ -36,7 +36,7 @@ fn fcts(outcome: &Outcome) -> Vec<u64> {
 fn a_lone_message_is_as_fast_as_the_bare_network() {
     let size = 100 * MSS + 7;
     let scenario = homa(star(2, 0.0), vec![flow(0, (0, 1), size, Time::ZERO)], plain());
-    let f = &scenario.flows[0];
+    let f = &scenario.flows.at(0);
     let bare = scenario.topology.bare_fct(&scenario.frame, f.src, f.dst, f.entropy, size);
     assert_eq!(fcts(&agreed(&scenario)), [bare.0]);
 }
@@ -55,7 +55,7 @@ fn a_receiver_takes_the_shortest_message_first() {
     assert_eq!(outcome.flows.iter().map(|f| f.retransmits).sum::<u32>(), 0);
     // Blind packets are in class 0, granted ones in the last classes, the best message's in the best of those in use.
     assert!(outcome.flows.iter().all(|f| f.class.first == 0));
-    assert_eq!(outcome.flows[0].class.last, 7);
+    assert_eq!(outcome.flows.at(0).class.last, 7);
 }
 
 #[test]

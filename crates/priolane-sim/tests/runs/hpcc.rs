@@ -65,7 +65,7 @@ fn a_link_is_used_to_eta_with_hardly_a_queue_whatever_the_number_of_flows() {
 #[test]
 fn an_incast_that_starts_at_full_windows_is_paused_loses_nothing_and_ends() {
     let mut scenario = across(16, 400_000, Time(20_000_000_000));
-    scenario.flows.iter_mut().for_each(|f| f.start = Time::ZERO);
+    scenario.flows.edit_all(|f| f.start = Time::ZERO);
     let outcome = agreed(&scenario);
     assert!(outcome.ports.iter().all(|p| p.dropped == 0));
     assert!(outcome.ports.iter().any(|p| p.paused > Span::ZERO));

@@ -50,7 +50,7 @@ fn a_lossless_class_loses_nothing_whatever_the_network_the_buffer_and_the_load()
         if seed % 3 == 0 {
             // Everyone to one host.
             let hosts = scenario.topology.hosts as u16;
-            scenario.flows.iter_mut().for_each(|f| {
+            scenario.flows.edit_all(|f| {
                 (f.src, f.dst) = (HostId(1 + f.src.0 % (hosts - 1)), HostId(0));
             });
         }
@@ -145,7 +145,7 @@ fn a_pause_lasts_to_the_picosecond_as_reckoned_by_hand() {
         assert_eq!(of_host.paused, Span(77_121_600 - 18_062_400), "{nic:?}");
         assert_eq!((of_host.packets, dropped(&outcome, 0)), (17, 0));
         // The line of 1 Gbps never idles: 17 x 12.304 us from 2.2304 us on, 1 us, 1.2304 us and 1 us more.
-        assert_eq!(outcome.flows[0].fct, Some(Span(2_230_400 + 17 * 12_304_000 + 1_000_000 + 2_230_400)));
+        assert_eq!(outcome.flows.at(0).fct, Some(Span(2_230_400 + 17 * 12_304_000 + 1_000_000 + 2_230_400)));
     }
 }
 
@@ -169,7 +169,7 @@ fn a_paused_class_holds_no_other_class_back() {
         scenario.switch.lossless = Some(spec(200_000, Xoff::Bytes(10_000), 0b10));
         scenario.nic = Nic::Queue { port: strict(queues, Buffer::UNLIMITED), sort_by: SortBy::Class };
         scenario.stop = Stop::At(Time(5_000_000_000));
-        agreed(&scenario).flows[3].fct.unwrap()
+        agreed(&scenario).flows.at(3).fct.unwrap()
     };
     // 21 packets of 1.2304 us and three hops more; behind class 1, most of 900 kB at 10 Gbps: 700 us.
     let (apart, together) = (run(3), run(1));

@@ -36,7 +36,7 @@ fn plain() -> ndp::Config {
 }
 
 fn bare(scenario: &Scenario, flow: usize) -> Span {
-    let f = &scenario.flows[flow];
+    let f = &scenario.flows.at(flow);
     scenario.topology.bare_fct(&scenario.frame, f.src, f.dst, f.entropy, f.size.unwrap())
 }
 
@@ -49,8 +49,8 @@ fn a_lone_flow_is_as_fast_as_the_bare_network() {
     // Six packets fill the path; from then on a packet leaves for each that arrives.
     let scenario = ndp(star(2, 0.0), vec![flow(0, (0, 1), 100 * MSS + 7, Time::ZERO)], plain());
     let outcome = agreed(&scenario);
-    assert_eq!(outcome.flows[0].fct, Some(bare(&scenario, 0)));
-    assert_eq!(outcome.flows[0].retransmits, 0);
+    assert_eq!(outcome.flows.at(0).fct, Some(bare(&scenario, 0)));
+    assert_eq!(outcome.flows.at(0).retransmits, 0);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_receiver_pulls_its_flows_in_turns_or_by_class() {
             flows.map(|(i, class)| FlowSpec { class, ..flow(i, (i as u16, 2), 200 * MSS, Time::ZERO) });
         flows.to_vec()
     };
-    let fcts = |outcome: &Outcome| [0, 1].map(|i: usize| outcome.flows[i].fct.unwrap().0 as f64);
+    let fcts = |outcome: &Outcome| [0, 1].map(|i: usize| outcome.flows.at(i).fct.unwrap().0 as f64);
     let fair = agreed(&ndp(star(3, 0.0), two(0), plain()));
     let [a, b] = fcts(&fair);
     assert!((a / b - 1.0).abs() < 0.03, "{a} {b}");

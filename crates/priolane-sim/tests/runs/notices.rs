@@ -48,7 +48,7 @@ const BY: Span = Span::from_us(400);
 #[test]
 fn a_flow_that_ignores_the_notice_runs_at_the_class_it_is_given() {
     let outcome = agreed(&behind_two(third(Span::from_ms(10)), OnDowngrade::Ignore));
-    let record = outcome.flows[2];
+    let record = outcome.flows.at(2);
     assert_eq!((record.class.given, record.held), (2, Span::ZERO));
     assert_eq!(notices(&outcome), Notices { downgraded: 1, ..Notices::default() });
 }
@@ -56,7 +56,7 @@ fn a_flow_that_ignores_the_notice_runs_at_the_class_it_is_given() {
 #[test]
 fn a_flow_that_is_held_back_asks_again_and_its_time_counts_from_its_start() {
     let outcome = agreed(&behind_two(third(Span::from_ms(10)), OnDowngrade::Defer { by: BY, times: 3 }));
-    let record = outcome.flows[2];
+    let record = outcome.flows.at(2);
     // It asks at 100, 500 and 900 us; at 900 the line is free.
     assert_eq!((record.class.given, record.held), (0, BY.times(2)));
     let expected = Notices { downgraded: 2, deferrals: 2, held: BY.times(2), ..Notices::default() };
@@ -70,7 +70,7 @@ fn a_flow_that_is_held_back_asks_again_and_its_time_counts_from_its_start() {
 #[test]
 fn a_flow_is_held_back_no_more_often_than_its_application_has_patience_for() {
     let outcome = agreed(&behind_two(third(Span::from_ms(10)), OnDowngrade::Defer { by: BY, times: 1 }));
-    assert_eq!((outcome.flows[2].class.given, outcome.flows[2].held), (2, BY));
+    assert_eq!((outcome.flows.at(2).class.given, outcome.flows.at(2).held), (2, BY));
     assert_eq!(notices(&outcome), Notices { downgraded: 2, deferrals: 1, held: BY, ..Notices::default() });
 }
 
@@ -79,7 +79,7 @@ fn a_flow_is_not_held_back_beyond_its_deadline() {
     // Until 550 us; it would ask again at 600.
     let (short, by) = (third(Span::from_us(450)), Span::from_us(500));
     let outcome = agreed(&behind_two(short, OnDowngrade::Defer { by, times: 3 }));
-    assert_eq!((outcome.flows[2].class.given, outcome.flows[2].held), (2, Span::ZERO));
+    assert_eq!((outcome.flows.at(2).class.given, outcome.flows.at(2).held), (2, Span::ZERO));
     assert_eq!(notices(&outcome), Notices { downgraded: 1, ..Notices::default() });
 }
 
@@ -89,7 +89,7 @@ fn a_flow_that_is_aborted_while_it_is_held_back_never_starts() {
     let control = Control::Abort;
     scenario.controls = vec![ScheduledControl { at: Time(300_000_000), flow: FlowId(2), control }];
     let outcome = agreed(&scenario);
-    assert_eq!((outcome.flows[2].fct, outcome.flows[2].retransmits), (None, 0));
+    assert_eq!((outcome.flows.at(2).fct, outcome.flows.at(2).retransmits), (None, 0));
     assert!(outcome.stopped_at < Time(2_100_000_000), "nobody waits for it: {:?}", outcome.stopped_at);
 }
 

@@ -124,9 +124,11 @@ fn machines_share_alike_whatever_their_flows() {
     let mut scenario = bottleneck(&[pair(0, 1_000); 8]);
     let machine = Machine { pair: pair(0, 4_000), interval: None };
     // Host 0 sends four flows of one group; hosts 4 to 7 are a machine each.
-    for flow in &mut scenario.flows[..4] {
-        flow.group = 0;
-        flow.src = priolane_core::ids::HostId(0);
+    for place in 0..4 {
+        scenario.flows.edit(place, |flow| {
+            flow.group = 0;
+            flow.src = priolane_core::ids::HostId(0);
+        });
     }
     scenario.machines = vec![Some(machine), None, None, None];
     scenario.machines.extend([Some(Machine { pair: pair(0, 4_000), interval: None }); 4]);
@@ -136,8 +138,7 @@ fn machines_share_alike_whatever_their_flows() {
     assert!((0.75..1.5).contains(&(many / one)), "{many} {one} {rates:?}");
     // Without machines the four flows of weight 1 beside four of weight 4 do not.
     scenario.machines.clear();
-    scenario.flows[4..].iter_mut().for_each(|flow| flow.weights = pair(0, 4_000));
-    scenario.flows[..4].iter_mut().for_each(|flow| flow.weights = pair(0, 4_000));
+    scenario.flows.edit_all(|flow| flow.weights = pair(0, 4_000));
     let unpaid = self::rates(&scenario);
     assert!(unpaid[..4].iter().sum::<f64>() > 2.5 * unpaid[4..].iter().sum::<f64>() / 4.0, "{unpaid:?}");
 }
@@ -160,7 +161,7 @@ fn no_bin_has_more_than_the_link_carries() {
     let carries = 10e9 * 1_460.0 / 1_538.0 / 8.0 * every.as_secs_f64() * 1.002;
     let known = |bin: u64| -> u64 {
         let of = |flow: usize| {
-            let until = scenario.flows[flow].start + Span(bin * every.0);
+            let until = scenario.flows.at(flow).start + Span(bin * every.0);
             let own = outcome.reports.iter().filter(|r| r.flow.index() == flow && r.at <= until);
             own.map(|r| r.acked_bytes).max().unwrap_or(0)
         };
@@ -187,7 +188,7 @@ fn best_effort_everywhere_is_new_reno() {
 #[test]
 fn what_unreliable_flows_lose_is_told() {
     let mut scenario = bottleneck(&[Weights::BEST_EFFORT; 4]);
-    scenario.flows.iter_mut().for_each(|flow| flow.size = Some(20_000_000));
+    scenario.flows.edit_all(|flow| flow.size = Some(20_000_000));
     scenario.stop =
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(10 * SECOND) };
     let Transport::Window { window, .. } = &mut scenario.transport else {

@@ -64,7 +64,7 @@ fn a_shallow_buffer_costs_the_best_flow_nothing_and_keeps_the_order() {
     assert_eq!(fcts[1], 2_230_400 + 11 * 2_460_800 + 3_230_400);
     assert!(fcts[1] < fcts[2] && fcts[2] < fcts[0], "{fcts:?}");
     assert!(outcome.ports.iter().map(|p| p.dropped).sum::<u64>() > 20);
-    assert_eq!(outcome.flows[1].retransmits, 0);
+    assert_eq!(outcome.flows.at(1).retransmits, 0);
     // The line never idles long: 60 packets, and at most two timeouts until what was dropped comes again.
     assert!(fcts[0] < 2_230_400 + 60 * 2_460_800 + 120_000_000 + 3_230_400, "{fcts:?}");
 }
@@ -76,8 +76,8 @@ fn a_lone_flow_is_as_fast_as_the_bare_network() {
     let scenario = scenario(topology, crate::support::fifo(Buffer::UNLIMITED), flows);
     let bare = scenario.topology.bare_fct(
         &scenario.frame,
-        scenario.flows[0].src,
-        scenario.flows[0].dst,
+        scenario.flows.at(0).src,
+        scenario.flows.at(0).dst,
         0,
         40 * MSS + 7,
     );

@@ -34,10 +34,15 @@ fn a_lone_flow_is_its_request_later_than_the_bare_network() {
     let size = 100 * MSS + 7;
     let flows = vec![flow(0, (0, 1), size, Time::ZERO)];
     let scenario = phost(scenario(star(2, 0.0), strict(3, Buffer::UNLIMITED), flows));
-    let bare =
-        scenario.topology.bare_fct(&scenario.frame, scenario.flows[0].src, scenario.flows[0].dst, 0, size);
+    let bare = scenario.topology.bare_fct(
+        &scenario.frame,
+        scenario.flows.at(0).src,
+        scenario.flows.at(0).dst,
+        0,
+        size,
+    );
     // The RTS takes 84 B of the line; six free packets cover the round trip, and a token comes every packet time after.
-    assert_eq!(agreed(&scenario).flows[0].fct, Some(bare + Span(67_200)));
+    assert_eq!(agreed(&scenario).flows.at(0).fct, Some(bare + Span(67_200)));
 }
 
 #[test]
@@ -48,7 +53,7 @@ fn one_bottleneck_is_given_to_the_flow_with_fewest_packets_missing() {
     let flows = vec![flow(0, (0, 2), 200 * MSS, Time::ZERO), flow(1, (1, 2), 60 * MSS, Time::ZERO)];
     let outcome = agreed(&paid(scenario(star(3, 0.0), strict(3, Buffer::UNLIMITED), flows)));
     let fct = |last_token: u64| Some(Span(2 * 2_134_400 + 2 * SLOT + 2_000_000 + last_token * SLOT));
-    assert_eq!([outcome.flows[0].fct, outcome.flows[1].fct], [fct(259), fct(60)]);
+    assert_eq!([outcome.flows.at(0).fct, outcome.flows.at(1).fct], [fct(259), fct(60)]);
 }
 
 #[test]
@@ -109,10 +114,10 @@ fn sprayed_packets_of_a_flow_need_no_order() {
     let scenario = phost(scenario(topology, strict(3, Buffer::UNLIMITED), flows));
     let outcome = agreed(&scenario);
     let bare = |i: usize| {
-        let f = &scenario.flows[i];
+        let f = &scenario.flows.at(i);
         scenario.topology.bare_fct(&scenario.frame, f.src, f.dst, f.entropy, f.size.unwrap()).0
     };
     // Four links between leaves for four flows: two packets in three find one free, and tokens pace the rest.
-    let slowdown = |i: usize| outcome.flows[i].fct.unwrap().0 as f64 / bare(i) as f64;
+    let slowdown = |i: usize| outcome.flows.at(i).fct.unwrap().0 as f64 / bare(i) as f64;
     assert!((0..4).all(|i| slowdown(i) < 1.25), "{:?}", (0..4).map(slowdown).collect::<Vec<_>>());
 }

@@ -35,7 +35,7 @@ fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> Scenario {
     let mut draw = Draw::new(seed);
     let flows = draw.flows(9, 60);
     let mut scenario = scenario(shape.build().unwrap(), port, flows);
-    scenario.flows.iter_mut().for_each(|flow| flow.class = 0);
+    scenario.flows.edit_all(|flow| flow.class = 0);
     scenario.transport = transport;
     scenario
 }

@@ -53,7 +53,7 @@ fn a_backlog_of_low_priority_costs_high_priority_packets_only_where_the_tail_dro
     assert_eq!((high.dropped, high.inversions, high.queue, low.queue), (0, 0, 0, 1));
     assert!(low.dropped > 100, "{low:?}");
     assert!(outcome.flows.iter().all(|f| f.fct_acked.is_some()));
-    assert!(outcome.flows[6..].iter().all(|f| f.retransmits == 0));
+    assert!(outcome.flows.range(6..).all(|f| f.retransmits == 0));
     assert_accounts_balance(&outcome);
 }
 

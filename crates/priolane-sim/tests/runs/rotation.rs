@@ -27,9 +27,9 @@ fn rotated(scenario: &Scenario, by: u16) -> Scenario {
     let mut scenario = scenario.clone();
     let hosts = scenario.topology.hosts as u16;
     let next = |host: HostId| HostId((host.0 + by) % hosts);
-    for flow in &mut scenario.flows {
+    scenario.flows.edit_all(|flow| {
         (flow.src, flow.dst) = (next(flow.src), next(flow.dst));
-    }
+    });
     scenario
 }
 

@@ -81,7 +81,7 @@ struct Offered {
 
 fn offered(scenario: &Scenario, keep: impl Fn(&FlowSpec) -> bool) -> Offered {
     let span = scenario.flows.last().unwrap().start.as_secs_f64();
-    let service = |f: &FlowSpec| (f.size.unwrap() + 1) as f64 * 8.0 / 10e9;
+    let service = |f: FlowSpec| (f.size.unwrap() + 1) as f64 * 8.0 / 10e9;
     let kept: Vec<f64> = scenario.flows.iter().filter(|f| keep(f)).map(service).collect();
     Offered {
         rho: kept.iter().sum::<f64>() / span,

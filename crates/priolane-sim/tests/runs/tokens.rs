@@ -94,8 +94,8 @@ fn a_lone_flow_takes_what_its_handshake_and_slots_take() {
                 spec.burst = burst;
             }
             let outcome = agreed(&scenario);
-            assert_eq!(outcome.flows[0].fct, Some(Span(oracle - saved)));
-            assert!(outcome.flows[0].fct_acked > outcome.flows[0].fct);
+            assert_eq!(outcome.flows.at(0).fct, Some(Span(oracle - saved)));
+            assert!(outcome.flows.at(0).fct_acked > outcome.flows.at(0).fct);
         }
     }
 }
@@ -540,7 +540,7 @@ fn a_better_class_leaves_a_worse_one_what_it_does_not_use_and_gives_it_back() {
         star(3),
         flows[1..].iter().map(|f| FlowSpec { id: FlowId(0), ..*f }).collect(),
     ));
-    let fct = |outcome: &Outcome, flow: usize| outcome.flows[flow].fct.unwrap().0 as f64;
+    let fct = |outcome: &Outcome, flow: usize| outcome.flows.at(flow).fct.unwrap().0 as f64;
     // The better flow hardly notices the other, and the two together take what 8500 slots take, and a little.
     assert!(fct(&outcome, 1) < 1.1 * fct(&alone, 0), "{} {}", fct(&outcome, 1), fct(&alone, 0));
     let slots = 8_500.0 * 1_297_600.0;
@@ -565,7 +565,7 @@ fn the_ideal_ranks_flows_by_size_or_by_the_bytes_of_their_coflow() {
         }
         let outcome = agreed(&scenario);
         let mut order = [0, 1, 2];
-        order.sort_by_key(|&flow: &usize| outcome.flows[flow].fct.unwrap());
+        order.sort_by_key(|&flow: &usize| outcome.flows.at(flow).fct.unwrap());
         order
     };
     assert_eq!(order(Key::Size), [1, 2, 0]);
@@ -585,7 +585,7 @@ fn an_aborted_flow_leaves_no_tokens_behind() {
     let outcome = agreed(&scenario);
     // 500 us and a round trip at one token each 1.2976 us.
     let tokens = packets(&outcome.ledger.made[..usize::from(MAX_CLASSES)]);
-    assert!(outcome.flows[0].fct.is_none() && (300..450).contains(&tokens), "{tokens}");
+    assert!(outcome.flows.at(0).fct.is_none() && (300..450).contains(&tokens), "{tokens}");
     assert_eq!(packets(&outcome.ledger.resident), 0);
     assert_eq!(run_shuffled(&scenario), outcome);
 }

@@ -120,7 +120,7 @@ fn a_transmit_queue_shows_what_waits_in_it() {
 #[test]
 fn a_lost_packet_is_sent_again() {
     let mut scenario = three_packets();
-    scenario.flows = vec![flow(0, (0, 1), 200 * 1460, Time(0))];
+    scenario.flows = vec![flow(0, (0, 1), 200 * 1460, Time(0))].into();
     scenario.topology.links[3].loss = 0.05;
     let (outcome, trace) = traced(&scenario, 0);
     let lost: Vec<&Hop> =
@@ -136,7 +136,7 @@ fn a_lost_packet_is_sent_again() {
         assert!(again.is_some(), "{packet:?} was lost and not sent again");
     }
     let again = trace.packets.iter().filter(|p| p.turn == Turn::Again).count();
-    assert_eq!(again as u32, outcome.flows[0].retransmits);
+    assert_eq!(again as u32, outcome.flows.at(0).retransmits);
     // Blocks above the hole come back in ACKs.
     assert!(trace.packets.iter().any(|p| p.header.kind == Kind::Ack && p.blocks[0].1 > 0));
     // A loss cuts the window: then there is a threshold.

@@ -41,7 +41,7 @@ fn new_reno_wide() -> priolane_core::transport::Controller {
 }
 
 fn fct(scenario: &Scenario, engine: Engine) -> Span {
-    run(scenario, drive(engine), &mut quiet()).unwrap().flows[0].fct.unwrap()
+    run(scenario, drive(engine), &mut quiet()).unwrap().flows.at(0).fct.unwrap()
 }
 
 /// n packets of 1538 B over two 10G links and, to another rack, two 40G links between them.
@@ -57,7 +57,7 @@ fn one_ten_and_a_hundred_packets_over_two_and_four_links() {
         for packets in [1, 10, 100] {
             let scenario = alone(dst, packets, Handshake::None);
             let bare = {
-                let f = &scenario.flows[0];
+                let f = &scenario.flows.at(0);
                 scenario.topology.bare_fct(&scenario.frame, f.src, f.dst, f.entropy, packets * 1460)
             };
             assert_eq!(by_hand(links, packets), bare, "{links} links, {packets} packets");
@@ -90,10 +90,10 @@ fn processing_at_hosts_delays_replies_not_arrivals() {
     let without = fct(&scenario, Engine::Window);
     scenario.host_delay = Span::from_us(3);
     let outcome = run(&scenario, drive(Engine::Window), &mut quiet()).unwrap();
-    assert_eq!(outcome.flows[0].fct, Some(without));
+    assert_eq!(outcome.flows.at(0).fct, Some(without));
     // The ACK of the last packet leaves 3 us later, travels 2 x 67.2 ns + 2 us, and is seen 3 us after that.
     let acked = without + Span(3_000_000 + 2 * 67_200 + 2_000_000 + 3_000_000);
-    assert_eq!(outcome.flows[0].fct_acked, Some(acked));
+    assert_eq!(outcome.flows.at(0).fct_acked, Some(acked));
     assert_eq!(outcome, {
         let mut wheel = run(&scenario, drive(Engine::Wheel), &mut quiet()).unwrap();
         wheel.work.events = outcome.work.events;
@@ -104,11 +104,11 @@ fn processing_at_hosts_delays_replies_not_arrivals() {
 #[test]
 fn what_arrives_at_the_instant_the_run_stops_has_not_arrived() {
     let mut scenario = alone(2, 10, Handshake::None);
-    let (start, last) = (scenario.flows[0].start, by_hand(4, 10));
+    let (start, last) = (scenario.flows.at(0).start, by_hand(4, 10));
     for engine in [Engine::Window, Engine::Wheel] {
         let mut done_by = |stop| {
             scenario.stop = Stop::At(stop);
-            run(&scenario, drive(engine), &mut quiet()).unwrap().flows[0].fct
+            run(&scenario, drive(engine), &mut quiet()).unwrap().flows.at(0).fct
         };
         assert_eq!(done_by(start + last), None, "{engine:?}");
         assert_eq!(done_by(start + last + Span(1)), Some(last), "{engine:?}");
@@ -119,7 +119,7 @@ fn what_arrives_at_the_instant_the_run_stops_has_not_arrived() {
 fn what_arrives_at_a_switch_at_the_instant_the_run_stops_has_not_left_it() {
     let mut scenario = alone(2, 1, Handshake::None);
     // 1538 B at 10 Gbps and 1 us of link.
-    let at_switch = scenario.flows[0].start + Span(1_230_400 + 1_000_000);
+    let at_switch = scenario.flows.at(0).start + Span(1_230_400 + 1_000_000);
     for engine in [Engine::Window, Engine::Wheel] {
         let mut hops_by = |stop| {
             scenario.stop = Stop::At(stop);

@@ -92,7 +92,7 @@ fn a_higher_class_takes_the_line_in_two_round_trips_and_gives_it_back() {
         high(1_080, 3_080)
     );
     // 24 MB take 2.085 ms of the line; four round trips are lost at both ends.
-    let last = outcome.flows[2..].iter().map(|f| f.fct.unwrap()).max().unwrap();
+    let last = outcome.flows.range(2..).map(|f| f.fct.unwrap()).max().unwrap();
     assert!(last < Span::from_us(2_133), "{last:?}");
     // Back: a wait, a probe, and the eight round trips of linear start with 1/8, shared by two.
     assert!(low(3_290, 3_900) > 0.98, "{}", low(3_290, 3_900));

@@ -22,7 +22,7 @@ fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
 }
 
 fn classes(rule: &Rule, flows: &[FlowSpec]) -> Vec<Class> {
-    let mut flows = flows.to_vec();
+    let mut flows = FlowList::from(flows.to_vec());
     rule.assign(&mut flows, &mut Stream::new(1, Purpose::Classes, u64::MAX));
     flows.iter().map(|flow| flow.class).collect()
 }
@@ -55,9 +55,10 @@ fn a_coflow_is_as_large_as_its_flows_together() {
     let rule = Rule::CoflowSize(vec![100, 1_000]);
     assert_eq!((classes(&rule, &flows), rule.levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
     // 60, 100, 101 bytes, without end: flows of the same number of bytes have the same place.
-    let mut told = flows;
+    let mut told = FlowList::from(flows.to_vec());
     tell_coflow_places(&mut told);
-    assert_eq!(told.map(|flow| flow.coflow_place), [2, 0, 2, 1, 2, 3, 3]);
+    let places: Vec<u32> = told.iter().map(|flow| flow.coflow_place).collect();
+    assert_eq!(places, [2, 0, 2, 1, 2, 3, 3]);
 }
 
 #[test]

@@ -15,12 +15,15 @@ fn fixture() -> Fixture {
     let mut fixture = Fixture::with_flows(3);
     fixture.scenario.rates_every = Some(Span(MS));
     fixture.outcome.stopped_at = Time(10 * MS);
-    for (flow, spec) in fixture.scenario.flows.iter_mut().enumerate() {
-        spec.size = None;
-        spec.start = Time::ZERO;
-        spec.group = flow as u16;
-    }
-    fixture.scenario.flows[2].weights = Weights { theta: Rate::from_bps(3_500_000_000), w_milli: 2_000 };
+    fixture.scenario.flows.edit_all(|flow| {
+        flow.size = None;
+        flow.start = Time::ZERO;
+        flow.group = flow.id.0 as u16;
+    });
+    fixture
+        .scenario
+        .flows
+        .edit(2, |flow| flow.weights = Weights { theta: Rate::from_bps(3_500_000_000), w_milli: 2_000 });
     let bytes_per_gbps_and_ms = 125_000;
     let mut sums = [0; 3];
     for ms in 1..=10 {
@@ -67,10 +70,10 @@ fn jain_hosts_and_minimum_rates_by_hand() {
     let all = record(&fixture, &[]).classes["all"].clone();
     // (8.2)^2 / (3 (2.2^2 + 2^2 + 4^2)) = 67.24 / 74.52.
     assert!((all.jain.unwrap() - 67.24 / 74.52).abs() < 1e-9);
-    let one_host = fixture.scenario.flows.iter().all(|flow| flow.src == fixture.scenario.flows[0].src);
+    let one_host = fixture.scenario.flows.iter().all(|flow| flow.src == fixture.scenario.flows.at(0).src);
     assert!(one_host && all.hosts == 1 && (all.host_mean.unwrap() / 1e9 - 8.2).abs() < 1e-9);
     assert_eq!(record(&fixture, std::slice::from_ref(&mrg)).classes["mrg"].below_theta, Some(0.0));
-    fixture.scenario.flows[2].weights.theta = Rate::from_bps(4_500_000_000);
+    fixture.scenario.flows.edit(2, |flow| flow.weights.theta = Rate::from_bps(4_500_000_000));
     assert_eq!(record(&fixture, &[mrg]).classes["mrg"].below_theta, Some(1.0));
 }
 
@@ -87,7 +90,7 @@ fn utility_is_that_of_the_rates_of_a_bin() {
 #[test]
 fn without_flows_that_last_there_are_no_rates() {
     let mut fixture = fixture();
-    fixture.scenario.flows.iter_mut().for_each(|flow| flow.size = Some(10));
+    fixture.scenario.flows.edit_all(|flow| flow.size = Some(10));
     let window = (Time::ZERO, Time(8 * MS));
     assert_eq!(rates((&fixture.source(), &fixture.outcome), &[], None, window), None);
 }

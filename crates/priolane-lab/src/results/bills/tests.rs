@@ -18,17 +18,17 @@ fn pair(mbps: u64, w_milli: u32) -> Weights {
 fn fixture() -> Fixture {
     let mut fixture = Fixture::with_flows(2);
     let starts = [SECOND, 2 * SECOND];
-    for (flow, start) in fixture.scenario.flows.iter_mut().zip(starts) {
-        flow.start = Time(start);
+    fixture.scenario.flows.edit_all(|flow| {
+        flow.start = Time(starts[flow.id.index()]);
         flow.group = 0;
         flow.src = priolane_core::ids::HostId(0);
-    }
-    fixture.scenario.flows[0].size = None;
-    fixture.scenario.flows[0].weights = pair(0, 2_000);
-    fixture.scenario.flows[1].size = Some(1_000_000);
-    fixture.outcome.flows[0] = FlowRecord::default();
-    fixture.outcome.flows[1].fct = Some(Span(3 * SECOND));
-    fixture.outcome.flows[1].fct_acked = Some(Span(3 * SECOND));
+    });
+    fixture.scenario.flows.edit(0, |flow| flow.size = None);
+    fixture.scenario.flows.edit(0, |flow| flow.weights = pair(0, 2_000));
+    fixture.scenario.flows.edit(1, |flow| flow.size = Some(1_000_000));
+    fixture.outcome.flows.edit(0, |flow| *flow = FlowRecord::default());
+    fixture.outcome.flows.edit(1, |flow| flow.fct = Some(Span(3 * SECOND)));
+    fixture.outcome.flows.edit(1, |flow| flow.fct_acked = Some(Span(3 * SECOND)));
     fixture.outcome.stopped_at = Time(10 * SECOND);
     let report = |s: u64| FlowSample { at: Time(s * SECOND), flow: FlowId(0), acked_bytes: s * 1_000 };
     fixture.outcome.reports = (2..=9).map(report).collect();

@@ -148,11 +148,14 @@ fn listed_flows_keep_what_is_theirs() {
     (second.class, second.deadline) = (3, Some(Time(9)));
     let list = vec![flow(8, 1, 3, None), second];
     let site = Site { group: 2, ..network.site() };
-    let flows = generate(&App::Flows(Flows { list, waits: Vec::new() }), &site).unwrap();
+    let flows =
+        generate(&App::Flows(Flows { list: FlowList::from(list), waits: Vec::new() }), &site).unwrap();
     assert_eq!(flows[0], FlowSpec { group: 2, entropy: flows[0].entropy, ..second });
     assert_eq!((flows[1].start, flows[1].size), (Time(8), None));
     assert_ne!(flows[0].entropy, flows[1].entropy);
-    let error = |list| generate(&App::Flows(Flows { list, waits: Vec::new() }), &site).unwrap_err();
+    let error = |list| {
+        generate(&App::Flows(Flows { list: FlowList::from(list), waits: Vec::new() }), &site).unwrap_err()
+    };
     assert_eq!(error(vec![]), AppError::Empty);
     assert_eq!(error(vec![flow(0, 1, 1, None)]), AppError::ToItself(HostId(1)));
     assert_eq!(error(vec![flow(0, 1, 99, None)]), AppError::UnknownHost(HostId(99)));
@@ -162,7 +165,7 @@ fn listed_flows_keep_what_is_theirs() {
 
 #[test]
 fn merged_lists_are_ordered_and_numbered() {
-    let of = |group, flows: &[FlowSpec]| flows.iter().map(|f| FlowSpec { group, ..*f }).collect::<Vec<_>>();
+    let of = |group, flows: &[FlowSpec]| flows.iter().map(|f| FlowSpec { group, ..*f }).collect::<FlowList>();
     let first = of(0, &[flow(5, 9, 1, None), flow(5, 9, 2, None), flow(7, 0, 1, None)]);
     let second = of(1, &[flow(4, 3, 1, None), flow(5, 2, 1, None)]);
     let merged = merge(vec![second.clone(), first.clone()]);
@@ -177,13 +180,13 @@ fn offered_load_counts_hosts_core_payload_and_wire() {
     let (host_rate, core_rate_bps) = (Rate::from_gbps(1), 2_000_000_000);
     let fabric = Fabric { rack: &rack, host_rate, core_rate_bps, frame: Frame::ETHERNET };
     let us = |us| Span::from_us(us).0;
-    let flows = [
+    let flows = FlowList::from_iter([
         flow(us(1), 0, 1, Some(1460)),
         flow(us(2), 0, 2, Some(2920)),
         flow(us(3), 1, 2, None),
         flow(us(0), 1, 2, Some(999)),
         flow(us(101), 1, 2, Some(999)),
-    ];
+    ]);
     let window = Window { from: Time(us(1)), until: Time(us(101)) };
     let got = offered(&flows, &fabric, window);
     assert_eq!((got.flows, got.endless), (2, 1));

@@ -40,7 +40,9 @@ fn the_mean_load_is_the_asked_one_whatever_the_bursts() {
     for bursts in [Bursts::PerHost, Bursts::PerPair] {
         for (burst_load, burst_flows) in [(0.5, 1), (0.7, 4), (2.0, 4), (5.0, 40)] {
             let flows = generate(&on_off(bursts, burst_load, burst_flows), &site).unwrap();
-            let load = offered(&flows, &fabric, window).host_load(site.hosts, Counts::Payload).unwrap();
+            let load = offered(&flows.iter().copied().collect(), &fabric, window)
+                .host_load(site.hosts, Counts::Payload)
+                .unwrap();
             // 3125 flows a second of each of 16 hosts: 200,000, in cycles of n flows whose lengths deviate by
             // 1/sqrt(n): one standard error is 0.22 %, and some more as 240 pairs end within a cycle.
             assert!((load / 0.5 - 1.0).abs() < 0.01, "{bursts:?} {burst_load} {burst_flows}: {load}");

@@ -17,7 +17,7 @@ fn host_load(value: f64) -> Load {
 fn measured(flows: &[FlowSpec], site: &Site) -> Offered {
     let Site { rack, host_rate, core_rate_bps, frame, .. } = *site;
     let window = Window { from: Time::ZERO, until: flows.last().unwrap().start };
-    offered(flows, &Fabric { rack, host_rate, core_rate_bps, frame }, window)
+    offered(&flows.iter().copied().collect(), &Fabric { rack, host_rate, core_rate_bps, frame }, window)
 }
 
 /// What a flow is besides its destination, which hangs on the hosts there are.

@@ -25,7 +25,7 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
     let site = Site { hosts: &workers, ..network.site() };
     let Traffic { flows, waits } = traffic(&App::Ring(ring(100)), &site).unwrap();
     assert_eq!((flows.len(), waits.len()), (24, 21));
-    let by_id: BTreeMap<FlowId, &FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
+    let by_id: BTreeMap<FlowId, FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
     for wait in &waits {
         let (flow, before) = (by_id[&wait.flow], by_id[&wait.after[0]]);
         // All that a worker waits for is what it was sent itself: no news between hosts.
@@ -37,7 +37,7 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
         assert!(!same || before.size == flow.size, "{before:?} {flow:?}");
     }
     for iteration in [0, 1].map(CoflowId::new) {
-        let own: Vec<&FlowSpec> = flows.iter().filter(|flow| flow.coflow == iteration).collect();
+        let own: Vec<FlowSpec> = flows.iter().filter(|flow| flow.coflow == iteration).collect();
         // Each of three parts goes four hops.
         assert_eq!(own.iter().filter_map(|flow| flow.size).sum::<u64>(), 4 * 100);
         for (from, to) in [(5, 2), (2, 9), (9, 5)] {

@@ -1,6 +1,7 @@
 //! What happens at a host by plan.
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::FlowId;
 use priolane_core::units::Time;
 
@@ -14,9 +15,8 @@ use crate::wire::{Due, Kind};
 /// What the applications and the experiment do at this host, in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    /// Flows that start here: when, and index in the flow list.
-    pub(super) opens: Vec<(Time, u32)>,
-    pub(super) next_open: usize,
+    /// Flows that start here.
+    pub(super) opens: Opens,
     pub(super) controls: Vec<ScheduledControl>,
     pub(super) next_control: usize,
     /// Flows that will be aborted and have not ended yet.
@@ -31,6 +31,57 @@ pub(super) struct Agenda {
     pub(super) gate: Option<Box<Gate>>,
 }
 
+/// Flows that start when the flow list says, in order.
+#[derive(Debug, Default)]
+pub(super) struct Opens {
+    /// By their indices in the flow list.
+    flows: Vec<u32>,
+    /// How many of them have started.
+    opened: usize,
+    /// When the next one starts, if there is one.
+    start: Time,
+}
+
+impl Opens {
+    /// So many flows will be planned.
+    pub(super) fn expect(&mut self, flows: usize) {
+        self.flows.reserve_exact(flows);
+    }
+
+    /// One more flow, which starts after all others.
+    pub(super) fn plan(&mut self, start: Time, flow: u32) {
+        if self.opened == self.flows.len() {
+            self.start = start;
+        }
+        self.flows.push(flow);
+    }
+
+    /// The next flow, and when it starts.
+    fn next(&self) -> Option<(Time, u32)> {
+        self.flows.get(self.opened).map(|&flow| (self.start, flow))
+    }
+
+    /// The next flow starts.
+    fn open(&mut self, list: &FlowList) {
+        self.opened += 1;
+        self.look_up(list);
+    }
+
+    /// A flow that has not started shall not.
+    fn cancel(&mut self, flow: FlowId, list: &FlowList) {
+        if let Some(ahead) = self.flows[self.opened..].iter().position(|&planned| planned == flow.0) {
+            self.flows.remove(self.opened + ahead);
+            self.look_up(list);
+        }
+    }
+
+    fn look_up(&mut self, list: &FlowList) {
+        if let Some(&next) = self.flows.get(self.opened) {
+            self.start = list.start(next as usize);
+        }
+    }
+}
+
 impl Agenda {
     pub(super) fn next(&self) -> Due {
         let control = self.controls.get(self.next_control);
@@ -43,7 +94,7 @@ impl Agenda {
 
     /// The next flow to start, by its index in the flow list, and when.
     pub(super) fn next_open(&self) -> Option<(Time, u32)> {
-        let planned = self.opens.get(self.next_open).copied();
+        let planned = self.opens.next();
         let released = self.reactions.as_ref().and_then(|reactions| reactions.next());
         let held = self.gate.as_ref().and_then(|gate| gate.next());
         let named = |(start, flow): (Time, FlowId)| (start, flow.0);
@@ -51,27 +102,24 @@ impl Agenda {
     }
 
     /// A flow that has not started shall not.
-    pub(super) fn cancel(&mut self, flow: FlowId) {
-        let planned = self.opens[self.next_open..].iter().position(|&(_, f)| f == flow.0);
-        if let Some(ahead) = planned {
-            self.opens.remove(self.next_open + ahead);
-        }
+    pub(super) fn cancel(&mut self, flow: FlowId, list: &FlowList) {
+        self.opens.cancel(flow, list);
     }
 
     /// The next flow starts.
-    fn open_next(&mut self, flows: &[FlowSpec]) -> Option<FlowSpec> {
+    fn open_next(&mut self, flows: &FlowList) -> Option<FlowSpec> {
         let (start, flow) = self.next_open()?;
         let next = Some((start, FlowId(flow)));
         match (&mut self.reactions, &mut self.gate) {
             (Some(reactions), _) if reactions.next() == next => reactions.start_next(),
             (_, Some(gate)) if gate.next() == next => gate.ask_again(),
-            _ => self.next_open += 1,
+            _ => self.opens.open(flows),
         }
-        Some(FlowSpec { start, ..flows[flow as usize] })
+        Some(FlowSpec { start, ..flows.at(flow as usize) })
     }
 
     /// The next flow starts, unless its application holds it back: with the class and weights that it gets.
-    pub(super) fn issue_next(&mut self, flows: &[FlowSpec], now: Time) -> Option<FlowSpec> {
+    pub(super) fn issue_next(&mut self, flows: &FlowList, now: Time) -> Option<FlowSpec> {
         let mut flow = self.open_next(flows)?;
         if let Some(gate) = &mut self.gate {
             flow.class = gate.open(&flow, now)?;

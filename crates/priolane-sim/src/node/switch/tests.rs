@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::flows::FlowList;
 use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::port::{Alpha, Buffer, Fifo, Limit, SortBy, Strict};
 use priolane_core::rng::{Purpose, Stream};
@@ -39,7 +39,7 @@ fn scenario(memory: SharedBuffer) -> Scenario {
         switch: SwitchSpec { memory: Some(memory), lossless: None },
         host_delay: Span::ZERO,
         measuring: Measuring::default(),
-        flows: Vec::<FlowSpec>::new(),
+        flows: FlowList::default(),
         waits: Vec::new(),
         outages: Outages::default(),
         admission: priolane_core::admit::Policy::None,

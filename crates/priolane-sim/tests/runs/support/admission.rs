@@ -61,10 +61,10 @@ pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
         unreachable!("the window machine")
     };
     window.monitor = scenario.rates_every.or(Some(Span::from_us(40)));
-    for flow in &mut scenario.flows {
+    scenario.flows.edit_all(|flow| {
         let allowed = Span::from_us(draw.pick(&[0, 0, 60, 400, 9_000]));
         flow.deadline = (allowed > Span::ZERO).then(|| flow.start + allowed);
-    }
+    });
     scenario.on_downgrade = (0..3)
         .map(|_| {
             draw.pick(&[

@@ -203,7 +203,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         switch: SwitchSpec::default(),
         host_delay: Span::ZERO,
         measuring: Measuring::default(),
-        flows,
+        flows: flows.into(),
         waits: Vec::new(),
         outages: Outages::default(),
         controls: Vec::new(),

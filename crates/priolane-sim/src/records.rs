@@ -1,0 +1,212 @@
+//! What became of each flow, as a list that keeps the times of each in 16 bytes.
+//!
+//! What becomes of few flows (retransmissions, other classes than asked for, waits) takes memory only where two flows differ
+//! in it.
+
+use priolane_core::packed::{Column, Columns, PackedList};
+use priolane_core::units::{Span, Time};
+
+use crate::outcome::{Began, FlowRecord};
+use crate::scenario::ClassSpan;
+
+/// Records of flows, in the order of the flow list.
+pub type FlowRecords = PackedList<RecordColumns>;
+
+/// A span that may not be known: one more than its picoseconds, 0 where it is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known(u64);
+
+impl Known {
+    /// What `bits` says.
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// As a word, 0 where nothing is known.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The span, if it is known.
+    pub(crate) fn span(self) -> Option<Span> {
+        self.0.checked_sub(1).map(Span)
+    }
+}
+
+impl From<Option<Span>> for Known {
+    fn from(span: Option<Span>) -> Self {
+        Self(span.map_or(0, |span| span.0.saturating_add(1)))
+    }
+}
+
+/// From the start of a flow to its ends at the receiver and at the sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) fct: Known,
+    pub(crate) fct_acked: Known,
+}
+
+/// How [`FlowRecords`] keeps its records.
+#[derive(Clone, Debug, Default)]
+pub struct RecordColumns {
+    times: Vec<Times>,
+    classes: Column<ClassSpan>,
+    began: Column<Began>,
+    held: Column<Span>,
+    moves: Column<u32>,
+    retransmits: Column<u32>,
+    timeouts: Column<u32>,
+    missing: Column<u64>,
+}
+
+impl Columns for RecordColumns {
+    type Item = FlowRecord;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    fn at(&self, place: usize) -> FlowRecord {
+        let Times { fct, fct_acked } = self.times[place];
+        FlowRecord {
+            began: self.began.at(place),
+            fct: fct.span(),
+            fct_acked: fct_acked.span(),
+            class: self.classes.at(place),
+            held: self.held.at(place),
+            moves: self.moves.at(place),
+            retransmits: self.retransmits.at(place),
+            timeouts: self.timeouts.at(place),
+            missing: self.missing.at(place),
+        }
+    }
+
+    fn set(&mut self, place: usize, record: FlowRecord) {
+        self.times[place] = Times { fct: record.fct.into(), fct_acked: record.fct_acked.into() };
+        self.classes.set(place, record.class);
+        self.began.set(place, record.began);
+        self.held.set(place, record.held);
+        self.moves.set(place, record.moves);
+        self.retransmits.set(place, record.retransmits);
+        self.timeouts.set(place, record.timeouts);
+        self.missing.set(place, record.missing);
+    }
+
+    fn push(&mut self, record: FlowRecord) {
+        self.times.push(Times { fct: record.fct.into(), fct_acked: record.fct_acked.into() });
+        self.classes.push(record.class);
+        self.began.push(record.began);
+        self.held.push(record.held);
+        self.moves.push(record.moves);
+        self.retransmits.push(record.retransmits);
+        self.timeouts.push(record.timeouts);
+        self.missing.push(record.missing);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.times.truncate(len);
+        self.classes.truncate(len);
+        self.began.truncate(len);
+        self.held.truncate(len);
+        self.moves.truncate(len);
+        self.retransmits.truncate(len);
+        self.timeouts.truncate(len);
+        self.missing.truncate(len);
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.times.reserve(more);
+    }
+}
+
+impl RecordColumns {
+    /// Records with these times of flows of these classes, which had no adventures.
+    pub(crate) fn new(times: Vec<Times>, classes: impl Iterator<Item = ClassSpan>) -> Self {
+        let len = times.len();
+        let mut columns = Self {
+            times,
+            classes: Column::default(),
+            began: Column::alike(len, Began::AsPlanned),
+            held: Column::alike(len, Span::ZERO),
+            moves: Column::alike(len, 0),
+            retransmits: Column::alike(len, 0),
+            timeouts: Column::alike(len, 0),
+            missing: Column::alike(len, 0),
+        };
+        classes.for_each(|class| columns.classes.push(class));
+        columns
+    }
+
+    /// Reckons times from the starts of flows, `planned` one by one: `fct` was from time zero, and `fct_acked` without what
+    /// a flow was held back.
+    pub(crate) fn reckon_from_starts(&mut self, planned: impl Iterator<Item = Time>) {
+        for (place, (times, planned)) in self.times.iter_mut().zip(planned).enumerate() {
+            let start = match self.began.at(place) {
+                Began::At(start) => start,
+                _ => planned,
+            };
+            times.fct = times.fct.span().map(|fct| fct - start.since(Time::ZERO)).into();
+            times.fct_acked = times.fct_acked.span().map(|elapsed| self.held.at(place) + elapsed).into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use priolane_core::rng::{Purpose, Stream};
+
+    /// A record of which one in `few` has what few have.
+    fn drawn(draw: &mut Stream, few: u64) -> FlowRecord {
+        let span = |draw: &mut Stream| match draw.below(3) {
+            0 => None,
+            1 => Some(Span(draw.below(2))),
+            _ => Some(Span(draw.bits() >> 3)),
+        };
+        let mut some = |bits: u32| if draw.below(few) == 0 { draw.bits() >> (64 - bits) } else { 0 };
+        let class = ClassSpan {
+            asked: some(4) as u8,
+            given: some(4) as u8,
+            first: some(4) as u8,
+            last: some(4) as u8,
+        };
+        let [began, held, moves, retransmits, timeouts, missing] = [61, 61, 32, 32, 32, 48].map(&mut some);
+        FlowRecord {
+            began: match began % 3 {
+                _ if began == 0 => Began::AsPlanned,
+                0 => Began::Never,
+                1 => Began::NotIssued,
+                _ => Began::At(Time(began)),
+            },
+            fct: span(draw),
+            fct_acked: span(draw),
+            class,
+            held: Span(held),
+            moves: moves as u32,
+            retransmits: retransmits as u32,
+            timeouts: timeouts as u32,
+            missing,
+        }
+    }
+
+    #[test]
+    fn records_come_out_as_they_went_in() {
+        let mut draw = Stream::new(1, Purpose::Ties, 0);
+        for few in [1, 3, 50, u64::MAX] {
+            let mut plain: Vec<FlowRecord> = (0..300).map(|_| drawn(&mut draw, few)).collect();
+            let mut records = FlowRecords::from(plain.clone());
+            for _ in 0..100 {
+                let (place, record) = (draw.below(300) as usize, drawn(&mut draw, few));
+                records.edit(place, |old| *old = record);
+                plain[place] = record;
+            }
+            assert!(records.iter().eq(plain.iter().copied()));
+            records.retain(|record| record.fct.is_some());
+            plain.retain(|record| record.fct.is_some());
+            assert_eq!(records, FlowRecords::from(plain.clone()));
+            records.truncate(9);
+            assert!(records.iter().eq(plain[..9].iter().copied()));
+        }
+    }
+}
