@@ -24,10 +24,25 @@ impl PerByte {
         }
     }
 
+    #[inline(never)]
+    fn step(self, bytes: u16) -> Step {
+        let due = u128::from(bytes) * self.numerator;
+        let (whole, remainder) = (Span((due / self.denominator) as u64), due % self.denominator);
+        Step { bytes, whole, remainder }
+    }
+
     /// What `bytes` take, rounded down.
     pub(super) fn span(self, bytes: u64) -> Span {
         Span((u128::from(bytes) * self.numerator / self.denominator) as u64)
     }
+}
+
+/// What a size takes: whole picoseconds, and a remainder over the denominator.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    bytes: u16,
+    whole: Span,
+    remainder: u128,
 }
 
 #[derive(Clone, Debug)]
@@ -37,11 +52,13 @@ pub(super) struct Bucket {
     tat: Time,
     /// Remainder of `tat` below a picosecond, in picoseconds over the denominator.
     remainder: u128,
+    /// Of the size that was charged last: most are like the one before, and a division takes longer than all else.
+    step: Step,
 }
 
 impl Bucket {
     pub(super) fn new(per_byte: PerByte, burst: Span) -> Self {
-        Self { per_byte, burst, tat: Time::ZERO, remainder: 0 }
+        Self { per_byte, burst, tat: Time::ZERO, remainder: 0, step: per_byte.step(0) }
     }
 
     /// The earliest instant at which a service may start.
@@ -65,8 +82,15 @@ impl Bucket {
             self.tat = t;
             self.remainder = 0;
         }
-        let due = u128::from(bytes) * self.per_byte.numerator + self.remainder;
-        self.tat += Span((due / self.per_byte.denominator) as u64);
-        self.remainder = due % self.per_byte.denominator;
+        if bytes != self.step.bytes {
+            self.step = self.per_byte.step(bytes);
+        }
+        self.tat += self.step.whole;
+        // Both are below the denominator.
+        self.remainder += self.step.remainder;
+        if self.remainder >= self.per_byte.denominator {
+            self.remainder -= self.per_byte.denominator;
+            self.tat += Span(1);
+        }
     }
 }
