@@ -41,16 +41,16 @@ struct Levels {
 }
 
 impl Levels {
-    /// Of a flow of which `new` bytes were sent, and so many again.
-    fn at(config: &Config, new: u64, again: u64) -> Self {
+    /// Of a flow of which `next` is the first byte not sent.
+    fn at(config: &Config, next: u64, &Sent { retransmitted: again, .. }: &Sent) -> Self {
         let find = |ladder: &Ladder| match ladder.count() {
             // More of the stream takes at least as many bytes more.
             Count::StreamOffset => {
-                let level = ladder.level(new);
+                let level = ladder.level(next);
                 (level, ladder.end_of(level).saturating_add(again))
             }
             Count::BytesSent => {
-                let level = ladder.level(new + again);
+                let level = ladder.level(next + again);
                 (level, ladder.end_of(level))
             }
         };
@@ -187,9 +187,9 @@ impl<C: CongestionControl> Sender<C> {
             queued: 0,
             gate: Gate::Open,
             planned: None,
+            levels: Levels::at(config, 0, &sent),
             sent,
             promotion: Promotion::NONE,
-            levels: Levels::at(config, 0, 0),
         }
     }
 
@@ -439,7 +439,7 @@ impl<C: CongestionControl> Sender<C> {
     /// More was sent, or the ladders have changed.
     pub(super) fn find_levels(&mut self, config: &Config) {
         let before = self.levels.class;
-        self.levels = Levels::at(config, self.next, self.sent.retransmitted);
+        self.levels = Levels::at(config, self.next, &self.sent);
         if self.levels.class != before {
             self.tell_class();
         }
