@@ -11,7 +11,7 @@ use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
 use super::drive::Ending;
-use super::sheaf::{Inboxes, MAX_LENGTH, Piece, Sheaf};
+use super::sheaf::{Inboxes, MAX_LENGTH, Sheaf, Stock, nodes_of};
 use crate::node::estimator::Posted;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Readings, RunError};
@@ -47,10 +47,7 @@ pub(crate) struct LazyWire<B> {
     part: usize,
     /// By part that the packets go to, then by slot; that of the current window is with its `Inboxes`.
     rings: Vec<[Sheaf<B>; SLOTS as usize]>,
-    /// Empty ones whose window is over: few windows have packets, and only those take memory.
-    spare: Vec<Sheaf<B>>,
-    /// Of sheaves whose window is over.
-    spare_pieces: Vec<Piece<B>>,
+    stock: Stock<B>,
     /// By slot: one bit per node that lives in that window whether or not something arrives.
     alive: Vec<u64>,
     words: usize,
@@ -128,8 +125,7 @@ impl<B: Body> LazyWire<B> {
         Self {
             part,
             rings: (0..parts).map(|_| std::array::from_fn(|_| Sheaf::default())).collect(),
-            spare: Vec::new(),
-            spare_pieces: Vec::new(),
+            stock: Stock::new(nodes),
             far_abroad: (0..parts).map(|_| Vec::new()).collect(),
             posted: Vec::new(),
             alive: vec![0; words * SLOTS as usize],
@@ -157,11 +153,6 @@ impl<B: Body> LazyWire<B> {
         self.alive[slot(window) * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
-    /// How many nodes the network has, of all parts.
-    fn nodes(&self) -> usize {
-        self.far_wake.len()
-    }
-
     /// Whole windows in a span below [`NEAR`], without a division.
     #[inline]
     fn windows_in(&self, offset: u64) -> u64 {
@@ -187,18 +178,12 @@ impl<B: Body> LazyWire<B> {
 
     /// Adds a packet to those of `window`, in which it arrives.
     fn push(&mut self, window: u64, at: Time, to: Ingress, packet: &Packet<B>) {
-        let nodes = self.nodes();
-        let mut pieces = std::mem::take(&mut self.spare_pieces);
-        self.sheaf(to.part(), window).push(at, to, packet, (nodes, &mut pieces));
-        self.spare_pieces = pieces;
+        self.rings[to.part()][slot(window)].push(at, to, packet, &mut self.stock);
     }
 
     /// Takes in what other parts sent for this one to arrive in `window`.
     pub(super) fn take_in(&mut self, window: u64, sent: &mut Sheaf<B>) {
-        let nodes = self.nodes();
-        let mut pieces = std::mem::take(&mut self.spare_pieces);
-        self.sheaf(self.part, window).append(sent, (nodes, &mut pieces));
-        self.spare_pieces = pieces;
+        self.rings[self.part][slot(window)].append(sent, &mut self.stock);
     }
 
     /// A packet for this part arrives beyond the ring, or did as it was sent.
@@ -227,11 +212,7 @@ impl<B: Body> LazyWire<B> {
         let mut sheaf = std::mem::take(&mut self.rings[self.part][slot]);
         nodes.clear();
         for (w, bits) in self.alive[slot * self.words..][..self.words].iter_mut().enumerate() {
-            let mut rest = std::mem::take(bits) | sheaf.take_alive(w);
-            while rest != 0 {
-                nodes.push(NodeId((w * 64) as u32 + rest.trailing_zeros()));
-                rest &= rest - 1;
-            }
+            nodes_of(w, std::mem::take(bits) | sheaf.take_alive(w)).for_each(|node| nodes.push(node));
         }
         arrange(nodes);
         inboxes.deal(sheaf, Time(self.end.0 - self.length));
@@ -244,23 +225,13 @@ impl<B: Body> LazyWire<B> {
             sheaf.keep_from(end, Time(self.end.0 - self.length));
             self.rings[self.part][slot(self.window)] = sheaf;
         } else {
-            sheaf.end(&mut self.spare_pieces);
-            // One that nothing was ever written to has nothing to spare.
-            if !sheaf.is_bare() {
-                self.spare.push(sheaf);
-            }
+            sheaf.end(&mut self.stock);
         }
     }
 
-    /// The packets for `part` in `window`, which lies in the ring, for some to be added.
+    /// The packets for `part` in `window`, which lies in the ring.
     pub(super) fn sheaf(&mut self, part: usize, window: u64) -> &mut Sheaf<B> {
-        let sheaf = &mut self.rings[part][slot(window)];
-        if sheaf.is_bare()
-            && let Some(spare) = self.spare.pop()
-        {
-            *sheaf = spare;
-        }
-        sheaf
+        &mut self.rings[part][slot(window)]
     }
 
     /// What goes to `part` and lies beyond the ring.

@@ -80,7 +80,37 @@ pub(super) struct Letter<B> {
 }
 
 /// Places for letters.
-pub(super) type Piece<B> = Box<[Letter<B>; PIECE]>;
+type Piece<B> = Box<[Letter<B>; PIECE]>;
+
+/// What sheaves of windows that are over were made of, for those of windows to come: only windows that have packets take
+/// memory.
+#[derive(Debug)]
+pub(super) struct Stock<B> {
+    /// Words of nodes of the network.
+    words: usize,
+    pieces: Vec<Piece<B>>,
+    /// Without pieces.
+    sheaves: Vec<Sheaf<B>>,
+}
+
+impl<B: Body> Stock<B> {
+    /// For sheaves of a network of so many nodes.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { words: nodes.div_ceil(64), pieces: Vec::new(), sheaves: Vec::new() }
+    }
+
+    fn piece(&mut self) -> Piece<B> {
+        self.pieces.pop().unwrap_or_else(|| Box::new([Letter::default(); PIECE]))
+    }
+
+    fn sheaf(&mut self) -> Sheaf<B> {
+        self.sheaves.pop().unwrap_or_else(|| Sheaf {
+            pieces: Vec::new(),
+            len: 0,
+            chains: vec![Chains::EMPTY; self.words].into_boxed_slice(),
+        })
+    }
+}
 
 /// A place that is to be written with a letter.
 pub(super) struct Free<'a, B> {
@@ -112,9 +142,21 @@ impl Chains {
 
     /// Takes the chain of `node`: the letter that was written last.
     #[inline]
-    fn take(&mut self, node: usize) -> u32 {
-        std::mem::replace(&mut self.last[node % 64], NO_LETTER)
+    fn take(&mut self, node: NodeId) -> u32 {
+        std::mem::replace(&mut self.last[node.index() % 64], NO_LETTER)
     }
+}
+
+/// The nodes of the bits of word `w`, in order.
+#[inline]
+pub(super) fn nodes_of(w: usize, mut bits: u64) -> impl Iterator<Item = NodeId> {
+    std::iter::from_fn(move || {
+        (bits != 0).then(|| {
+            let node = NodeId((w * 64) as u32 + bits.trailing_zeros());
+            bits &= bits - 1;
+            node
+        })
+    })
 }
 
 impl<B> Default for Sheaf<B> {
@@ -139,11 +181,6 @@ impl<B: Body> Sheaf<B> {
         self.len == 0
     }
 
-    /// Whether nothing was ever written to it.
-    pub(super) fn is_bare(&self) -> bool {
-        self.chains.is_empty()
-    }
-
     /// The next place, to be written with a letter to `node`; `None` if there must be more places first.
     // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
@@ -157,43 +194,33 @@ impl<B: Body> Sheaf<B> {
         Some(Free { letter, before })
     }
 
-    /// Makes a place for one more letter to any of so many nodes, of the `spare` pieces if there are.
-    fn reserve(&mut self, nodes: usize, spare: &mut Vec<Piece<B>>) {
+    /// As `next`, with more places of the `stock` if there must be.
+    fn make(&mut self, node: NodeId, stock: &mut Stock<B>) -> Option<Free<'_, B>> {
+        if self.chains.is_empty() {
+            *self = stock.sheaf();
+        }
         if self.len == self.pieces.len() * PIECE {
-            self.pieces.push(spare.pop().unwrap_or_else(|| Box::new([Letter::default(); PIECE])));
+            self.pieces.push(stock.piece());
         }
-        if self.is_bare() {
-            self.chains = vec![Chains::EMPTY; nodes.div_ceil(64)].into_boxed_slice();
-        }
+        self.next(node)
     }
 
-    /// Adds a packet that goes to one of `nodes` nodes.
-    pub(super) fn push(
-        &mut self,
-        at: Time,
-        to: Ingress,
-        packet: &Packet<B>,
-        (nodes, spare): (usize, &mut Vec<Piece<B>>),
-    ) {
-        self.reserve(nodes, spare);
-        if let Some(free) = self.next(to.node()) {
+    /// Adds a packet.
+    pub(super) fn push(&mut self, at: Time, to: Ingress, packet: &Packet<B>, stock: &mut Stock<B>) {
+        if let Some(free) = self.make(to.node(), stock) {
             free.write(at, to, packet, |_| {});
         }
     }
 
-    /// Takes all that is in `other`, which goes to some of `nodes` nodes; its pieces remain its own.
-    pub(super) fn append(&mut self, other: &mut Self, (nodes, spare): (usize, &mut Vec<Piece<B>>)) {
+    /// Takes all that is in `other`; its places remain its own.
+    pub(super) fn append(&mut self, other: &mut Self, stock: &mut Stock<B>) {
         for (w, chains) in other.chains.iter_mut().enumerate() {
-            let mut rest = std::mem::take(&mut chains.alive);
-            while rest != 0 {
-                let node = w * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
+            for node in nodes_of(w, std::mem::take(&mut chains.alive)) {
                 let mut place = chains.take(node) as usize;
                 while place != NO_LETTER as usize {
                     let letter = other.pieces[place / PIECE][place % PIECE];
                     place = low(letter.tag);
-                    self.reserve(nodes, spare);
-                    if let Some(free) = self.next(NodeId(node as u32)) {
+                    if let Some(free) = self.make(node, stock) {
                         *free.letter = Letter { tag: key(letter.tag, free.before as usize), ..letter };
                     }
                 }
@@ -225,10 +252,14 @@ impl<B: Body> Sheaf<B> {
         self.len = kept;
     }
 
-    /// Ends the window, which all nodes have lived through: its pieces are `spare`.
-    pub(super) fn end(&mut self, spare: &mut Vec<Piece<B>>) {
-        self.len = 0;
-        spare.append(&mut self.pieces);
+    /// Ends the window, which all nodes have lived through: what it was made of goes to the `stock`.
+    pub(super) fn end(mut self, stock: &mut Stock<B>) {
+        // One that nothing was ever written to has nothing to give.
+        if !self.chains.is_empty() {
+            self.len = 0;
+            stock.pieces.append(&mut self.pieces);
+            stock.sheaves.push(self);
+        }
     }
 }
 
@@ -258,7 +289,7 @@ impl<B: Body> Inboxes<B> {
     #[inline]
     pub(crate) fn of(&mut self, node: NodeId) -> Inbox<'_, B> {
         let chains = self.sheaf.chains.get_mut(node.index() / 64);
-        let last = chains.map_or(NO_LETTER, |chains| chains.take(node.index()));
+        let last = chains.map_or(NO_LETTER, |chains| chains.take(node));
         Inbox { inboxes: self, last }
     }
 
@@ -371,9 +402,9 @@ mod tests {
     #[test]
     fn each_node_finds_its_own_once_in_order_and_with_its_note() {
         let mut draw = Stream::new(3, Purpose::Ties, 0);
-        let (mut spare, mut abroad, mut pieces) = (Sheaf::<()>::default(), Sheaf::default(), Vec::new());
+        let (mut abroad, mut stock) = (Sheaf::<()>::default(), Stock::new(NODES));
         for _ in 0..300 {
-            let mut sheaf = std::mem::replace(&mut abroad, spare);
+            let mut sheaf = std::mem::take(&mut abroad);
             let mut model = vec![Vec::new(); NODES];
             for rank in 0..draw.below(4 * PIECE as u64) {
                 let node = if draw.chance(0.4) { 66 } else { draw.below(NODES as u64) };
@@ -381,10 +412,10 @@ mod tests {
                     (START + Span(draw.below(50)), Ingress::new(NodeId(node as u32), rank as u32, 0));
                 let packet = Packet { header: Header { rank, ..Header::default() }, body: () };
                 let through = if draw.chance(0.3) { &mut abroad } else { &mut sheaf };
-                through.push(at, to, &packet, (NODES, &mut pieces));
+                through.push(at, to, &packet, &mut stock);
                 model[node as usize].push((at.0, rank, rank as u32 + 1));
             }
-            sheaf.append(&mut abroad, (NODES, &mut pieces));
+            sheaf.append(&mut abroad, &mut stock);
             assert!(abroad.is_empty() && (0..2).all(|w| abroad.take_alive(w) == 0));
             let alive = [sheaf.take_alive(0), sheaf.take_alive(1)];
             let mut inboxes = Inboxes::default();
@@ -398,8 +429,7 @@ mod tests {
                 assert_eq!(found.collect::<Vec<_>>(), *expected);
                 assert_eq!(inboxes.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
             }
-            spare = inboxes.take_sheaf();
-            spare.end(&mut pieces);
+            inboxes.take_sheaf().end(&mut stock);
         }
     }
 }
