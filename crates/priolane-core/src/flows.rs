@@ -113,17 +113,6 @@ impl Columns for FlowColumns {
         self.weights.push(flow.weights);
     }
 
-    fn truncate(&mut self, len: usize) {
-        self.entries.truncate(len);
-        self.groups.truncate(len);
-        self.classes.truncate(len);
-        self.id_beyond_place.truncate(len);
-        self.deadlines.truncate(len);
-        self.coflows.truncate(len);
-        self.coflow_places.truncate(len);
-        self.weights.truncate(len);
-    }
-
     fn reserve(&mut self, more: usize) {
         self.entries.reserve(more);
     }

@@ -68,12 +68,6 @@ impl<T: Copy + PartialEq> Column<T> {
     pub fn bytes(&self) -> usize {
         self.own.capacity() * size_of::<T>()
     }
-
-    /// Keeps the first `len` items.
-    pub fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-        self.own.truncate(len);
-    }
 }
 
 /// How the items of a list are kept.
@@ -97,9 +91,6 @@ pub trait Columns: Clone + Default {
 
     /// One more item.
     fn push(&mut self, item: Self::Item);
-
-    /// Keeps the first `len` items.
-    fn truncate(&mut self, len: usize);
 
     /// Makes room for so many more.
     fn reserve(&mut self, more: usize);
@@ -205,20 +196,14 @@ impl<C: Columns> PackedList<C> {
 
     /// Keeps the first `len` items.
     pub fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        if len < self.len() {
+            *self = self.range(..len).collect();
+        }
     }
 
     /// Keeps the items of which this is true.
-    pub fn retain(&mut self, mut keep: impl FnMut(&C::Item) -> bool) {
-        let mut kept = 0;
-        for place in 0..self.len() {
-            let item = self.0.at(place);
-            if keep(&item) {
-                self.0.set(kept, item);
-                kept += 1;
-            }
-        }
-        self.0.truncate(kept);
+    pub fn retain(&mut self, keep: impl FnMut(&C::Item) -> bool) {
+        *self = self.iter().filter(keep).collect();
     }
 
     /// Sorts by a key; items with the same one keep their order.
@@ -325,12 +310,7 @@ mod tests {
             let (mut column, mut plain) = (Column::default(), Vec::new());
             for _ in 0..400 {
                 match draw.below(8) {
-                    0 => {
-                        let len = plain.len() - draw.below(1 + plain.len() as u64 / 4) as usize;
-                        column.truncate(len);
-                        plain.truncate(len);
-                    }
-                    1..4 if !plain.is_empty() => {
+                    0..4 if !plain.is_empty() => {
                         let (place, value) = (draw.below(plain.len() as u64) as usize, draw.below(values));
                         column.set(place, value);
                         plain[place] = value;

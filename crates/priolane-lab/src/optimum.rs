@@ -113,7 +113,10 @@ pub fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
 /// What each flow has while all are active.
 fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
     let mut of_machine: BTreeMap<(u16, u16), u32> = BTreeMap::new();
-    let key = |place: usize| (scenario.flows.at(place).src.0, scenario.flows.at(place).group);
+    let key = |place: usize| {
+        let flow = scenario.flows.at(place);
+        (flow.src.0, flow.group)
+    };
     for &place in flows {
         *of_machine.entry(key(place)).or_default() += 1;
     }

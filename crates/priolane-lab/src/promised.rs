@@ -70,7 +70,7 @@ fn of_run(run: &Run) -> Result<Promised, InputError> {
         }
     };
     let flow = |(i, &place): (usize, &usize)| {
-        let spec = &built.scenario.flows.at(place);
+        let spec = built.scenario.flows.at(place);
         let pair = optimum.pairs[i];
         PromisedFlow {
             flow: spec.id.0,

@@ -104,17 +104,6 @@ impl Columns for RecordColumns {
         self.missing.push(record.missing);
     }
 
-    fn truncate(&mut self, len: usize) {
-        self.times.truncate(len);
-        self.classes.truncate(len);
-        self.began.truncate(len);
-        self.held.truncate(len);
-        self.moves.truncate(len);
-        self.retransmits.truncate(len);
-        self.timeouts.truncate(len);
-        self.missing.truncate(len);
-    }
-
     fn reserve(&mut self, more: usize) {
         self.times.reserve(more);
     }

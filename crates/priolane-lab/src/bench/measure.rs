@@ -176,11 +176,8 @@ mod tests {
         assert!((1.0..1.6).contains(&busy.on_links) && busy.queued == 0.0, "{busy:?}");
         // All of the time but the jitter of its start.
         assert!((busy.open_flows - 1.0).abs() < 1e-3, "{busy:?}");
-        let path = scenario.topology.path(
-            scenario.flows.at(0).src,
-            scenario.flows.at(0).dst,
-            scenario.flows.at(0).entropy,
-        );
+        let flow = scenario.flows.at(0);
+        let path = scenario.topology.path(flow.src, flow.dst, flow.entropy);
         assert_eq!(busy.links_used as usize, 2 * path.len());
         assert_eq!(busy.extent().pending, 2);
     }

@@ -80,7 +80,7 @@ pub fn rates(
 ) -> Option<RateRecord> {
     let every = source.scenario.rates_every?;
     let endless: Vec<usize> =
-        (0..source.scenario.flows.len()).filter(|&f| source.scenario.flows.at(f).size.is_none()).collect();
+        (0..source.scenario.flows.len()).filter(|&f| source.scenario.flows.size(f).is_none()).collect();
     if endless.is_empty() {
         return None;
     }
@@ -92,8 +92,8 @@ pub fn rates(
     let all = SizeClass::all();
     let record = |class: &SizeClass| {
         let own = |&&flow: &&usize| {
-            let spec = &source.scenario.flows.at(flow);
-            class.name == ALL || class.contains(None, Payer::of(spec))
+            let spec = source.scenario.flows.at(flow);
+            class.name == ALL || class.contains(None, Payer::of(&spec))
         };
         let flows: Vec<usize> = endless.iter().filter(own).copied().collect();
         (class.name.clone(), table.class(source, &flows, optimum))

@@ -15,10 +15,11 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use priolane_core::assign::control::LadderOf;
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Began, Outcome, Sample};
+use priolane_sim::outcome::{Began, FlowRecord, Outcome, Sample};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
@@ -180,40 +181,38 @@ impl<'a> Rows<'a> {
     }
 
     fn flows(&self, range: Range<usize>) -> Vec<ArrayRef> {
-        let specs = || self.source.scenario.flows.range(range.clone());
-        let records = || self.outcome.flows.range(range.clone());
-        let bare = || {
-            let spans = self.source.bare_fct[range.clone()].iter().zip(specs());
-            spans.map(|(span, spec)| spec.size.map(|_| span.0))
-        };
+        let specs: Vec<FlowSpec> = self.source.scenario.flows.range(range.clone()).collect();
+        let records: Vec<FlowRecord> = self.outcome.flows.range(range.clone()).collect();
+        let spans = self.source.bare_fct[range.clone()].iter().zip(&specs);
+        let bare = spans.map(|(span, spec)| spec.size.map(|_| span.0));
         let group = |g: u16| self.source.groups.get(usize::from(g)).map(String::as_str);
         let stop = self.outcome.stopped_at;
         vec![
-            u32s(specs().map(|s| Some(s.id.0))),
-            texts(specs().map(|s| group(s.group))),
-            u32s(specs().map(|s| Some(u32::from(s.src.0)))),
-            u32s(specs().map(|s| Some(u32::from(s.dst.0)))),
-            u64s(specs().map(|s| s.size)),
-            u64s(specs().zip(records()).map(|(s, r)| (r.began != Began::Never).then_some(s.start.0))),
-            u64s(records().map(|r| r.fct.map(|f| f.0))),
-            u64s(records().map(|r| r.fct_acked.map(|f| f.0))),
-            u64s(bare()),
-            f64s(records().zip(bare()).map(|(r, b)| crate::metrics::slowdown(r.fct, b.map(Span)))),
-            u8s(records().map(|r| Some(r.class.asked))),
-            u8s(records().map(|r| Some(r.class.given))),
-            u32s(records().map(|r| Some(r.moves))),
-            u8s(records().map(|r| Some(r.class.first))),
-            u8s(records().map(|r| Some(r.class.last))),
-            u64s(specs().map(|s| s.deadline.map(|d| d.0))),
-            bools(specs().zip(records()).map(|(s, r)| crate::metrics::met(&s, &r, stop))),
-            u32s(records().map(|r| Some(r.retransmits))),
-            u32s(records().map(|r| Some(r.timeouts))),
-            texts(specs().map(|s| Some(Cos::of(s.weights).name()))),
-            u64s(specs().map(|s| Some(s.weights.theta_bps()))),
-            f64s(specs().map(|s| Some(s.weights.w()))),
-            u64s(records().map(|r| Some(r.missing))),
+            u32s(specs.iter().map(|s| Some(s.id.0))),
+            texts(specs.iter().map(|s| group(s.group))),
+            u32s(specs.iter().map(|s| Some(u32::from(s.src.0)))),
+            u32s(specs.iter().map(|s| Some(u32::from(s.dst.0)))),
+            u64s(specs.iter().map(|s| s.size)),
+            u64s(specs.iter().zip(&records).map(|(s, r)| (r.began != Began::Never).then_some(s.start.0))),
+            u64s(records.iter().map(|r| r.fct.map(|f| f.0))),
+            u64s(records.iter().map(|r| r.fct_acked.map(|f| f.0))),
+            u64s(bare.clone()),
+            f64s(records.iter().zip(bare).map(|(r, b)| crate::metrics::slowdown(r.fct, b.map(Span)))),
+            u8s(records.iter().map(|r| Some(r.class.asked))),
+            u8s(records.iter().map(|r| Some(r.class.given))),
+            u32s(records.iter().map(|r| Some(r.moves))),
+            u8s(records.iter().map(|r| Some(r.class.first))),
+            u8s(records.iter().map(|r| Some(r.class.last))),
+            u64s(specs.iter().map(|s| s.deadline.map(|d| d.0))),
+            bools(specs.iter().zip(&records).map(|(s, r)| crate::metrics::met(s, r, stop))),
+            u32s(records.iter().map(|r| Some(r.retransmits))),
+            u32s(records.iter().map(|r| Some(r.timeouts))),
+            texts(specs.iter().map(|s| Some(Cos::of(s.weights).name()))),
+            u64s(specs.iter().map(|s| Some(s.weights.theta_bps()))),
+            f64s(specs.iter().map(|s| Some(s.weights.w()))),
+            u64s(records.iter().map(|r| Some(r.missing))),
             bools(self.source.measured[range.clone()].iter().map(|&m| Some(m))),
-            u32s(specs().map(|s| s.coflow.map(CoflowId::number))),
+            u32s(specs.iter().map(|s| s.coflow.map(CoflowId::number))),
         ]
     }
 

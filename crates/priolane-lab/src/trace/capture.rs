@@ -65,8 +65,8 @@ pub(super) fn captured(scenario: &Scenario, trace: &Trace, at: LinkId) -> Vec<Ca
 
 fn keep(scenario: &Scenario, trace: &Trace, hop: &Hop, hops: u8, at: Time) -> Captured {
     let packet = &trace.packets[hop.packet as usize];
-    let flow = &scenario.flows.at(packet.header.flow.index());
-    let on_link = OnLink { flow, packet, number: hop.packet, marks: hop.marks, hops };
+    let flow = scenario.flows.at(packet.header.flow.index());
+    let on_link = OnLink { flow: &flow, packet, number: hop.packet, marks: hop.marks, hops };
     let mut bytes = frame::bytes(&on_link, &scenario.frame);
     let length = bytes.len();
     bytes.truncate(SNAPLEN);

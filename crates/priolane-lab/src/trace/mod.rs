@@ -200,8 +200,8 @@ impl Life<'_> {
     }
 
     fn flow_report(&self, outcome: &Outcome) -> Flow {
-        let spec = &self.built.scenario.flows.at(self.flow.index());
-        let record = &outcome.flows.at(self.flow.index());
+        let spec = self.built.scenario.flows.at(self.flow.index());
+        let record = outcome.flows.at(self.flow.index());
         let mut ports: Vec<String> = Vec::new();
         for hop in &self.trace.hops {
             let name = &self.ports[hop.link.index()];

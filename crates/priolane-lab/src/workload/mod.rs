@@ -315,9 +315,10 @@ pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
             own.number();
         }
         waits.extend(own_waits.into_iter().map(|wait| renamed(wait, shifted)));
-        match flows.is_empty() {
-            true => flows = own,
-            false => flows.extend(own.iter().map(|flow| FlowSpec { id: shifted(flow.id), ..flow })),
+        if flows.is_empty() {
+            flows = own;
+        } else {
+            flows.extend(own.iter().map(|flow| FlowSpec { id: shifted(flow.id), ..flow }));
         }
     }
     flows.sort_by_key(|flow| (flow.start, flow.group, flow.src));
