@@ -90,7 +90,8 @@ pub struct Dctcp<B = NewReno> {
     alpha: f64,
     /// The exponent of alpha in a cut: D2TCP's d, 1 for DCTCP.
     urgency: f64,
-    floor: u64,
+    /// Floor of a cut, in segments.
+    min_window: u32,
     acked_bytes: u64,
     marked_bytes: u64,
     /// End of the window of data over which marks are counted (`DCTCP.WindowEnd`).
@@ -136,7 +137,7 @@ impl<B: Base> Dctcp<B> {
     fn cut(&mut self, ack: &AckSeen) {
         let penalty = if self.urgency == 1.0 { self.alpha } else { libm::pow(self.alpha, self.urgency) };
         let kept = (self.reno.window() as f64 * (1.0 - penalty * self.reno.loss_cut())) as u64;
-        self.reno.reduce_to(kept.max(self.floor));
+        self.reno.reduce_to(kept.max(u64::from(self.min_window) * self.reno.mss()));
         self.reduced_until = ack.next;
         let times = match self.reduction {
             Reduction::AtOnce => return,
@@ -178,14 +179,12 @@ impl<B: Base> CongestionControl for Dctcp<B> {
     const ECN: bool = true;
 
     fn new(config: &Self::Config, mss: u64) -> Self {
-        let reno = B::new(&config.reno, mss);
-        let floor = u64::from(config.min_window.max(1)) * reno.mss();
         Self {
-            reno,
+            reno: B::new(&config.reno, mss),
             g: config.g,
             alpha: config.alpha_0,
             urgency: 1.0,
-            floor,
+            min_window: config.min_window.max(1),
             acked_bytes: 0,
             marked_bytes: 0,
             window_end: 0,

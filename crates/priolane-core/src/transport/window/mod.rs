@@ -9,6 +9,7 @@ mod body;
 mod config;
 mod controller;
 mod endpoint;
+mod gaps;
 mod outbox;
 pub(in crate::transport) mod ranges;
 mod receiver;

@@ -27,8 +27,13 @@ impl Interval {
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Ranges {
     /// None before the first: few flows ever have one, and the others have no room for more than this word.
-    #[expect(clippy::box_collection, reason = "a quarter of the room")]
-    all: Option<Box<VecDeque<Interval>>>,
+    held: Option<Box<Held>>,
+}
+
+/// Intervals, and how many bytes they have.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    all: VecDeque<Interval>,
     bytes: u64,
 }
 
@@ -39,12 +44,12 @@ impl Ranges {
     /// Bytes in all intervals.
     #[inline]
     pub(in crate::transport) fn bytes(&self) -> u64 {
-        self.bytes
+        self.held.as_ref().map_or(0, |held| held.bytes)
     }
 
     #[inline]
     fn all(&self) -> &VecDeque<Interval> {
-        self.all.as_deref().unwrap_or(NOTHING)
+        self.held.as_ref().map_or(NOTHING, |held| &held.all)
     }
 
     /// Number of intervals.
@@ -55,12 +60,12 @@ impl Ranges {
 
     #[inline]
     pub(in crate::transport) fn is_empty(&self) -> bool {
-        self.bytes == 0
+        self.bytes() == 0
     }
 
     /// Adds `new` (not empty) and tells `fresh` each part of it that was not there.
     pub(in crate::transport) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
-        let all = self.all.get_or_insert_default();
+        let Held { all, bytes } = &mut **self.held.get_or_insert_default();
         let first = match all.back() {
             Some(top) if new.start > top.end => all.len(),
             Some(top) if new.start >= top.start => all.len() - 1,
@@ -75,14 +80,14 @@ impl Ranges {
                 fresh(Interval { start: at, end: old.start });
             }
             at = old.end;
-            self.bytes -= old.len();
+            *bytes -= old.len();
             merged = Interval { start: merged.start.min(old.start), end: merged.end.max(old.end) };
             last += 1;
         }
         if at < new.end {
             fresh(Interval { start: at, end: new.end });
         }
-        self.bytes += merged.len();
+        *bytes += merged.len();
         if first == last {
             all.insert(first, merged);
         } else {
@@ -94,7 +99,7 @@ impl Ranges {
     /// Forgets everything below `to` and tells `fresh` each part of `from..to` that was not there.
     pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
-        while let Some(all) = &mut self.all
+        while let Some(Held { all, bytes }) = self.held.as_deref_mut()
             && let Some(front) = all.front_mut().filter(|r| r.start < to)
         {
             if at < front.start {
@@ -102,11 +107,11 @@ impl Ranges {
             }
             at = front.end;
             if front.end > to {
-                self.bytes -= to - front.start;
+                *bytes -= to - front.start;
                 front.start = to;
                 break;
             }
-            self.bytes -= front.len();
+            *bytes -= front.len();
             all.pop_front();
         }
         if at < to {
@@ -116,11 +121,11 @@ impl Ranges {
 
     /// Takes out the intervals that `edge` reaches, and returns how far they carry it.
     pub(in crate::transport) fn absorb(&mut self, mut edge: u64) -> u64 {
-        while let Some(all) = &mut self.all
+        while let Some(Held { all, bytes }) = self.held.as_deref_mut()
             && let Some(&front) = all.front().filter(|r| r.start <= edge)
         {
             edge = edge.max(front.end);
-            self.bytes -= front.len();
+            *bytes -= front.len();
             all.pop_front();
         }
         edge
@@ -174,7 +179,7 @@ impl Ranges {
     /// The highest offset above which more than `bytes` bytes arrived, as the start of an interval: what is
     /// missing below it is lost (RFC 6675 §4, `IsLost`). `None` if so many did not arrive.
     pub(in crate::transport) fn lost_edge(&self, bytes: u64) -> Option<u64> {
-        if self.bytes <= bytes {
+        if self.bytes() <= bytes {
             return None;
         }
         let mut above = 0;

@@ -14,14 +14,12 @@
 
 use super::body::{Segment, Stamp};
 use super::config::{Config, LossRecovery};
-use super::ranges::{Interval, Ranges};
+use super::gaps::Gaps;
+use super::ranges::Interval;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::units::Time;
-
-/// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
-const MAX_RANGES: usize = 4_096;
 
 /// Payload that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -119,11 +117,8 @@ pub(super) struct Receiver<T> {
     next: u64,
     /// Length of the flow; [`NOT_KNOWN`] before its last packet arrived.
     end: u64,
-    above: Ranges,
-    /// Bytes that were given up before they arrived.
-    missing: u64,
-    /// A byte of the block reported first, and of the one reported first before it.
-    recent: [Offset; 2],
+    /// None before something arrived out of order, as most flows never see it.
+    gaps: Option<Box<Gaps>>,
     ce: Ce,
     pending: Pending<T>,
     /// When the live entry in the host's timers is.
@@ -137,9 +132,7 @@ impl<T: Telemetry> Receiver<T> {
             src,
             next: 0,
             end: NOT_KNOWN,
-            above: Ranges::default(),
-            missing: 0,
-            recent: [Offset::default(); 2],
+            gaps: None,
             ce: Ce::Unmarked,
             pending: Pending::None,
             armed: Time::NEVER,
@@ -153,7 +146,7 @@ impl<T: Telemetry> Receiver<T> {
 
     /// Bytes that its sender gave up and that had not arrived by then.
     pub(super) fn missing(&self) -> u64 {
-        self.missing
+        self.gaps.as_ref().map_or(0, |gaps| gaps.missing())
     }
 
     pub(super) fn flow(&self) -> FlowId {
@@ -182,7 +175,7 @@ impl<T: Telemetry> Receiver<T> {
         }
         if arrival.content == Content::GivenUp {
             let Interval { start, end } = arrival.bytes;
-            self.missing += self.above.missing(Interval { start: start.max(self.next), end });
+            self.gaps.get_or_insert_default().give_up(Interval { start: start.max(self.next), end });
         }
         let in_order = self.store(arrival.bytes, config.recovery);
         let echo = Echo {
@@ -225,56 +218,31 @@ impl<T: Telemetry> Receiver<T> {
     }
 
     fn ack(&self, echo: Echo<T>) -> Ack<T> {
-        Ack { to: self.src, flow: self.flow, cumulative: self.next, sack: self.blocks(), echo }
+        let gaps = self.gaps.as_ref().filter(|gaps| !gaps.is_empty());
+        let sack = gaps.map_or([(0, 0); 2], |gaps| gaps.blocks(self.next));
+        Ack { to: self.src, flow: self.flow, cumulative: self.next, sack, echo }
     }
 
     /// Keeps what is new of `bytes`; whether it is the next in order with nothing waiting above it.
     fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> bool {
         if bytes.start > self.next {
-            if recovery != LossRecovery::GoBackN && self.has_room_for(bytes) {
-                self.above.insert(bytes, |_| ());
-                self.remember(bytes.start);
+            if recovery != LossRecovery::GoBackN {
+                self.gaps.get_or_insert_default().keep(bytes);
             }
             return false;
         }
         if bytes.end <= self.next {
             return false;
         }
-        let alone = self.above.is_empty();
-        self.next = if alone { bytes.end } else { self.above.absorb(bytes.end) };
-        alone
-    }
-
-    fn has_room_for(&self, bytes: Interval) -> bool {
-        self.above.count() < MAX_RANGES || self.above.touches(bytes)
-    }
-
-    /// Makes the block that holds `offset` the first to be reported.
-    fn remember(&mut self, offset: u64) {
-        let block = self.above.holding(offset);
-        if block != self.above.holding(self.recent[0].get()) {
-            self.recent[1] = self.recent[0];
-        }
-        self.recent[0] = Offset::new(offset);
-    }
-
-    fn blocks(&self) -> [(u32, u32); 2] {
-        if self.above.is_empty() {
-            return [(0, 0); 2];
-        }
-        let [latest, before] = self.recent.map(|offset| self.above.holding(offset.get()));
-        let top = self.above.highest();
-        let first = latest.or(before).or(top);
-        let second = [before, top].into_iter().flatten().find(|&block| Some(block) != first);
-        [first, second].map(|block| block.map_or((0, 0), |r| self.relative(r)))
-    }
-
-    /// `block` as offsets from the cumulative ACK; none if it lies beyond what 32 bits reach.
-    fn relative(&self, block: Interval) -> (u32, u32) {
-        let from_next = |offset: u64| u32::try_from(offset.saturating_sub(self.next));
-        match (from_next(block.start), from_next(block.end)) {
-            (Ok(start), Ok(end)) => (start, end),
-            _ => (0, 0),
+        match self.gaps.as_deref_mut().filter(|gaps| !gaps.is_empty()) {
+            Some(gaps) => {
+                self.next = gaps.absorb(bytes.end);
+                false
+            }
+            None => {
+                self.next = bytes.end;
+                true
+            }
         }
     }
 }
@@ -293,4 +261,4 @@ impl From<bool> for Urgency {
 }
 
 /// A receiver's fixed state stays small, as a sender's does.
-const _: () = assert!(size_of::<Receiver<()>>() <= 128);
+const _: () = assert!(size_of::<Receiver<()>>() <= 64);

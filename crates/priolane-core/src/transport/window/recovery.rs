@@ -81,8 +81,8 @@ impl Recovery {
     /// A hole was sent again.
     pub(super) fn sent_again(&mut self, plan: Plan, sacked: &Ranges) {
         self.first = First::Sent;
-        let end = plan.offset + plan.bytes();
-        self.lost_left -= sacked.missing(Interval { start: plan.offset, end: end.min(self.edge) });
+        let Interval { start, end } = plan.interval();
+        self.lost_left -= sacked.missing(Interval { start, end: end.min(self.edge) });
         self.rexmit_next = end;
         self.edge = self.edge.max(end);
     }

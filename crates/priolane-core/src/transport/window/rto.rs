@@ -17,7 +17,9 @@ use crate::units::Span;
 const MAX_DOUBLINGS: u32 = 40;
 
 /// Round-trip estimate and back-off of one flow.
+// Packed: every flow has one.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, packed(4))]
 pub(super) struct Rto {
     srtt: Span,
     rttvar: Span,
@@ -35,14 +37,15 @@ impl Rto {
     /// Takes a sample (above zero) and ends the back-off.
     pub(super) fn sample(&mut self, rtt: Span) {
         self.doublings = 0;
-        if self.srtt == Span::ZERO {
+        let Self { srtt, rttvar, .. } = *self;
+        if srtt == Span::ZERO {
             self.srtt = rtt;
             self.rttvar = Span(rtt.0 / 2);
             return;
         }
-        let error = self.srtt.0.abs_diff(rtt.0);
-        self.rttvar = Span(self.rttvar.0 - self.rttvar.0 / 4 + error / 4);
-        self.srtt = Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
+        let error = srtt.0.abs_diff(rtt.0);
+        self.rttvar = Span(rttvar.0 - rttvar.0 / 4 + error / 4);
+        self.srtt = Span(srtt.0 - srtt.0 / 8 + rtt.0 / 8);
     }
 
     /// The timer expired: the next timeout is twice as long.
@@ -58,14 +61,14 @@ impl Rto {
     /// The timeout for a timer started now.
     #[inline]
     pub(super) fn timeout(&self, config: &Config) -> Span {
-        let estimate = if self.srtt == Span::ZERO {
-            config.initial_rto
-        } else {
-            Span(self.srtt.0.saturating_add(self.rttvar.0.saturating_mul(4)))
+        let Self { srtt, rttvar, doublings } = *self;
+        let estimate = match srtt {
+            Span::ZERO => config.initial_rto,
+            _ => Span(srtt.0.saturating_add(rttvar.0.saturating_mul(4))),
         };
         let longest = config.max_rto.max(config.min_rto);
         // Never zero, so that a timer is always later than the instant that starts it.
-        estimate.max(config.min_rto).times(1 << self.doublings).min(longest).max(Span(1))
+        estimate.max(config.min_rto).times(1 << doublings).min(longest).max(Span(1))
     }
 }
 

@@ -21,7 +21,7 @@ use std::num::NonZeroU16;
 use super::body::{Segment, Stamp};
 use super::config::{Config, Reliability};
 use super::controller::{CongestionControl, Gate, Rank};
-use super::ranges::Ranges;
+use super::ranges::{Interval, Ranges};
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
 use crate::assign::{Count, Ladder};
@@ -35,7 +35,7 @@ use crate::units::{Span, Time, bits_per_second};
 #[derive(Clone, Copy, Debug)]
 struct Levels {
     /// They hold at least until so many bytes were sent, retransmissions included: one compare per packet.
-    until: u64,
+    until: Offset,
     class: u8,
     host: u8,
 }
@@ -55,7 +55,7 @@ impl Levels {
             }
         };
         let ((class, class_until), (host, host_until)) = (find(&config.class), find(&config.host_level));
-        Self { until: class_until.min(host_until), class, host }
+        Self { until: Offset::new(class_until.min(host_until).min(Offset::MAX)), class, host }
     }
 }
 
@@ -66,8 +66,13 @@ pub(super) struct Sent {
     pub(super) retransmitted: u64,
     pub(super) retransmits: u32,
     pub(super) timeouts: u32,
-    class_first: Option<Class>,
-    class_last: Class,
+}
+
+/// The classes of what was sent, for reports.
+#[derive(Clone, Copy, Debug)]
+struct Classes {
+    first: Option<Class>,
+    last: Class,
 }
 
 /// A class to come.
@@ -86,7 +91,7 @@ impl Promotion {
 /// A segment that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
-    pub(super) offset: u64,
+    pub(super) offset: Offset,
     pub(super) len: NonZeroU16,
     pub(super) turn: Turn,
 }
@@ -95,13 +100,20 @@ impl Plan {
     /// The segment of `len` bytes from `offset` on; `None` if it has none.
     #[inline]
     fn new(offset: u64, len: u16, turn: Turn) -> Option<Self> {
-        NonZeroU16::new(len).map(|len| Self { offset, len, turn })
+        NonZeroU16::new(len).map(|len| Self { offset: Offset::new(offset), len, turn })
     }
 
     /// Its payload, in bytes.
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         u64::from(self.len.get())
+    }
+
+    /// The bytes of the stream.
+    #[inline]
+    pub(super) fn interval(&self) -> Interval {
+        let start = self.offset.get();
+        Interval { start, end: start + self.bytes() }
     }
 }
 
@@ -155,6 +167,7 @@ pub(super) struct Sender<C> {
     /// What may be sent now, as of the last change of the flow's state.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
+    classes: Classes,
     promotion: Promotion,
     levels: Levels,
 }
@@ -162,8 +175,7 @@ pub(super) struct Sender<C> {
 impl<C: CongestionControl> Sender<C> {
     /// A flow that starts at `now` in `state`.
     pub(super) fn new(spec: &FlowSpec, state: State, controller: C, config: &Config, now: Time) -> Self {
-        let sent =
-            Sent { retransmitted: 0, retransmits: 0, timeouts: 0, class_first: None, class_last: spec.class };
+        let sent = Sent { retransmitted: 0, retransmits: 0, timeouts: 0 };
         Self {
             id: spec.id,
             dst: spec.dst,
@@ -189,6 +201,7 @@ impl<C: CongestionControl> Sender<C> {
             planned: None,
             levels: Levels::at(config, 0, &sent),
             sent,
+            classes: Classes { first: None, last: spec.class },
             promotion: Promotion::NONE,
         }
     }
@@ -366,8 +379,8 @@ impl<C: CongestionControl> Sender<C> {
         let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(level(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
-        self.sent.class_first.get_or_insert(class);
-        self.sent.class_last = class;
+        self.classes.first.get_or_insert(class);
+        self.classes.last = class;
         self.account(plan, config);
         if self.deadline == Time::NEVER {
             self.deadline = cx.now + self.rto.timeout(config);
@@ -377,11 +390,11 @@ impl<C: CongestionControl> Sender<C> {
         }
         // Only now: what is known before all of that would have to be kept meanwhile.
         let header = Header {
-            rank: self.rank(plan.offset),
+            rank: self.rank(plan.offset.get()),
             flow: self.id,
             src: host,
             dst: self.dst,
-            offset: Offset::new(plan.offset),
+            offset: plan.offset,
             entropy: self.entropy,
             wire: config.frame.data_wire(plan.len.get()),
             payload: plan.len.get(),
@@ -413,8 +426,7 @@ impl<C: CongestionControl> Sender<C> {
 
     fn marks(&self, plan: Plan) -> Marks {
         let ecn = if C::ECN { Marks::ECN_CAPABLE } else { Marks::none() };
-        let ends = self.size == plan.offset + plan.bytes();
-        if ends { ecn.with(Marks::LAST) } else { ecn }
+        if self.size == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
     }
 
     fn account(&mut self, plan: Plan, config: &Config) {
@@ -431,7 +443,7 @@ impl<C: CongestionControl> Sender<C> {
                 }
             }
         }
-        if self.next + self.sent.retransmitted >= self.levels.until {
+        if self.next + self.sent.retransmitted >= self.levels.until.get() {
             self.find_levels(config);
         }
     }
@@ -482,8 +494,8 @@ impl<C: CongestionControl> Sender<C> {
             timeouts: self.sent.timeouts,
             rtt: self.rto.srtt(),
             elapsed,
-            class_first: self.sent.class_first.unwrap_or_else(|| self.class(self.levels.class)),
-            class_last: self.sent.class_last,
+            class_first: self.classes.first.unwrap_or_else(|| self.class(self.levels.class)),
+            class_last: self.classes.last,
         }
     }
 }
@@ -493,7 +505,7 @@ impl<C: CongestionControl> Sender<C> {
 #[inline]
 fn level(plan: Plan, ladder: &Ladder, reached: u8) -> u8 {
     match (ladder.count(), plan.turn) {
-        (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset),
+        (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset.get()),
         (Count::StreamOffset, Turn::First) | (Count::BytesSent, _) => reached,
     }
 }
@@ -506,4 +518,4 @@ fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
 }
 
 /// A sender's fixed state stays small: a host may have thousands.
-const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 352);
+const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 304);

@@ -1,0 +1,64 @@
+//! What a receiver keeps of a flow once something arrived out of order, or never will.
+
+use super::ranges::{Interval, Ranges};
+use crate::packet::Offset;
+
+/// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
+const MAX_RANGES: usize = 4_096;
+
+/// What is here above the first byte that is not.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    above: Ranges,
+    /// A byte of the block reported first, and of the one reported first before it.
+    recent: [Offset; 2],
+    /// Bytes that were given up before they arrived.
+    missing: u64,
+}
+
+impl Gaps {
+    /// Bytes that were given up before they arrived.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// `bytes` will not arrive.
+    pub(super) fn give_up(&mut self, bytes: Interval) {
+        self.missing += self.above.missing(bytes);
+    }
+
+    /// Keeps `bytes`, which do not follow on what is here, and makes their block the first to be reported.
+    pub(super) fn keep(&mut self, bytes: Interval) {
+        if self.above.count() >= MAX_RANGES && !self.above.touches(bytes) {
+            return;
+        }
+        self.above.insert(bytes, |_| ());
+        let block = self.above.holding(bytes.start);
+        if block != self.above.holding(self.recent[0].get()) {
+            self.recent[1] = self.recent[0];
+        }
+        self.recent[0] = Offset::new(bytes.start);
+    }
+
+    /// Whether nothing is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.above.is_empty()
+    }
+
+    /// All before `edge` is here: how far what is kept carries it.
+    pub(super) fn absorb(&mut self, edge: u64) -> u64 {
+        self.above.absorb(edge)
+    }
+
+    /// The blocks that an ACK reports, as offsets from `next`, the first byte not here: the most recent first (RFC 2018
+    /// §4); (0, 0) is none, or one beyond what 32 bits reach.
+    pub(super) fn blocks(&self, next: u64) -> [(u32, u32); 2] {
+        let [latest, before] = self.recent.map(|offset| self.above.holding(offset.get()));
+        let top = self.above.highest();
+        let first = latest.or(before).or(top);
+        let second = [before, top].into_iter().flatten().find(|&block| Some(block) != first);
+        let from_next = |offset: u64| u32::try_from(offset.saturating_sub(next));
+        let relative = |block: Interval| Some((from_next(block.start).ok()?, from_next(block.end).ok()?));
+        [first, second].map(|block| block.and_then(relative).unwrap_or((0, 0)))
+    }
+}
