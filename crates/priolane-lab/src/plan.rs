@@ -130,7 +130,7 @@ pub fn required(run: &Run) -> Result<Option<Requirement>, InputError> {
 /// As [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
     let mut root = parse(name, text)?;
-    let Overlaid { axes, swept, chosen } = overlaid(&mut root, options)?;
+    let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options)?;
     let points = grid(name, &root, (&axes, chosen.as_deref()))?;
     let mut sources = Sources::new(name, base);
     let mut plan: Option<Plan> = None;
@@ -150,7 +150,7 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
         let plan = plan.get_or_insert_with(|| Plan {
             experiment: Experiment { sweep: axes.iter().map(axis_json).collect(), ..experiment.clone() },
             runs: Vec::new(),
-            warnings: Vec::new(),
+            warnings: warning.clone().into_iter().collect(),
             source: PathBuf::from(name),
         });
         for warning in warnings {
@@ -175,9 +175,13 @@ struct Overlaid {
     swept: Vec<String>,
     /// The schemes to run, if not all.
     chosen: Option<Vec<String>>,
+    /// What was asked for and is not there.
+    warning: Option<String>,
 }
 
-fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
+fn overlaid(name: &str, root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
+    let whole = options.size == Size::Quick && root.get("quick").is_none();
+    let warning = whole.then(|| format!("{name} has no [quick]: it is run whole"));
     overlay::apply_size(root, options.size.table())?;
     let mut axes = overlay::take_sweep(root)?;
     let swept = axes.iter().map(|axis| axis.key.clone()).collect();
@@ -195,7 +199,7 @@ fn overlaid(root: &mut Table, options: &Options) -> Result<Overlaid, InputError>
         overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
-    Ok(Overlaid { axes, swept, chosen })
+    Ok(Overlaid { axes, swept, chosen, warning })
 }
 
 /// The names of the schemes asked for; those that the file does not list are added to its list, so that claims

@@ -93,7 +93,10 @@ fn a_labelled_value_of_a_sweep_sets_several_keys() {
 #[test]
 fn overlays_and_sets_change_the_plan() {
     let quick = planned(FILE, &Options { size: Size::Quick, ..Options::default() });
-    assert_eq!(quick.runs.len(), 4);
+    assert_eq!((quick.runs.len(), quick.warnings), (4, vec![]));
+    let whole = FILE.split("[quick]").next().unwrap();
+    let whole = planned(whole, &Options { size: Size::Quick, ..Options::default() });
+    assert!(whole.warnings[0].contains("has no [quick]"), "{:?}", whole.warnings);
     let set = Options { sets: vec![("group.all.load.value".into(), "0.7".into())], ..Options::default() };
     let fixed = planned(FILE, &set);
     assert_eq!((fixed.runs.len(), fixed.experiment.sweep.len()), (4, 0));
