@@ -1,6 +1,8 @@
-"""What a run takes of memory: nothing for the size of a flow, and nothing for time that goes by."""
+"""What a run takes of memory: what `check` says, nothing for the size of a flow, and nothing for time that goes by."""
 
+import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,17 +36,21 @@ admit = {{ kind = "firapam", levels = 3, mode = "analytic", mi = "{mi}", remap =
 """
 
 
-def peak(directory: Path, app: str, **other: str) -> int:
-    """Bytes that the process which runs the experiment has held at most, by the system's account."""
-    directory.mkdir()
-    experiment = directory / "long.toml"
-    values = {"measure": "1ms", "mi": "rtt", "remap": "per_mi", "series": "", **other}
-    experiment.write_text(EXPERIMENT.format(app=app, **values), encoding="utf-8")
-    command = [*COMMAND, "run", str(experiment), "-o", str(directory / "out"), "--jobs", "1"]
+def peak_of(command: list[str]) -> int:
+    """Bytes that a process of `command` has held at most, by the system's account."""
     child = os.posix_spawn(command[0], command, {**os.environ, "MPLBACKEND": "agg"})
     _, status, usage = os.wait4(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     return usage.ru_maxrss * 1024
+
+
+def peak(directory: Path, app: str, **other: str) -> int:
+    """That of the experiment with `app`, at these values."""
+    directory.mkdir()
+    experiment = directory / "long.toml"
+    values = {"measure": "1ms", "mi": "rtt", "remap": "per_mi", "series": "", **other}
+    experiment.write_text(EXPERIMENT.format(app=app, **values), encoding="utf-8")
+    return peak_of([*COMMAND, "run", str(experiment), "-o", str(directory / "out"), "--jobs", "1"])
 
 
 def all_pairs(size: str) -> str:
@@ -73,3 +79,41 @@ def test_time_that_goes_by_takes_no_memory(tmp_path: Path) -> None:
     brief = peak(tmp_path / "brief", epochs("2ms"), measure="40ms")
     lengthy = peak(tmp_path / "lengthy", epochs("5s"), measure="100s")
     assert lengthy - brief < SLACK, (brief, lengthy)
+
+
+SHORT_FLOWS = """
+title = "Short flows"
+schemes = ["dctcp"]
+{time}
+
+[topology]
+kind = "single_switch"
+hosts = {hosts}
+host_link = {{ rate = "100Gbps", delay = "1us" }}
+
+[[group]]
+name = "all"
+hosts = "*"
+{app}
+"""
+ONE_SIZE = '{ csv = "sizes.csv", interpolation = "linear" }'
+POISSON = f'app = "poisson"\nsizes = {ONE_SIZE}\nload = {{ of = "host", counts = "payload", value = 0.3 }}'
+
+
+@pytest.mark.parametrize(
+    ("time", "hosts", "app"),
+    [
+        ("time = { flows = 1000 }", 32, POISSON),
+        ("time = { flows = 1000000 }", 32, POISSON),
+        ('time = { measure = "1ms", drain = true }', 500, all_pairs("3kB")),
+    ],
+    ids=["few", "one after another", "a quarter million at once"],
+)
+def test_memory_is_predicted_to_a_factor_of_two(tmp_path: Path, time: str, hosts: int, app: str) -> None:
+    (tmp_path / "sizes.csv").write_text("bytes,cdf\n2999,0\n3000,1\n", encoding="utf-8")
+    experiment = tmp_path / "short.toml"
+    experiment.write_text(SHORT_FLOWS.format(time=time, hosts=hosts, app=app), encoding="utf-8")
+    checked = subprocess.run([*COMMAND, "check", str(experiment), "--json"], capture_output=True, check=True)
+    predicted = json.loads(checked.stdout)["bytes"]
+    held = peak_of([*COMMAND, "run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"])
+    assert predicted / 2 < held < predicted * 2, (predicted, held)
