@@ -14,6 +14,7 @@ mod receiver_driven;
 mod shipped;
 mod thresholds;
 mod token_port;
+mod token_rank;
 mod tokens;
 mod transport;
 
@@ -35,7 +36,8 @@ pub use receiver_driven::{FreeTokens, Homa, Ndp, PHost, Pull};
 pub use shipped::{SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
 pub use token_port::{Order as TokenOrder, TokenPort};
-pub use tokens::{By as RankBy, Paths as TokenPaths, Ranks, Repair, Stop as TokenStop, Tokens};
+pub use token_rank::RankBy;
+pub use tokens::{Paths as TokenPaths, Ranks, Repair, Stop as TokenStop, Tokens};
 pub use transport::{Handshake, Recovery, Transport, TransportKind, WindowKeys};
 
 /// A whole scheme; serialized, it is a scheme file again.

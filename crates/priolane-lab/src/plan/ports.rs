@@ -325,8 +325,8 @@ fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens
         token: tokens::TokenSize { least: keys.token_min, most: keys.token_max },
         feedback: keys.feedback(),
         jitter: keys.jitter,
-        priority: keys.rule(),
-        expiry: (keys.lifetime > Span::ZERO).then_some(keys.lifetime),
+        priority: keys.priority.rule(),
+        expiry: keys.expiry.lifetime(),
         stop: match keys.stop {
             TokenStop::Sender => tokens::Stop::Sender,
             TokenStop::Complete => tokens::Stop::Complete,

@@ -35,23 +35,19 @@ pub(super) fn thresholds(
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
         solve("assign.thresholds", *levels, thresholds, &site)?;
     }
-    if let Some(tokens) = scheme.transport.kind.tokens_mut()
-        && tokens.lacks_mean()
-    {
+    if let Some(mean) = scheme.transport.kind.tokens_mut().and_then(|tokens| tokens.priority.lacks_mean()) {
         let fix = "mean = 133, the packets of the mean flow less one".to_owned();
         let found = belief("transport.mean", &ThresholdSource::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
-        tokens.mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
+        *mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
     }
-    if let Some(tokens) = scheme.transport.kind.tokens_mut()
-        && tokens.lacks_p()
-    {
+    if let Some(p) = scheme.transport.kind.tokens_mut().and_then(|tokens| tokens.priority.lacks_p()) {
         let fix = "p = 2107, the packets of the largest flow".to_owned();
         let found = belief("transport.p", &ThresholdSource::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
         let packets = law.max() / f64::from(experiment.frame.mss());
-        tokens.p = Some(libm::ceil(packets).max(2.0));
+        *p = Some(libm::ceil(packets).max(2.0));
     }
     if let TransportKind::Homa(keys) = &mut scheme.transport.kind
         && keys.cutoffs.is_none()

@@ -1,14 +1,13 @@
 //! The keys of token transports: ExpressPass and TOP.
 
-use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::transport::tokens::feedback::{Config as Feedback, Form};
-use priolane_core::transport::tokens::priority::{Exponential, Key, Logarithm, Priority};
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
 use super::check::{Fabric, Fault, carried};
 use super::parts::PortKind;
 use super::token_port::Order;
+use super::token_rank::RankBy;
 use super::transport::word;
 use super::{Assign, Scheme};
 use crate::quantity::{as_text, show_span};
@@ -43,73 +42,54 @@ pub struct Tokens {
     #[serde(serialize_with = "as_text::span")]
     pub min_rto: Span,
     /// Where tokens expire.
+    #[serde(flatten)]
     pub expiry: Expiry,
-    /// T, where they do so at hosts.
-    #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_none")]
-    pub lifetime: Span,
     /// m, packets of flows that go at once.
     pub unscheduled: u16,
     /// The ways of packets.
     pub paths: Paths,
     /// What receivers rank flows by.
-    pub priority: By,
+    #[serde(flatten)]
+    pub priority: RankBy,
     /// What carries these ranks.
     #[serde(skip_serializing_if = "Ranks::is_tokens")]
     pub ranks: Ranks,
-    /// K.
-    pub classes: u8,
-    /// What stands for the sizes of flows.
-    #[serde(skip_serializing_if = "Tail::is_heavy")]
-    pub tail: Tail,
-    /// m, in packets, where the tail is light; `None` for the mean of what flows there are, less one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
-    /// p, in packets; `None` for the largest flow there is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p: Option<f64>,
-    /// a.
-    pub a: f64,
-    /// b.
-    pub b: f64,
-    /// Thresholds in packets, in place of p, a and b.
-    #[serde(skip_serializing_if = "Cuts::is_empty")]
-    pub thresholds: Cuts,
-    /// The shortest time to a deadline that is not in the first class.
-    #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_none")]
-    pub deadline_min: Span,
-    /// The time to a deadline from which flows would be beyond the last class.
-    #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_none")]
-    pub deadline_max: Span,
 }
 
 fn bytes<S: Serializer>(bytes: &u16, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_str(&format!("{bytes}B"))
 }
 
-fn is_none(span: &Span) -> bool {
-    *span == Span::ZERO
+/// Where tokens expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "expiry", rename_all = "snake_case")]
+pub enum Expiry {
+    /// At the ports, as these say.
+    Switch,
+    /// At the sender.
+    EndHost {
+        /// T, from when a token leaves its NIC (docs/assumptions.md#top-lifetime).
+        #[serde(serialize_with = "as_text::span")]
+        lifetime: Span,
+    },
 }
 
-/// Up to twelve thresholds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cuts {
-    at: [u64; MAX_CLASSES as usize - 1],
-    count: usize,
-}
-
-impl Cuts {
-    fn is_empty(&self) -> bool {
-        self.count == 0
+impl Expiry {
+    fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
+        let is_at_host = word(keys.take("expiry"), &[("switch", false), ("end_host", true)], false)?;
+        if !is_at_host {
+            return Ok(Self::Switch);
+        }
+        let lifetime = keys.need("lifetime", "lifetime = \"45us\"")?.positive_span()?;
+        Ok(Self::EndHost { lifetime })
     }
 
-    fn as_slice(&self) -> &[u64] {
-        &self.at[..self.count]
-    }
-}
-
-impl Serialize for Cuts {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_seq(self.as_slice())
+    /// T, where they do so at hosts.
+    pub fn lifetime(self) -> Option<Span> {
+        match self {
+            Self::Switch => None,
+            Self::EndHost { lifetime } => Some(lifetime),
+        }
     }
 }
 
@@ -150,14 +130,6 @@ words!(
     GoBackN = "gbn",
 );
 words!(
-    /// Where tokens expire.
-    Expiry, EXPIRIES:
-    /// At the ports, as these say.
-    Switch = "switch",
-    /// At the sender.
-    EndHost = "end_host",
-);
-words!(
     /// The ways of packets.
     Paths, PATHS:
     /// Tokens retrace their data.
@@ -177,49 +149,11 @@ words!(
     /// Data.
     Data = "data",
 );
-words!(
-    /// What stands for the sizes of flows.
-    Tail, TAILS:
-    /// A density as 1 / x.
-    Heavy = "heavy",
-    /// An exponential one.
-    Light = "light",
-);
-
 impl Ranks {
     fn is_tokens(&self) -> bool {
         *self == Self::Tokens
     }
 }
-
-impl Tail {
-    fn is_heavy(&self) -> bool {
-        *self == Self::Heavy
-    }
-}
-
-words!(
-    /// What receivers rank flows by.
-    By, RANKINGS:
-    /// Nothing.
-    Single = "single",
-    /// The class they ask for.
-    Asked = "asked",
-    /// Their size.
-    Size = "size",
-    /// What arrived so far.
-    Attained = "attained",
-    /// The time to their deadline.
-    Deadline = "deadline",
-    /// Exactly, by what is left.
-    ExactRemaining = "exact_remaining",
-    /// Exactly, by their size.
-    ExactSize = "exact_size",
-    /// Exactly, by their deadline.
-    ExactDeadline = "exact_deadline",
-    /// Exactly, by the bytes of their coflow.
-    ExactCoflow = "exact_coflow",
-);
 
 /// The two transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,27 +163,13 @@ pub(super) enum Whose {
 }
 
 /// The keys that only TOP has and that are always there.
-const TOP_KEYS: [&str; 7] = ["expiry", "unscheduled", "paths", "priority", "classes", "a", "b"];
+const TOP_KEYS: [&str; 4] = ["expiry", "unscheduled", "paths", "priority"];
 
 /// Writes the keys that ExpressPass reads.
 pub(super) fn as_expresspass<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::Ok, S::Error> {
-    write_keys(tokens, s, |key| !TOP_KEYS.contains(&key))
-}
-
-/// Writes the keys that TOP reads with this priority.
-pub(super) fn as_top<S: Serializer>(tokens: &Tokens, s: S) -> Result<S::Ok, S::Error> {
-    let by_size = matches!(tokens.priority, By::Size | By::Attained);
-    write_keys(tokens, s, |key| match key {
-        "a" | "b" => by_size && tokens.thresholds.is_empty() && tokens.tail == Tail::Heavy,
-        "classes" => !tokens.is_exact() && tokens.priority != By::Single,
-        _ => true,
-    })
-}
-
-fn write_keys<S: Serializer>(tokens: &Tokens, s: S, reads: impl Fn(&str) -> bool) -> Result<S::Ok, S::Error> {
     let mut keys = serde_json::to_value(tokens).map_err(serde::ser::Error::custom)?;
     if let Some(keys) = keys.as_object_mut() {
-        keys.retain(|key, _| reads(key));
+        keys.retain(|key, _| !TOP_KEYS.contains(&key.as_str()));
     }
     keys.serialize(s)
 }
@@ -279,20 +199,10 @@ impl Tokens {
             reordering: keys.take("reordering").map_or(Ok(3), |f| f.integer(1, 1_000_000))? as u32,
             min_rto: keys.take("min_rto").map_or(Ok(Span::from_ms(1)), |f| f.positive_span())?,
             expiry: Expiry::Switch,
-            lifetime: Span::ZERO,
             unscheduled: 0,
             paths: Paths::Symmetric,
-            priority: By::Single,
+            priority: RankBy::Single,
             ranks: Ranks::Tokens,
-            classes: 1,
-            tail: Tail::Heavy,
-            mean: None,
-            p: None,
-            a: 1.0,
-            b: 0.0,
-            thresholds: Cuts::default(),
-            deadline_min: Span::ZERO,
-            deadline_max: Span::ZERO,
         };
         if tokens.token_min > tokens.token_max {
             return Err(
@@ -306,10 +216,7 @@ impl Tokens {
     }
 
     fn read_top(&mut self, keys: &mut Reader<'_>) -> Result<(), InputError> {
-        self.expiry = word(keys.take("expiry"), EXPIRIES, Expiry::Switch)?;
-        if self.expiry == Expiry::EndHost {
-            self.lifetime = keys.need("lifetime", "lifetime = \"45us\"")?.positive_span()?;
-        }
+        self.expiry = Expiry::read(keys)?;
         if let Some(field) = keys.take("unscheduled") {
             self.unscheduled = field.integer(0, 1_000)? as u16;
             if self.unscheduled > 0 && self.stop == Stop::Sender {
@@ -319,112 +226,11 @@ impl Tokens {
             }
         }
         self.paths = word(keys.take("paths"), PATHS, Paths::Symmetric)?;
-        self.priority = word(keys.take("priority"), RANKINGS, By::Size)?;
-        self.classes = match self.priority {
-            By::Single | By::ExactRemaining | By::ExactSize | By::ExactDeadline | By::ExactCoflow => 1,
-            _ => keys.take("classes").map_or(Ok(6), |f| f.integer(1, u64::from(MAX_CLASSES)))? as u8,
-        };
-        if !self.is_exact() {
+        self.priority = RankBy::read(keys)?;
+        if !self.priority.is_exact() {
             self.ranks = word(keys.take("ranks"), CARRIERS, Ranks::Tokens)?;
         }
-        match self.priority {
-            By::Size | By::Attained => self.read_sizes(keys),
-            By::Deadline => self.read_deadlines(keys),
-            _ => Ok(()),
-        }
-    }
-
-    fn read_sizes(&mut self, keys: &mut Reader<'_>) -> Result<(), InputError> {
-        if let Some(field) = keys.take("thresholds") {
-            let items = field.list()?;
-            let cuts = items.iter().map(|item| item.integer(1, u64::from(u32::MAX)));
-            let cuts = cuts.collect::<Result<Vec<u64>, InputError>>()?;
-            if cuts.len() + 1 != usize::from(self.classes) || !cuts.is_sorted() {
-                let what = format!("{} thresholds for {} classes", cuts.len(), self.classes);
-                return Err(field.error(what, "packets in order, one less than classes"));
-            }
-            self.thresholds.count = cuts.len();
-            self.thresholds.at[..cuts.len()].copy_from_slice(&cuts);
-            return Ok(());
-        }
-        self.p = keys
-            .take("p")
-            .map(|field| above(&field, 1.0, "packets of the largest flow, such as 2107"))
-            .transpose()?;
-        self.tail = word(keys.take("tail"), TAILS, Tail::Heavy)?;
-        if self.tail == Tail::Light {
-            let mean =
-                |field: Field<'_>| above(&field, 0.0, "packets of the mean flow less one, such as 133");
-            self.mean = keys.take("mean").map(mean).transpose()?;
-            return Ok(());
-        }
-        if let Some(field) = keys.take("a") {
-            self.a = above(&field, 0.0, "above 0, such as 1")?;
-        }
-        self.b = keys.take("b").map_or(Ok(0.0), |f| f.number(-1e9, 1e9))?;
         Ok(())
-    }
-
-    fn read_deadlines(&mut self, keys: &mut Reader<'_>) -> Result<(), InputError> {
-        self.deadline_min = keys.need("deadline_min", "deadline_min = \"100us\"")?.positive_span()?;
-        let field = keys.need("deadline_max", "deadline_max = \"10ms\"")?;
-        self.deadline_max = field.positive_span()?;
-        if self.deadline_max <= self.deadline_min {
-            return Err(field.error("deadline_max is not above deadline_min", "a longer time"));
-        }
-        Ok(())
-    }
-
-    /// Whether p is still to be found from the sizes of the experiment.
-    pub fn lacks_p(&self) -> bool {
-        matches!(self.priority, By::Size | By::Attained) && self.p.is_none() && self.thresholds.is_empty()
-    }
-
-    /// Whether the mean is still to be found from them.
-    pub fn lacks_mean(&self) -> bool {
-        matches!(self.priority, By::Size | By::Attained)
-            && self.tail == Tail::Light
-            && self.mean.is_none()
-            && self.thresholds.is_empty()
-    }
-
-    /// Whether tokens are ranked exactly.
-    pub fn is_exact(&self) -> bool {
-        use By::{ExactCoflow, ExactDeadline, ExactRemaining, ExactSize};
-        matches!(self.priority, ExactRemaining | ExactSize | ExactDeadline | ExactCoflow)
-    }
-
-    /// The rule of receivers.
-    pub fn rule(&self) -> Priority {
-        let classes = self.classes;
-        match self.priority {
-            By::Single => Priority::Single,
-            By::Asked => Priority::Asked,
-            By::Size => Priority::Size(self.cuts()),
-            By::Attained => Priority::Attained(self.cuts()),
-            By::Deadline => {
-                let (min, max) = (self.deadline_min.0, self.deadline_max.0);
-                let p = max as f64 / min as f64;
-                // Buckets of equal ratio from the one time to the other.
-                let scaled = Logarithm { classes, p, a: 1.0 / min as f64, b: 0.0 };
-                Priority::Deadline(scaled.thresholds().into_iter().map(Span).collect())
-            }
-            By::ExactRemaining => Priority::Exact(Key::Remaining),
-            By::ExactSize => Priority::Exact(Key::Size),
-            By::ExactDeadline => Priority::Exact(Key::Deadline),
-            By::ExactCoflow => Priority::Exact(Key::Coflow),
-        }
-    }
-
-    fn cuts(&self) -> Vec<u64> {
-        if !self.thresholds.is_empty() {
-            return self.thresholds.as_slice().to_vec();
-        }
-        let p = self.p.unwrap_or(2.0);
-        if self.tail == Tail::Light {
-            return Exponential { classes: self.classes, p, mean: self.mean.unwrap_or(1.0) }.thresholds();
-        }
-        Logarithm { classes: self.classes, p, a: self.a, b: self.b }.thresholds()
     }
 
     /// The parameters of the feedback.
@@ -445,19 +251,18 @@ fn size(field: Option<Field<'_>>, default: u16) -> Result<u16, InputError> {
     }
 }
 
-fn above(field: &Field<'_>, least: f64, fix: &str) -> Result<f64, InputError> {
-    let number = field.number(least, 1e15)?;
-    if number > least { Ok(number) } else { Err(field.error(format!("this is not above {least}"), fix)) }
-}
-
 /// Whether a token transport fits ports, paths and flows.
 pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let (Some(tokens), PortKind::Tokens(port)) = (scheme.transport.kind.tokens(), &scheme.port.kind) else {
         return Ok(());
     };
-    if tokens.classes > port.classes {
-        let what = format!("tokens have {} classes, and ports tell {} apart", tokens.classes, port.classes);
-        return Err(Fault::new("port.classes", what, format!("classes = {}", tokens.classes)));
+    if tokens.priority.classes() > port.classes {
+        let what = format!(
+            "tokens have {} classes, and ports tell {} apart",
+            tokens.priority.classes(),
+            port.classes
+        );
+        return Err(Fault::new("port.classes", what, format!("classes = {}", tokens.priority.classes())));
     }
     let mean = u32::from(tokens.token_min) + u32::from(tokens.token_max);
     if mean != 2 * u32::from(port.token) {
@@ -468,7 +273,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         );
         return Err(Fault::new("port.token", what, "the mean of token_min and token_max"));
     }
-    if tokens.is_exact() != (port.order == Order::Rank) {
+    if tokens.priority.is_exact() != (port.order == Order::Rank) {
         let what = "ports that sort by rank and receivers that rank exactly need each other";
         return Err(Fault::new(
             "port.order",
@@ -476,21 +281,22 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             "order = \"rank\" with priority = \"exact_...\"",
         ));
     }
-    let wanted = if tokens.ranks == Ranks::Data { tokens.classes } else { 1 };
+    let wanted = if tokens.ranks == Ranks::Data { tokens.priority.classes() } else { 1 };
     if port.data_queues != wanted {
         let what = format!("ports have {} queues of data, and data has {wanted} ranks", port.data_queues);
         return Err(Fault::new("port.data_queues", what, format!("data_queues = {wanted}")));
     }
-    if tokens.lifetime > Span::ZERO && tokens.lifetime.times(2) < fabric.round_trip {
+    if let Some(lifetime) = tokens.expiry.lifetime()
+        && lifetime.times(2) < fabric.round_trip
+    {
         let what = format!(
             "tokens live {}, and half of an empty round trip takes {}",
-            show_span(tokens.lifetime),
+            show_span(lifetime),
             show_span(Span(fabric.round_trip.0 / 2))
         );
         return Err(Fault::new("transport.lifetime", what, "T = d + |P| th: add what tokens may wait"));
     }
-    let reads_deadlines = matches!(tokens.priority, By::Deadline | By::ExactDeadline);
-    if reads_deadlines && fabric.deadlines == crate::experiment::Coverage::None {
+    if tokens.priority.reads_deadlines() && fabric.deadlines == crate::experiment::Coverage::None {
         let what = "receivers rank flows by deadlines, and no flow has one".to_owned();
         return Err(Fault::new("transport.priority", what, "a group with deadline = \"2ms\""));
     }
@@ -501,9 +307,9 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Classes are the receivers' to give, unless they give those that flows were given.
 fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens, &Fabric)) -> Result<(), Fault> {
     let wanted = carried(scheme, fabric);
-    let asked = tokens.priority == By::Asked;
-    if asked && wanted > u32::from(tokens.classes) {
-        let what = format!("flows are given {wanted} classes, and tokens have {}", tokens.classes);
+    let asked = matches!(tokens.priority, RankBy::Asked { .. });
+    if asked && wanted > u32::from(tokens.priority.classes()) {
+        let what = format!("flows are given {wanted} classes, and tokens have {}", tokens.priority.classes());
         let fix = format!("transport.classes = {wanted} and port.classes = {wanted}");
         return Err(Fault::new("transport.classes", what, fix));
     }

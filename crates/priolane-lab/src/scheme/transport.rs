@@ -109,7 +109,7 @@ pub enum TransportKind {
     /// ExpressPass.
     ExpressPass(#[serde(serialize_with = "tokens::as_expresspass")] Tokens),
     /// TOP.
-    Top(#[serde(serialize_with = "tokens::as_top")] Tokens),
+    Top(Tokens),
 }
 
 fn is_true(flag: &bool) -> bool {
