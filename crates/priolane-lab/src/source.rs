@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, read_text};
-pub use reader::{Field, Reader, nearest};
+pub use reader::{Field, ReadKeys, Reader, nearest};
 
 /// What is wrong with an input and what would be right: one message, never a panic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]

@@ -12,7 +12,7 @@ use super::Sources;
 use super::coflow::{self, CoflowText, TraceText};
 use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
-use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader};
+use crate::source::{FLOW_LIST_LIMIT, Field, InputError, ReadKeys, Reader};
 use crate::workload::flow_list;
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading};
 
@@ -314,37 +314,31 @@ impl ListText {
     }
 }
 
-const APPS: [&str; 10] = [
-    "poisson",
-    "on_off",
-    "incast",
-    "permutation",
-    "long_lived",
-    "query",
-    "ring",
-    "coflow",
-    "coflow_trace",
-    "flows",
+/// How the keys of an app are read.
+type ReadApp = fn(&mut Reader<'_>, &mut Sources) -> Result<AppText, InputError>;
+
+/// The apps, each with how its keys are read.
+const APPS: [(&str, ReadApp); 10] = [
+    ("poisson", poisson),
+    ("on_off", on_off),
+    ("incast", |keys, _| incast(keys)),
+    ("permutation", |keys, _| Ok(AppText::Permutation { size: flow_size(keys)?, start: start(keys)? })),
+    ("long_lived", |keys, _| long_lived(keys)),
+    ("query", query),
+    ("ring", |keys, _| ring(keys)),
+    ("coflow", |keys, sources| coflow::coflow(keys, sources).map(AppText::Coflow)),
+    ("coflow_trace", |keys, sources| coflow::trace(keys, sources).map(AppText::CoflowTrace)),
+    ("flows", flows),
 ];
 
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
-    let app = keys.need("app", "app = \"poisson\"")?;
-    Ok(match app.choice(&APPS)? {
-        0 => poisson(keys, sources)?,
-        1 => on_off(keys, sources)?,
-        2 => incast(keys)?,
-        3 => AppText::Permutation { size: flow_size(keys)?, start: start(keys)? },
-        4 => {
-            let pairs = keys.need("pairs", "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")?;
-            AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? }
-        }
-        5 => query(keys, sources)?,
-        6 => ring(keys)?,
-        7 => AppText::Coflow(coflow::coflow(keys, sources)?),
-        8 => AppText::CoflowTrace(coflow::trace(keys, sources)?),
-        _ => flows(keys, sources)?,
-    })
+    keys.need("app", "app = \"poisson\"")?.word(&APPS)?(keys, sources)
+}
+
+fn long_lived(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
+    let pairs = keys.need("pairs", "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")?;
+    Ok(AppText::LongLived { pairs: pairs_text(&pairs)?, size: flow_size(keys)?, start: start(keys)? })
 }
 
 fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
@@ -356,16 +350,10 @@ fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, Input
     let (sizes, load, reach) = open_loop(keys, sources)?;
     let burst_load = keys.need("burst_load", "burst_load = 1.4")?.any_number()?;
     let flows = keys.take("burst_flows").map_or(Ok(4), |f| f.integer(1, u64::from(MAX_BURST)))?;
-    let per = match keys.take("per") {
-        None => Bursts::PerPair,
-        Some(field) if field.choice(&["pair", "host"])? == 0 => Bursts::PerPair,
-        Some(_) => Bursts::PerHost,
-    };
-    let reading = match keys.take("reading") {
-        None => Reading::Bursts,
-        Some(field) if field.choice(&["bursts", "compat_yaps"])? == 0 => Reading::Bursts,
-        Some(_) => Reading::CompatYaps,
-    };
+    let per =
+        keys.word_or("per", &[("pair", Bursts::PerPair), ("host", Bursts::PerHost)], Bursts::PerPair)?;
+    let readings = [("bursts", Reading::Bursts), ("compat_yaps", Reading::CompatYaps)];
+    let reading = keys.word_or("reading", &readings, Reading::Bursts)?;
     Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per, reading })
 }
 
@@ -374,11 +362,8 @@ fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, Loa
     let sizes = sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?;
     let load_fix = "load = { of = \"host\", counts = \"payload\", value = 0.6 }";
     let load = load(&keys.need("load", load_fix)?)?;
-    let reach = match keys.take("reach") {
-        None => Reach::AnyHost,
-        Some(field) if field.choice(&["any_host", "other_racks"])? == 0 => Reach::AnyHost,
-        Some(_) => Reach::OtherRacks,
-    };
+    let reaches = [("any_host", Reach::AnyHost), ("other_racks", Reach::OtherRacks)];
+    let reach = keys.word_or("reach", &reaches, Reach::AnyHost)?;
     Ok((sizes, load, reach))
 }
 
@@ -388,14 +373,9 @@ pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
         return Err(field.error("a number does not say what it is a share of", fix));
     }
     let mut keys = field.table()?;
-    let of = match keys.need("of", "of = \"host\"")?.choice(&["host", "core"])? {
-        0 => LoadOf::Host,
-        _ => LoadOf::Core,
-    };
-    let counts = match keys.need("counts", "counts = \"payload\"")?.choice(&["payload", "wire"])? {
-        0 => Counts::Payload,
-        _ => Counts::Wire,
-    };
+    let of = keys.need("of", "of = \"host\"")?.word(&[("host", LoadOf::Host), ("core", LoadOf::Core)])?;
+    let counted = [("payload", Counts::Payload), ("wire", Counts::Wire)];
+    let counts = keys.need("counts", "counts = \"payload\"")?.word(&counted)?;
     let value = load_value(&keys.need("value", "value = 0.6")?)?;
     keys.finish()?;
     Ok(LoadText { of, counts, value })
@@ -411,6 +391,8 @@ pub(super) fn load_value(field: &Field<'_>) -> Result<f64, InputError> {
     Ok(value)
 }
 
+const PAUSES: [(&str, PauseRule); 2] = [("exponential", PauseRule::Exponential), ("fixed", PauseRule::Fixed)];
+
 fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let count = |field: Option<Field<'_>>| field.map_or(Ok(1), |f| f.integer(1, 65_535)).map(|n| n as u32);
     Ok(AppText::Query(QueryText {
@@ -419,11 +401,7 @@ fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputE
         sizes: sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?,
         think: keys.span_or("think", Span::ZERO)?,
         pause: keys.need("pause", "pause = \"1ms\"")?.span()?,
-        pauses: match keys.take("pauses") {
-            None => PauseRule::Exponential,
-            Some(field) if field.choice(&["exponential", "fixed"])? == 0 => PauseRule::Exponential,
-            Some(_) => PauseRule::Fixed,
-        },
+        pauses: keys.word_or("pauses", &PAUSES, PauseRule::Exponential)?,
         concurrency: count(keys.take("concurrency"))?,
         requests: keys.take("requests").map(|f| f.integer(1, 50_000_000)).transpose()?,
         start: keys.span_or("start", Span::ZERO)?,
@@ -458,11 +436,8 @@ fn ring(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 }
 
 fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
-    let epochs = match keys.take("epochs") {
-        None => EpochRule::Every,
-        Some(field) if field.choice(&["every", "poisson"])? == 0 => EpochRule::Every,
-        Some(_) => EpochRule::Poisson,
-    };
+    let rules = [("every", EpochRule::Every), ("poisson", EpochRule::Poisson)];
+    let epochs = keys.word_or("epochs", &rules, EpochRule::Every)?;
     Ok(AppText::Incast {
         epochs,
         period: keys.need("period", "period = \"1ms\"")?.positive_span()?,
@@ -497,38 +472,38 @@ fn endless_or_payload(field: &Field<'_>) -> Result<FlowSize, InputError> {
     payload(field).map(|bytes| FlowSize(Some(bytes)))
 }
 
+/// Rules for pairs, each with how its keys are read.
+const PAIR_RULES: [(&str, ReadKeys<RuleKind>); 5] = [
+    ("all_pairs", |_| Ok(RuleKind::AllPairs)),
+    ("other_racks", |_| Ok(RuleKind::OtherRacks)),
+    ("one_other_rack", |_| Ok(RuleKind::OneOtherRack)),
+    ("shift", |keys| Ok(RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 })),
+    ("to_one", |keys| Ok(RuleKind::ToOne { host: host(&keys.need("host", "host = 0")?)? })),
+];
+
+fn host(field: &Field<'_>) -> Result<u16, InputError> {
+    field.integer(0, 65_535).map(|h| h as u16)
+}
+
 fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
     let count = |keys: &mut Reader<'_>| {
         keys.take("count").map_or(Ok(1), |f| f.integer(1, 1_000_000)).map(|n| n as u32)
     };
-    let host = |field: Field<'_>| field.integer(0, 65_535).map(|h| h as u16);
     let Ok(mut keys) = field.table() else {
         let mut pairs = Vec::new();
         for item in field.filled_list()? {
             let mut keys = item.table()?;
-            let (src, dst) = (host(keys.need("src", "src = 0")?)?, host(keys.need("dst", "dst = 1")?)?);
+            let (src, dst) = (host(&keys.need("src", "src = 0")?)?, host(&keys.need("dst", "dst = 1")?)?);
             if src == dst {
                 return Err(item.error("the flow goes from a host to itself", "two different hosts"));
             }
-            let path = keys.take("path").map(host).transpose()?;
+            let path = keys.take("path").map(|f| host(&f)).transpose()?;
             pairs.push(PairText { src, dst, count: count(&mut keys)?, path });
             keys.finish()?;
         }
         return Ok(PairsText::Listed(pairs));
     };
-    let rule = match keys.need("rule", "rule = \"all_pairs\"")?.choice(&[
-        "all_pairs",
-        "other_racks",
-        "one_other_rack",
-        "shift",
-        "to_one",
-    ])? {
-        0 => RuleKind::AllPairs,
-        1 => RuleKind::OtherRacks,
-        2 => RuleKind::OneOtherRack,
-        3 => RuleKind::Shift { by: keys.need("by", "by = 1")?.integer(1, 65_535)? as u32 },
-        _ => RuleKind::ToOne { host: host(keys.need("host", "host = 0")?)? },
-    };
+    let rule = keys.need("rule", "rule = \"all_pairs\"")?.word(&PAIR_RULES)?(&mut keys)?;
     let count = count(&mut keys)?;
     keys.finish()?;
     Ok(PairsText::Rule(RuleText { rule, count }))
@@ -542,15 +517,14 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
     let mut flows = Vec::new();
     for item in field.filled_list()? {
         let mut keys = item.table()?;
-        let host = |field: Field<'_>| field.integer(0, 65_535).map(|h| HostId(h as u16));
-        let (src, dst) = (host(keys.need("src", "src = 0")?)?, host(keys.need("dst", "dst = 1")?)?);
+        let (src, dst) = (host(&keys.need("src", "src = 0")?)?, host(&keys.need("dst", "dst = 1")?)?);
         if src == dst {
             return Err(item.error("the flow goes from a host to itself", "two different hosts"));
         }
         let flow = FlowSpec {
             id: FlowId(0),
-            src,
-            dst,
+            src: HostId(src),
+            dst: HostId(dst),
             size: flow_size(&mut keys)?.0,
             start: Time(start(&mut keys)?.start.0),
             class: keys.take("class").map_or(Ok(0), |f| f.integer(0, 15))? as u8,

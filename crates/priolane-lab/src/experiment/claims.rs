@@ -194,10 +194,8 @@ fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
     let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
     let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
-    let goes = match keys.need("goes", "goes = \"up\"")?.choice(&["up", "down"])? {
-        0 => Direction::Up,
-        _ => Direction::Down,
-    };
+    let goes =
+        keys.need("goes", "goes = \"up\"")?.word(&[("up", Direction::Up), ("down", Direction::Down)])?;
     keys.finish()?;
     Ok(Test::Trend { of, along, goes })
 }

@@ -111,10 +111,8 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
         None => BytesText { from: 1, to: MAX_BYTES as u64 },
         Some(field) => range(&field)?,
     };
-    let flow_sizes = match keys.take("flow_sizes").map(|f| f.choice(&["even", "drawn"])).transpose()? {
-        Some(1) => Parts::Drawn,
-        _ => Parts::Even,
-    };
+    let parts = [("even", Parts::Even), ("drawn", Parts::Drawn)];
+    let flow_sizes = keys.word_or("flow_sizes", &parts, Parts::Even)?;
     let field = keys.need("load", "load = { of = \"host\", counts = \"payload\", value = 0.4 }")?;
     let load = app::load(&field)?;
     if load.of != LoadOf::Host || load.counts != Counts::Payload {

@@ -238,10 +238,7 @@ fn exponential(mut keys: Reader<'_>) -> Result<Exponential, InputError> {
 
 fn at_rate(mut keys: Reader<'_>) -> Result<AtRate, InputError> {
     let rate = keys.need("rate", "rate = \"5Gbps\", or mean = \"1ms\"")?.rate()?;
-    let split = match keys.take("split").map(|f| f.choice(&["none", "active"])).transpose()? {
-        Some(1) => Split::Active,
-        _ => Split::None,
-    };
+    let split = keys.word_or("split", &[("none", Split::None), ("active", Split::Active)], Split::None)?;
     let at_least = keys.span_or("at_least", Span::ZERO)?;
     keys.finish()?;
     Ok(AtRate { rate, split, at_least })

@@ -183,7 +183,7 @@ pub(super) fn metrics(
         }
     };
     if let Some(field) = keys.take("slowdown") {
-        field.choice(&["bare"])?;
+        field.word(&[("bare", ())])?;
     }
     let effective = keys.take("effective").map(|f| effective(&f, groups)).transpose()?;
     let port = keys.take("port").map(text).transpose()?;
@@ -260,11 +260,8 @@ fn group(field: &Field<'_>, groups: &[Group]) -> Result<String, InputError> {
 pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
     let mut keys = field.table()?;
     let title = text(keys.need("title", "title = \"Mean FCT\"")?)?;
-    let kind = match keys.need("kind", "kind = \"line\"")?.choice(&["line", "bar", "cdf"])? {
-        0 => PanelKind::Line,
-        1 => PanelKind::Bar,
-        _ => PanelKind::Cdf,
-    };
+    let kinds = [("line", PanelKind::Line), ("bar", PanelKind::Bar), ("cdf", PanelKind::Cdf)];
+    let kind = keys.need("kind", "kind = \"line\"")?.word(&kinds)?;
     let optional = |keys: &mut Reader<'_>, key| keys.take(key).map(text).transpose();
     let x = optional(&mut keys, "x")?;
     if kind == PanelKind::Line && x.is_none() {

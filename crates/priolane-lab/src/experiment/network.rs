@@ -195,72 +195,97 @@ fn is_zero(x: &f64) -> bool {
     *x == 0.0
 }
 
-const KINDS: [&str; 6] = ["leaf_spine", "fat_tree", "three_tier", "dumbbell", "single_switch", "file"];
 const LINK_FIX: &str = "host_link = { rate = \"10Gbps\", delay = \"1us\" }";
+
+/// How the keys of a kind of network are read.
+type ReadShape = fn(&mut Reader<'_>, &mut Sources) -> Result<Shape, InputError>;
+
+/// Kinds of networks, each with how its keys are read.
+const SHAPES: [(&str, ReadShape); 6] = [
+    ("leaf_spine", |keys, _| leaf_spine(keys)),
+    ("fat_tree", |keys, _| fat_tree(keys)),
+    ("three_tier", |keys, _| three_tier(keys)),
+    ("dumbbell", |keys, _| dumbbell(keys)),
+    ("single_switch", |keys, _| single_switch(keys)),
+    ("file", file),
+];
+
+const PATHS: [(&str, Paths); 7] = [
+    ("hashed", Paths::Hashed),
+    ("pinned", Paths::Pinned),
+    ("splitmix64", Paths::Splitmix64),
+    ("racks", Paths::Racks),
+    ("spray", Paths::Spray),
+    ("round_robin", Paths::RoundRobin),
+    ("drill", Paths::Drill),
+];
+
+fn leaf_spine(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
+    Ok(Shape::LeafSpine {
+        leaves: count(keys, "leaves", "leaves = 4")?,
+        spines: count(keys, "spines", "spines = 3")?,
+        hosts_per_leaf: count(keys, "hosts_per_leaf", "hosts_per_leaf = 30")?,
+        links_per_pair: keys.take("links_per_pair").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
+        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+    })
+}
+
+fn fat_tree(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
+    Ok(Shape::FatTree {
+        k: count(keys, "k", "k = 4")?,
+        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+    })
+}
+
+fn three_tier(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
+    Ok(Shape::ThreeTier {
+        pods: count(keys, "pods", "pods = 4")?,
+        leaves_per_pod: count(keys, "leaves_per_pod", "leaves_per_pod = 4")?,
+        aggs_per_pod: count(keys, "aggs_per_pod", "aggs_per_pod = 2")?,
+        cores: count(keys, "cores", "cores = 8")?,
+        hosts_per_leaf: count(keys, "hosts_per_leaf", "hosts_per_leaf = 16")?,
+        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        pod_link: link(&keys.need("pod_link", LINK_FIX)?)?,
+        core_link: link(&keys.need("core_link", LINK_FIX)?)?,
+    })
+}
+
+fn dumbbell(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
+    Ok(Shape::Dumbbell {
+        left: count(keys, "left", "left = 8")?,
+        right: count(keys, "right", "right = 8")?,
+        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        bottleneck: link(&keys.need("bottleneck", LINK_FIX)?)?,
+    })
+}
+
+fn single_switch(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
+    Ok(Shape::SingleSwitch {
+        hosts: count(keys, "hosts", "hosts = 16")?,
+        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+    })
+}
+
+fn file(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Shape, InputError> {
+    let path = keys.need("path", "path = \"network.csv\"")?;
+    sources.read(&path, path.text()?, SIZE_LIMIT)?;
+    Ok(Shape::File { path: path.text()?.to_owned() })
+}
 
 /// Reads `[topology]`.
 pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {
     let mut keys = field.table()?;
-    let kind = keys.need("kind", "kind = \"leaf_spine\"")?.choice(&KINDS)?;
-    let shape = match kind {
-        0 => Shape::LeafSpine {
-            leaves: count(&mut keys, "leaves", "leaves = 4")?,
-            spines: count(&mut keys, "spines", "spines = 3")?,
-            hosts_per_leaf: count(&mut keys, "hosts_per_leaf", "hosts_per_leaf = 30")?,
-            links_per_pair: keys.take("links_per_pair").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
-            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-            fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
-        },
-        1 => Shape::FatTree {
-            k: count(&mut keys, "k", "k = 4")?,
-            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-            fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
-        },
-        2 => Shape::ThreeTier {
-            pods: count(&mut keys, "pods", "pods = 4")?,
-            leaves_per_pod: count(&mut keys, "leaves_per_pod", "leaves_per_pod = 4")?,
-            aggs_per_pod: count(&mut keys, "aggs_per_pod", "aggs_per_pod = 2")?,
-            cores: count(&mut keys, "cores", "cores = 8")?,
-            hosts_per_leaf: count(&mut keys, "hosts_per_leaf", "hosts_per_leaf = 16")?,
-            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-            pod_link: link(&keys.need("pod_link", LINK_FIX)?)?,
-            core_link: link(&keys.need("core_link", LINK_FIX)?)?,
-        },
-        3 => Shape::Dumbbell {
-            left: count(&mut keys, "left", "left = 8")?,
-            right: count(&mut keys, "right", "right = 8")?,
-            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-            bottleneck: link(&keys.need("bottleneck", LINK_FIX)?)?,
-        },
-        4 => Shape::SingleSwitch {
-            hosts: count(&mut keys, "hosts", "hosts = 16")?,
-            host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-        },
-        _ => {
-            let path = keys.need("path", "path = \"network.csv\"")?;
-            sources.read(&path, path.text()?, SIZE_LIMIT)?;
-            Shape::File { path: path.text()?.to_owned() }
-        }
-    };
-    let paths = keys.take("paths").map_or(Ok(Paths::Hashed), |f| self::paths(&f))?;
+    let kind = keys.need("kind", "kind = \"leaf_spine\"")?.word(&SHAPES)?;
+    let shape = kind(&mut keys, sources)?;
+    let paths = keys.word_or("paths", &PATHS, Paths::Hashed)?;
     keys.finish()?;
     Ok(Network { shape, paths })
 }
 
 fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<u32, InputError> {
     Ok(keys.need(key, fix)?.integer(1, u64::from(u32::MAX))? as u32)
-}
-
-fn paths(field: &Field<'_>) -> Result<Paths, InputError> {
-    Ok(match field.choice(&["hashed", "pinned", "splitmix64", "racks", "spray", "round_robin", "drill"])? {
-        0 => Paths::Hashed,
-        1 => Paths::Pinned,
-        2 => Paths::Splitmix64,
-        3 => Paths::Racks,
-        4 => Paths::Spray,
-        5 => Paths::RoundRobin,
-        _ => Paths::Drill,
-    })
 }
 
 fn link(field: &Field<'_>) -> Result<LinkText, InputError> {

@@ -6,7 +6,7 @@ use priolane_sim::scenario;
 use serde::Serialize;
 
 use crate::quantity::as_text;
-use crate::source::{Field, InputError};
+use crate::source::{Field, InputError, ReadKeys, Reader};
 
 /// What the applications of a group do about a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
@@ -31,7 +31,12 @@ pub enum OnDowngrade {
     },
 }
 
-const KINDS: [&str; 3] = ["ignore", "defer", "reclassify"];
+/// What is done, each with what it is where the file says no more, and how its keys are read.
+const KINDS: [(&str, (OnDowngrade, ReadKeys<OnDowngrade>)); 3] = [
+    ("ignore", (OnDowngrade::Ignore, |_| Ok(OnDowngrade::Ignore))),
+    ("defer", (OnDowngrade::Defer { by: BY, times: 1 }, defer)),
+    ("reclassify", (OnDowngrade::Reclassify { lasts: LASTS }, reclassify)),
+];
 
 /// How long a flow is held back where the file does not say it.
 const BY: Span = Span::from_us(100);
@@ -58,21 +63,23 @@ impl OnDowngrade {
 /// Reads `on_downgrade = "defer"` or `{ kind = "defer", by = "100us", times = 1 }`.
 pub(super) fn read(field: &Field<'_>) -> Result<OnDowngrade, InputError> {
     if field.text().is_ok() {
-        return Ok(match field.choice(&KINDS)? {
-            0 => OnDowngrade::Ignore,
-            1 => OnDowngrade::Defer { by: BY, times: 1 },
-            _ => OnDowngrade::Reclassify { lasts: LASTS },
-        });
+        let (plain, _) = field.word(&KINDS)?;
+        return Ok(plain);
     }
     let mut keys = field.table()?;
-    let read = match keys.need("kind", "kind = \"defer\"")?.choice(&KINDS)? {
-        0 => OnDowngrade::Ignore,
-        1 => OnDowngrade::Defer {
-            by: keys.take("by").map_or(Ok(BY), |f| f.positive_span())?,
-            times: keys.take("times").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
-        },
-        _ => OnDowngrade::Reclassify { lasts: keys.take("lasts").map_or(Ok(LASTS), |f| f.positive_span())? },
-    };
+    let (_, read) = keys.need("kind", "kind = \"defer\"")?.word(&KINDS)?;
+    let done = read(&mut keys)?;
     keys.finish()?;
-    Ok(read)
+    Ok(done)
+}
+
+fn defer(keys: &mut Reader<'_>) -> Result<OnDowngrade, InputError> {
+    Ok(OnDowngrade::Defer {
+        by: keys.take("by").map_or(Ok(BY), |f| f.positive_span())?,
+        times: keys.take("times").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
+    })
+}
+
+fn reclassify(keys: &mut Reader<'_>) -> Result<OnDowngrade, InputError> {
+    Ok(OnDowngrade::Reclassify { lasts: keys.take("lasts").map_or(Ok(LASTS), |f| f.positive_span())? })
 }

@@ -65,10 +65,8 @@ pub(super) fn price(field: &Field<'_>) -> Result<Price, InputError> {
     let p1 = or("p1", P1_OVER_P0 * p0)?;
     let p2 = or("p2", 0.0)?;
     let (p0s, p1s, p2s) = (or("p0s", 0.0)?, or("p1s", p1)?, or("p2s", p2)?);
-    let charge = match keys.take("charge").map(|f| f.choice(&["reserved", "sent"])).transpose()? {
-        Some(1) => Charge::Sent,
-        _ => Charge::Reserved,
-    };
+    let charges = [("reserved", Charge::Reserved), ("sent", Charge::Sent)];
+    let charge = keys.word_or("charge", &charges, Charge::Reserved)?;
     keys.finish()?;
     Ok(Price { p0, p1, p2, p0s, p1s, p2s, charge })
 }

@@ -119,11 +119,7 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     let mix_field = keys.take("mix");
     let stated = ["cos", "theta", "w"].iter().any(|key| keys.has(key));
     let pair = pair(keys)?;
-    let plan = match keys.take("plan") {
-        None => Payer::Fbp,
-        Some(field) if field.choice(&["fbp", "vbp"])? == 0 => Payer::Fbp,
-        Some(_) => Payer::Vbp,
-    };
+    let plan = keys.word_or("plan", &[("fbp", Payer::Fbp), ("vbp", Payer::Vbp)], Payer::Fbp)?;
     let resplit = keys.take("resplit");
     if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
         return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
@@ -207,8 +203,7 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
 
 /// A class of service.
 pub(super) fn cos(field: &Field<'_>) -> Result<Cos, InputError> {
-    let stated = [Cos::BestEffort, Cos::Differentiated, Cos::MinimumRate];
-    Ok(stated[field.choice(&["BE", "DS", "MRG"])?])
+    field.word(&[("BE", Cos::BestEffort), ("DS", Cos::Differentiated), ("MRG", Cos::MinimumRate)])
 }
 
 /// A weight, to the thousandth.

@@ -48,11 +48,8 @@ pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Sizes, In
     }
     let mut keys = field.table()?;
     let csv = keys.need("csv", "csv = \"sizes.csv\", or the name of a shipped table")?;
-    let interpolation =
-        match keys.need("interpolation", "interpolation = \"linear\"")?.choice(&["linear", "step"])? {
-            0 => Interpolation::Linear,
-            _ => Interpolation::Step,
-        };
+    let between = [("linear", Interpolation::Linear), ("step", Interpolation::Step)];
+    let interpolation = keys.need("interpolation", "interpolation = \"linear\"")?.word(&between)?;
     let scale = keys.take("scale_to_mean");
     let scale_to_mean = scale.as_ref().map(|f| f.bytes()).transpose()?;
     let max = keys.take("max").map(|f| f.bytes()).transpose()?;

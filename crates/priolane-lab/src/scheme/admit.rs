@@ -7,9 +7,8 @@ use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::transport::word;
 use crate::quantity::{as_text, show_span};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, ReadKeys, Reader};
 
 /// Admission policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -205,16 +204,18 @@ impl Admit {
     }
 }
 
+/// Who admits, each with how its keys are read.
+const KINDS: [(&str, ReadKeys<Admit>); 4] = [
+    ("none", |_| Ok(Admit::None)),
+    ("aequitas", |keys| aequitas(keys).map(Admit::Aequitas)),
+    ("pase", |keys| Ok(Admit::Pase { levels: levels(keys)?, remap: remap(keys)? })),
+    ("firapam", |keys| firapam(keys).map(Admit::Firapam)),
+];
+
 /// Reads `admit = { kind = "firapam", levels = 3, ... }`.
 pub(super) fn read(field: &Field<'_>) -> Result<Admit, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["none", "aequitas", "pase", "firapam"];
-    let admit = match keys.need("kind", "kind = \"none\"")?.choice(&kinds)? {
-        0 => Admit::None,
-        1 => Admit::Aequitas(aequitas(&mut keys)?),
-        2 => Admit::Pase { levels: levels(&mut keys)?, remap: remap(&mut keys)? },
-        _ => Admit::Firapam(firapam(&mut keys)?),
-    };
+    let admit = keys.need("kind", "kind = \"none\"")?.word(&KINDS)?(&mut keys)?;
     keys.finish()?;
     Ok(admit)
 }
@@ -238,7 +239,7 @@ fn aequitas(keys: &mut Reader<'_>) -> Result<Aequitas, InputError> {
     let beta = keys.take("beta").map_or(Ok(0.01), |f| f.number(0.0, 1.0))?;
     let floor = keys.take("floor").map_or(Ok(0.1), |f| above(&f, 0.0, 1.0))?;
     let most = keys.take("most").map_or(Ok(1.0), |f| above(&f, 0.0, 1.0))?;
-    let per = word(keys.take("per"), &PERS, Per::Mtu)?;
+    let per = keys.word_or("per", &PERS, Per::Mtu)?;
     let field = keys.need("targets", "targets = [\"15us\", \"25us\"]")?;
     let targets = field.filled_list()?.iter().map(Field::positive_span).collect::<Result<Vec<_>, _>>()?;
     if targets.len() + 1 != usize::from(levels) {
@@ -252,13 +253,13 @@ fn aequitas(keys: &mut Reader<'_>) -> Result<Aequitas, InputError> {
         (None, Some(field)) => Windows::Window(field.positive_span()?),
         (percentile, None) => Windows::Percentile(percentile.map_or(Ok(99.9), |f| f.number(0.0, 99.9))?),
     };
-    let update = word(keys.take("update"), &UPDATES, Update::Prose)?;
+    let update = keys.word_or("update", &UPDATES, Update::Prose)?;
     Ok(Aequitas { levels, alpha, beta, floor, most, per, targets, windows, update })
 }
 
 fn firapam(keys: &mut Reader<'_>) -> Result<Firapam, InputError> {
     let levels = levels(keys)?;
-    let mode = word(keys.take("mode"), &MODES, Mode::Analytic)?;
+    let mode = keys.word_or("mode", &MODES, Mode::Analytic)?;
     let default = Constants::default();
     let utility = Constants {
         t: keys.take("t").map_or(Ok(default.t), |f| above(&f, 0.0, 1.0))?,
@@ -309,7 +310,8 @@ fn remap(keys: &mut Reader<'_>) -> Result<Remap, InputError> {
         },
     };
     let field = keys.take("remap");
-    let remap = word(field.clone(), &REMAPS, priolane_core::admit::Remap::AtIssue)?;
+    let at_issue = priolane_core::admit::Remap::AtIssue;
+    let remap = field.as_ref().map_or(Ok(at_issue), |field| field.word(&REMAPS))?;
     match field {
         Some(field) if mi == Interval::Rpc && remap == priolane_core::admit::Remap::PerInterval => Err(field
             .error("a monitor interval of mi = \"rpc\" is over when its flow is", "mi = \"rtt\" or a time")),

@@ -5,7 +5,6 @@ use priolane_core::transport::swift::Whole;
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
-use super::transport::word;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
 
@@ -188,16 +187,16 @@ impl Swift {
     }
 
     pub(super) fn read(keys: &mut Reader<'_>, default: Preset) -> Result<Self, InputError> {
-        let of = Self::preset(word(keys.take("preset"), &PRESETS, default)?);
+        let of = Self::preset(keys.word_or("preset", &PRESETS, default)?);
         let size =
             |keys: &mut Reader<'_>, key, or| keys.take(key).map_or(Ok(or), |f| WindowSize::above_zero(&f));
         let keys_read = Self {
             preset: of.preset,
-            delay: word(keys.take("delay"), &SIGNALS, of.delay)?,
-            start: word(keys.take("start"), &FIRST, of.start)?,
+            delay: keys.word_or("delay", &SIGNALS, of.delay)?,
+            start: keys.word_or("start", &FIRST, of.start)?,
             ai: keys.take("ai").map_or(Ok(of.ai), |f| WindowSize::read(&f))?,
             target: keys.take("target").map_or(Ok(of.target), |f| f.positive_span())?,
-            target_from: word(keys.take("target_from"), &FROM, of.target_from)?,
+            target_from: keys.word_or("target_from", &FROM, of.target_from)?,
             hop: keys.span_or("hop", of.hop)?,
             class_step: keys.span_or("class_step", of.class_step)?,
             fs_range: keys.span_or("fs_range", of.fs_range)?,
@@ -299,7 +298,7 @@ impl Ledbat {
         };
         let gain = share(keys.take("gain"), 1.0)?;
         Ok(Self {
-            delay: word(keys.take("delay"), &SIGNALS, Signal::OneWay)?,
+            delay: keys.word_or("delay", &SIGNALS, Signal::OneWay)?,
             target: keys.take("target").map_or(Ok(Span::from_us(25)), |f| f.positive_span())?,
             gain,
             decrease_gain: positive(keys.take("decrease_gain"), gain, 1e3)?,

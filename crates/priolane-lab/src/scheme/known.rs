@@ -8,7 +8,7 @@ use serde::ser::Serializer;
 
 use super::thresholds::ThresholdSource;
 use crate::quantity::{as_text, bytes as read_bytes, show_bytes, show_rate, show_span, span as read_span};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, ReadKeys, Reader};
 
 /// A rule that gives each flow its class when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -185,42 +185,34 @@ impl Known {
     }
 }
 
-/// The kinds of this module, in the order of `read`.
-pub(super) const KINDS: [&str; 10] = [
-    "flow_fraction",
-    "equal_bytes",
-    "size",
-    "random_fraction",
-    "deadline",
-    "deadline_rank",
-    "demand_rate",
-    "power_law",
-    "coflow_size",
-    "deadlines_first",
+/// The rules of this module, each with how its keys are read.
+pub(super) const KINDS: [(&str, ReadKeys<Known>); 10] = [
+    ("flow_fraction", flow_fraction),
+    ("equal_bytes", equal_bytes),
+    ("size", |keys| Ok(Known::Size { thresholds: thresholds(keys, "[\"100kB\", \"1MB\"]", Field::bytes)? })),
+    ("random_fraction", |keys| Ok(Known::RandomFraction { fractions: fractions(keys)? })),
+    ("deadline", |keys| {
+        Ok(Known::Deadline { thresholds: thresholds(keys, "[\"2ms\", \"8ms\"]", Field::positive_span)? })
+    }),
+    ("deadline_rank", |keys| Ok(Known::DeadlineRank { fractions: fractions(keys)? })),
+    ("demand_rate", |keys| Ok(Known::DemandRate { thresholds: demands(keys)? })),
+    ("power_law", power_law),
+    ("coflow_size", |keys| {
+        Ok(Known::CoflowSize { thresholds: thresholds(keys, "[\"1MB\", \"10MB\"]", Field::bytes)? })
+    }),
+    ("deadlines_first", |keys| Ok(Known::DeadlinesFirst { thresholds: behind_deadlines(keys)? })),
 ];
 
-/// Reads the keys of the `kind`-th of [`KINDS`].
-pub(super) fn read(kind: usize, keys: &mut Reader<'_>) -> Result<Known, InputError> {
-    Ok(match kind {
-        0 => {
-            let fractions = fractions(keys)?;
-            let (from, bytes) = solved(keys, fractions.len())?;
-            Known::FlowFraction { fractions, from, bytes }
-        }
-        1 => {
-            let levels = levels(keys)?;
-            let (from, bytes) = solved(keys, usize::from(levels))?;
-            Known::EqualBytes { levels, from, bytes }
-        }
-        2 => Known::Size { thresholds: thresholds(keys, "[\"100kB\", \"1MB\"]", Field::bytes)? },
-        3 => Known::RandomFraction { fractions: fractions(keys)? },
-        4 => Known::Deadline { thresholds: thresholds(keys, "[\"2ms\", \"8ms\"]", Field::positive_span)? },
-        5 => Known::DeadlineRank { fractions: fractions(keys)? },
-        6 => Known::DemandRate { thresholds: demands(keys)? },
-        7 => power_law(keys)?,
-        8 => Known::CoflowSize { thresholds: thresholds(keys, "[\"1MB\", \"10MB\"]", Field::bytes)? },
-        _ => Known::DeadlinesFirst { thresholds: behind_deadlines(keys)? },
-    })
+fn flow_fraction(keys: &mut Reader<'_>) -> Result<Known, InputError> {
+    let fractions = fractions(keys)?;
+    let (from, bytes) = solved(keys, fractions.len())?;
+    Ok(Known::FlowFraction { fractions, from, bytes })
+}
+
+fn equal_bytes(keys: &mut Reader<'_>) -> Result<Known, InputError> {
+    let levels = levels(keys)?;
+    let (from, bytes) = solved(keys, usize::from(levels))?;
+    Ok(Known::EqualBytes { levels, from, bytes })
 }
 
 fn levels(keys: &mut Reader<'_>) -> Result<u8, InputError> {
@@ -298,19 +290,28 @@ fn solved(keys: &mut Reader<'_>, levels: usize) -> Result<(ThresholdSource, Opti
     Ok((from, Some(bytes)))
 }
 
+/// How the scale of a measure, and its offset if there is one, are read.
+type ReadMeasure = fn(&Field<'_>, Option<Field<'_>>) -> Result<Measure, InputError>;
+
+/// Measures, each with how it is read and an example of its scale.
+const MEASURES: [(&str, (ReadMeasure, &str)); 2] =
+    [("size", (by_size, "scale = \"100kB\"")), ("deadline", (by_deadline, "scale = \"2ms\""))];
+
+fn by_size(scale: &Field<'_>, offset: Option<Field<'_>>) -> Result<Measure, InputError> {
+    let offset = offset.map_or(Ok(0), |f| f.bytes())?;
+    Ok(Measure::Size { scale: quantity(scale, read_bytes)?, offset })
+}
+
+fn by_deadline(scale: &Field<'_>, offset: Option<Field<'_>>) -> Result<Measure, InputError> {
+    let offset = offset.map_or(Ok(Span::ZERO), |f| f.span())?;
+    Ok(Measure::Deadline { scale: quantity(scale, read_span)?, offset })
+}
+
 fn power_law(keys: &mut Reader<'_>) -> Result<Known, InputError> {
     let levels = levels(keys)?;
-    let of = keys.need("of", "of = \"size\"")?.choice(&["size", "deadline"])?;
-    let fix = if of == 0 { "scale = \"100kB\"" } else { "scale = \"2ms\"" };
+    let (measure, fix) = keys.need("of", "of = \"size\"")?.word(&MEASURES)?;
     let scale = keys.need("scale", fix)?;
-    let offset = keys.take("offset");
-    let of = if of == 0 {
-        let offset = offset.map_or(Ok(0), |f| f.bytes())?;
-        Measure::Size { scale: quantity(&scale, read_bytes)?, offset }
-    } else {
-        let offset = offset.map_or(Ok(Span::ZERO), |f| f.span())?;
-        Measure::Deadline { scale: quantity(&scale, read_span)?, offset }
-    };
+    let of = measure(&scale, keys.take("offset"))?;
     match of {
         Measure::Size { scale: 0, .. } | Measure::Deadline { scale: Span::ZERO, .. } => {
             return Err(scale.error("this is zero", "a scale above zero"));

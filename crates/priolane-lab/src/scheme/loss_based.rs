@@ -4,7 +4,6 @@ use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::paccp::RttOf;
 use serde::Serialize;
 
-use super::transport::word;
 use crate::source::{InputError, Reader};
 
 /// The keys of Data Center TCP.
@@ -75,7 +74,7 @@ impl Dctcp {
             g,
             alpha_0: keys.take("alpha_0").map_or(Ok(1.0), |f| f.number(0.0, 1.0))?,
             min_window: keys.take("min_window").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
-            reduction: word(keys.take("reduction"), &REDUCTIONS, Reduction::AtOnce)?,
+            reduction: keys.word_or("reduction", &REDUCTIONS, Reduction::AtOnce)?,
         })
     }
 }
@@ -101,7 +100,7 @@ impl Paccp {
         Ok(Self {
             r_cos,
             exact_cap: keys.take("exact_cap").map_or(Ok(false), |f| f.truth())?,
-            rtt: word(keys.take("rtt"), &RTTS, RttOf::Smoothed)?,
+            rtt: keys.word_or("rtt", &RTTS, RttOf::Smoothed)?,
         })
     }
 }

@@ -9,7 +9,6 @@ use super::Scheme;
 use super::check::{Fabric, Fault};
 use super::parts::{Host, Nic, NicQueue, PortKind, Sharing, WfqClock};
 use super::read::alpha;
-use super::transport::word;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
@@ -71,7 +70,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Pfc, InputError> {
     let is_bytes = text.text().is_ok_and(|t| t.ends_with('B'));
     let xoff = if is_bytes { Xoff::Bytes(text.bytes()?) } else { Xoff::OfFree(alpha(&text)?) };
     let xon_below = keys.take("xon_below").map_or(Ok(3_000), |f| f.bytes())?;
-    let headroom = word(keys.take("headroom"), &HEADROOMS, Headroom::Charged)?;
+    let headroom = keys.word_or("headroom", &HEADROOMS, Headroom::Charged)?;
     let headroom_least = keys.take("headroom_least").map_or(Ok(0), |f| f.bytes())?;
     let end = if headroom == Headroom::Free { CLASSES as u64 } else { u64::from(PAUSABLE_CLASSES) };
     let class = |item: &Field<'_>| Ok(item.integer(0, end - 1)? as Class);

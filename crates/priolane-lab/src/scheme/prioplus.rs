@@ -8,7 +8,6 @@ use priolane_core::transport::prioplus::{Increase, Lane, LaneError, Lanes, Probe
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use super::transport::word;
 use crate::quantity::{as_text, show_span};
 use crate::source::{InputError, Reader};
 
@@ -69,7 +68,7 @@ impl<C: Copy> PrioPlus<C> {
         let w_ls =
             |keys: &mut Reader<'_>, key, or: f64| keys.take(key).map_or(Ok(or), |f| f.number(1e-4, 1.0));
         let read = Self {
-            variant: word(keys.take("variant"), &VARIANTS, Variant::Paper)?,
+            variant: keys.word_or("variant", &VARIANTS, Variant::Paper)?,
             channels: keys.take("channels").map_or(Ok(true), |f| f.truth())?,
             priorities,
             fluctuation: keys.span_or("fluctuation", Span::from_ns(3_200))?,
@@ -82,8 +81,8 @@ impl<C: Copy> PrioPlus<C> {
             w_ls_low: w_ls(keys, "w_ls_low", 0.125)?,
             exceed_limit: keys.take("exceed_limit").map_or(Ok(2), |f| f.integer(1, 1_000))? as u32,
             base_tolerance: keys.span_or("base_tolerance", Span::from_us(1))?,
-            increase: word(keys.take("increase"), &INCREASES, Increase::DualRtt)?,
-            probes: word(keys.take("probes"), &PROBES, Probes::Apart)?,
+            increase: keys.word_or("increase", &INCREASES, Increase::DualRtt)?,
+            probes: keys.word_or("probes", &PROBES, Probes::Apart)?,
             inner: inner(keys)?,
         };
         if let Err(error) = read.lanes() {

@@ -7,9 +7,9 @@ use priolane_core::units::Rate;
 use super::parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
-use super::{Admit, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
+use super::{Admit, Known, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
-use crate::source::{Field, InputError, Origin, Reader, Table};
+use crate::source::{Field, InputError, Origin, ReadKeys, Reader, Table};
 
 const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
 const SCOPES: [(&str, Scope); 2] = [("port", Scope::Port), ("queue", Scope::Queue)];
@@ -40,40 +40,50 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     Ok(scheme)
 }
 
+/// How the keys of a rule are read.
+#[derive(Clone, Copy)]
+enum ReadRule {
+    Own(ReadKeys<Assign>),
+    Known(ReadKeys<Known>),
+}
+
 fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
     let mut keys = field.table()?;
-    let kinds: Vec<&'static str> = ["none", "bytes_sent"].into_iter().chain(known::KINDS).collect();
-    let kind = keys.need("kind", "kind = \"bytes_sent\"")?.choice(&kinds)?;
-    if kind != 1 {
-        let assign = match kind {
-            0 => Assign::None,
-            kind => Assign::Known(known::read(kind - 2, &mut keys)?),
-        };
-        keys.finish()?;
-        return Ok(assign);
-    }
-    let controller = keys.take("controller").map(|f| controller::read(&f)).transpose()?;
-    let levels = levels(&mut keys)?;
-    let count = transport::word(keys.take("count"), &COUNTS, Count::StreamOffset)?;
-    let thresholds = ladder(&mut keys, levels)?;
+    let own = [("none", ReadRule::Own(|_| Ok(Assign::None))), ("bytes_sent", ReadRule::Own(bytes_sent))];
+    let known = known::KINDS.map(|(name, read)| (name, ReadRule::Known(read)));
+    let kinds: Vec<(&str, ReadRule)> = own.into_iter().chain(known).collect();
+    let assign = match keys.need("kind", "kind = \"bytes_sent\"")?.word(&kinds)? {
+        ReadRule::Own(read) => read(&mut keys)?,
+        ReadRule::Known(read) => Assign::Known(read(&mut keys)?),
+    };
     keys.finish()?;
+    Ok(assign)
+}
+
+fn bytes_sent(keys: &mut Reader<'_>) -> Result<Assign, InputError> {
+    let controller = keys.take("controller").map(|f| controller::read(&f)).transpose()?;
+    let levels = levels(keys)?;
+    let count = keys.word_or("count", &COUNTS, Count::StreamOffset)?;
+    let thresholds = ladder(keys, levels)?;
     Ok(Assign::BytesSent { levels, count, thresholds, controller })
 }
 
+/// Orders of flows in a host, each with how its keys are read.
+const HOSTS: [(&str, ReadKeys<Host>); 6] = [
+    ("round_robin", |_| Ok(Host::RoundRobin)),
+    ("mlfq", |keys| {
+        let levels = levels(keys)?;
+        Ok(Host::Mlfq { levels, thresholds: ladder(keys, levels)? })
+    }),
+    ("srpt", |_| Ok(Host::Srpt)),
+    ("las", |_| Ok(Host::Las)),
+    ("fifo", |_| Ok(Host::Fifo)),
+    ("own", |_| Ok(Host::Own)),
+];
+
 fn host(field: &Field<'_>) -> Result<Host, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["round_robin", "mlfq", "srpt", "las", "fifo", "own"];
-    let host = match keys.need("kind", "kind = \"round_robin\"")?.choice(&kinds)? {
-        0 => Host::RoundRobin,
-        1 => {
-            let levels = levels(&mut keys)?;
-            Host::Mlfq { levels, thresholds: ladder(&mut keys, levels)? }
-        }
-        2 => Host::Srpt,
-        3 => Host::Las,
-        4 => Host::Fifo,
-        _ => Host::Own,
-    };
+    let host = keys.need("kind", "kind = \"round_robin\"")?.word(&HOSTS)?(&mut keys)?;
     keys.finish()?;
     Ok(host)
 }
@@ -98,11 +108,8 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             )),
         };
     };
-    let queue = match keys.need("queue", "queue = \"fifo\"")?.choice(&["fifo", "host", "ports"])? {
-        0 => NicQueue::Fifo,
-        1 => NicQueue::Host,
-        _ => NicQueue::Ports,
-    };
+    let queues = [("fifo", NicQueue::Fifo), ("host", NicQueue::Host), ("ports", NicQueue::Ports)];
+    let queue = keys.need("queue", "queue = \"fifo\"")?.word(&queues)?;
     let limit = keys.take("limit").map_or(Ok(Limit::Unlimited), |f| f.limit())?;
     let ecn = match keys.take("ecn") {
         None => None,
@@ -129,23 +136,25 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
     Ok(Nic::Queue { queue, limit, ecn, per_flow_limit })
 }
 
+/// Disciplines of ports, each with how its keys are read.
+const PORTS: [(&str, ReadKeys<PortKind>); 9] = [
+    ("fifo", |_| Ok(PortKind::Fifo)),
+    ("strict", |keys| Ok(PortKind::Strict { queues: queues(keys)? })),
+    ("ranked", |_| Ok(PortKind::Ranked)),
+    ("wfq", wfq),
+    ("trimming", |keys| {
+        let headers = keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())?;
+        Ok(PortKind::Trimming { headers, overflow: keys.word_or("overflow", &OVERFLOWS, Overflow::Drop)? })
+    }),
+    ("tokens", |keys| token_port::read(keys).map(PortKind::Tokens)),
+    ("pfabric", |_| Ok(PortKind::PFabric)),
+    ("pifo", |_| Ok(PortKind::Pifo)),
+    ("aifo", aifo),
+];
+
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
-    let kinds = ["fifo", "strict", "ranked", "wfq", "trimming", "tokens", "pfabric", "pifo", "aifo"];
-    let kind = match keys.need("kind", "kind = \"fifo\"")?.choice(&kinds)? {
-        0 => PortKind::Fifo,
-        1 => PortKind::Strict { queues: queues(&mut keys)? },
-        2 => PortKind::Ranked,
-        3 => wfq(&mut keys)?,
-        5 => PortKind::Tokens(token_port::read(&mut keys)?),
-        6 => PortKind::PFabric,
-        7 => PortKind::Pifo,
-        8 => aifo(&mut keys)?,
-        _ => PortKind::Trimming {
-            headers: keys.take("headers").map_or(Ok(Limit::Unlimited), |f| f.limit())?,
-            overflow: transport::word(keys.take("overflow"), &OVERFLOWS, Overflow::Drop)?,
-        },
-    };
+    let kind = keys.need("kind", "kind = \"fifo\"")?.word(&PORTS)?(&mut keys)?;
     let room = keys.need("buffer", "buffer = { shared = \"240pkt\" }")?;
     let buffer = buffer(&room)?;
     if buffer.sharing == Sharing::PushOut && !matches!(kind, PortKind::Strict { .. }) {
@@ -212,7 +221,7 @@ fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
             let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
             field.error(what, "smaller weights, such as [8, 4, 1]")
         })?;
-    let clock = transport::word(keys.take("clock"), &CLOCKS, WfqClock::Virtual)?;
+    let clock = keys.word_or("clock", &CLOCKS, WfqClock::Virtual)?;
     Ok(PortKind::Wfq { queues, weights, clock })
 }
 
@@ -278,7 +287,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {
     let mut keys = field.table()?;
-    let per = transport::word(keys.take("per"), &SCOPES, Scope::Port)?;
+    let per = keys.word_or("per", &SCOPES, Scope::Port)?;
     let at_field = keys.need("at", "at = { \"10Gbps\" = \"65pkt\" }")?;
     let at = limits_by_rate(&at_field)?;
     if at.is_empty() {

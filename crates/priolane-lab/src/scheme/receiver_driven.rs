@@ -6,7 +6,6 @@ use priolane_core::units::Span;
 use serde::Serialize;
 
 use super::thresholds::ThresholdSource;
-use super::transport::word;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError, Reader};
 
@@ -110,7 +109,7 @@ impl PHost {
             [("every", FreeTokens::Every), ("short_only", FreeTokens::ShortOnly)];
         Ok(Self {
             bdp: packets(keys.take("bdp"))?,
-            free: word(keys.take("free"), &FREE, FreeTokens::Every)?,
+            free: keys.word_or("free", &FREE, FreeTokens::Every)?,
             expiry: times(keys.take("expiry"), 1.5)?,
             relax: times(keys.take("relax"), 3.0)?,
             retry: span(keys.take("retry"), Span::from_ms(1))?,
@@ -123,7 +122,7 @@ impl Ndp {
         const PULL: [(&str, Pull); 2] = [("fair", Pull::Fair), ("by_class", Pull::ByClass)];
         Ok(Self {
             window: packets(keys.take("window"))?,
-            pull: word(keys.take("pull"), &PULL, Pull::Fair)?,
+            pull: keys.word_or("pull", &PULL, Pull::Fair)?,
             rto: span(keys.take("rto"), Span::from_ms(1))?,
         })
     }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::transport::word;
 use crate::quantity::as_text;
 use crate::source::{Field, InputError};
 
@@ -129,11 +128,9 @@ pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputErr
     let Ok(mut keys) = field.table() else {
         return given(field, levels).map(Thresholds::Given);
     };
-    keys.need("solver", "solver = \"equal_split\"")?;
-    let solver_field = keys.take("solver");
-    let solver = word(solver_field.clone(), &SOLVERS, Solver::EqualSplit)?;
-    let wants = solver.levels().filter(|&wants| wants != levels);
-    if let (Some(wants), Some(field)) = (wants, solver_field) {
+    let field = keys.need("solver", "solver = \"equal_split\"")?;
+    let solver = field.word(&SOLVERS)?;
+    if let Some(wants) = solver.levels().filter(|&wants| wants != levels) {
         let what = format!("{} gives thresholds for {wants} levels, not {levels}", solver.name());
         let fix =
             format!("levels = {wants}, or \"opt\", \"equal_split\" or \"basin_hopping\", for any number");

@@ -7,7 +7,6 @@ use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use super::transport::word;
 use crate::quantity::as_text;
 use crate::source::{InputError, Reader};
 
@@ -116,8 +115,8 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<TokenPort, InputError> {
             _ => return Err(field.error("this is no size of a token", "\"84B\", what it takes on the wire")),
         },
     };
-    let mode = word(keys.take("mode"), &MODES, Mode::B)?;
-    let order = word(keys.take("order"), &ORDERS, Order::Class)?;
+    let mode = keys.word_or("mode", &MODES, Mode::B)?;
+    let order = keys.word_or("order", &ORDERS, Order::Class)?;
     let detour = keys.take("detour");
     let takes = detour.as_ref().map_or(Ok(Span::ZERO), |f| f.span())?;
     if let (Some(field), true) = (detour, takes > Span::ZERO && expiry > 0) {

@@ -6,9 +6,8 @@ use priolane_core::units::Span;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::transport::word;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, ReadKeys, Reader};
 
 /// What receivers rank flows by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -89,11 +88,8 @@ impl Serialize for Cuts {
     }
 }
 
-/// How the keys of a rank are read.
-type Read = fn(&mut Reader<'_>) -> Result<RankBy, InputError>;
-
 /// The words for ranks, each with how its other keys are read.
-const RANKS: &[(&str, Read)] = &[
+const RANKS: &[(&str, ReadKeys<RankBy>)] = &[
     ("single", |_| Ok(RankBy::Single)),
     ("asked", |keys| Ok(RankBy::Asked { classes: classes(keys)? })),
     ("size", by_size),
@@ -127,7 +123,7 @@ fn classes(keys: &mut Reader<'_>) -> Result<u8, InputError> {
 impl RankBy {
     /// Reads the keys; by size if nothing is said.
     pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
-        word(keys.take("priority"), RANKS, by_size as Read)?(keys)
+        keys.word_or("priority", RANKS, by_size as ReadKeys<Self>)?(keys)
     }
 
     /// Whether flows are ranked exactly, and not by classes.
@@ -233,7 +229,7 @@ impl Cuts {
     fn by_density(keys: &mut Reader<'_>) -> Result<Self, InputError> {
         let largest = |field| above(&field, 1.0, "packets of the largest flow, such as 2107");
         let p = keys.take("p").map(largest).transpose()?;
-        let is_light = word(keys.take("tail"), &[("heavy", false), ("light", true)], false)?;
+        let is_light = keys.word_or("tail", &[("heavy", false), ("light", true)], false)?;
         if is_light {
             let mean = |field| above(&field, 0.0, "packets of the mean flow less one, such as 133");
             return Ok(Self::Light { p, mean: keys.take("mean").map(mean).transpose()? });

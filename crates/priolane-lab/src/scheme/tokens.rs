@@ -8,7 +8,6 @@ use super::check::{Fabric, Fault, carried};
 use super::parts::PortKind;
 use super::token_port::Order;
 use super::token_rank::RankBy;
-use super::transport::word;
 use super::{Assign, Scheme};
 use crate::quantity::{as_text, show_span};
 use crate::source::{Field, InputError, Reader};
@@ -76,7 +75,7 @@ pub enum Expiry {
 
 impl Expiry {
     fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {
-        let is_at_host = word(keys.take("expiry"), &[("switch", false), ("end_host", true)], false)?;
+        let is_at_host = keys.word_or("expiry", &[("switch", false), ("end_host", true)], false)?;
         if !is_at_host {
             return Ok(Self::Switch);
         }
@@ -189,13 +188,13 @@ impl Tokens {
         let mut tokens = Self {
             token_min: size(keys.take("token_min"), 84)?,
             token_max: size(keys.take("token_max"), largest)?,
-            feedback: word(keys.take("feedback"), RULES, Rule::Paper)?,
+            feedback: keys.word_or("feedback", RULES, Rule::Paper)?,
             alpha: number(keys.take("alpha"), base.alpha, [0.001, 1.0])?,
             w_init: number(keys.take("w_init"), base.w_init, [base.w_min, base.w_max])?,
             target: number(keys.take("target"), base.target, [0.0, 0.9])?,
             jitter: number(keys.take("jitter"), 0.1, [0.0, 0.9])?,
-            stop: word(keys.take("stop"), STOPS, stop)?,
-            recovery: word(keys.take("recovery"), REPAIRS, repair)?,
+            stop: keys.word_or("stop", STOPS, stop)?,
+            recovery: keys.word_or("recovery", REPAIRS, repair)?,
             reordering: keys.take("reordering").map_or(Ok(3), |f| f.integer(1, 1_000_000))? as u32,
             min_rto: keys.take("min_rto").map_or(Ok(Span::from_ms(1)), |f| f.positive_span())?,
             expiry: Expiry::Switch,
@@ -225,10 +224,10 @@ impl Tokens {
                 return Err(field.error(what, "stop = \"complete\", or unscheduled = 0"));
             }
         }
-        self.paths = word(keys.take("paths"), PATHS, Paths::Symmetric)?;
+        self.paths = keys.word_or("paths", PATHS, Paths::Symmetric)?;
         self.priority = RankBy::read(keys)?;
         if !self.priority.is_exact() {
-            self.ranks = word(keys.take("ranks"), CARRIERS, Ranks::Tokens)?;
+            self.ranks = keys.word_or("ranks", CARRIERS, Ranks::Tokens)?;
         }
         Ok(())
     }

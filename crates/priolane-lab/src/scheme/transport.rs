@@ -12,7 +12,7 @@ use super::prioplus::PrioPlus;
 use super::receiver_driven::{Homa, Ndp, PHost};
 use super::tokens::{self, Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, ReadKeys, Reader};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -196,23 +196,27 @@ impl TransportKind {
     }
 }
 
-const KINDS: [&str; 16] = [
-    "newreno",
-    "dctcp",
-    "paccp",
-    "d2tcp",
-    "swift",
-    "ledbat",
-    "prioplus_swift",
-    "hpcc",
-    "prioplus_ledbat",
-    "expresspass",
-    "top",
-    "paccp_dctcp",
-    "pfabric",
-    "phost",
-    "ndp",
-    "homa",
+/// The kinds, each with how its keys are read.
+const KINDS: [(&str, ReadKeys<TransportKind>); 16] = [
+    ("newreno", |_| Ok(TransportKind::NewReno)),
+    ("dctcp", |keys| Dctcp::read(keys).map(TransportKind::Dctcp)),
+    ("paccp", |keys| Paccp::read(keys).map(TransportKind::Paccp)),
+    ("d2tcp", |keys| D2tcp::read(keys).map(TransportKind::D2tcp)),
+    ("swift", |keys| Swift::read(keys, Preset::Paper).map(TransportKind::Swift)),
+    ("ledbat", |keys| Ledbat::read(keys).map(TransportKind::Ledbat)),
+    ("prioplus_swift", |keys| {
+        let swift = |keys: &mut Reader<'_>| Swift::read(keys, Preset::PrioplusBaseline);
+        PrioPlus::read(keys, swift).map(TransportKind::PrioPlusSwift)
+    }),
+    ("hpcc", |keys| Hpcc::read(keys).map(TransportKind::Hpcc)),
+    ("prioplus_ledbat", |keys| PrioPlus::read(keys, Ledbat::read).map(TransportKind::PrioPlusLedbat)),
+    ("expresspass", |keys| Tokens::read(keys, Whose::ExpressPass).map(TransportKind::ExpressPass)),
+    ("top", |keys| Tokens::read(keys, Whose::Top).map(TransportKind::Top)),
+    ("paccp_dctcp", |keys| PaccpDctcp::read(keys).map(TransportKind::PaccpDctcp)),
+    ("pfabric", pfabric),
+    ("phost", |keys| PHost::read(keys).map(TransportKind::PHost)),
+    ("ndp", |keys| Ndp::read(keys).map(TransportKind::Ndp)),
+    ("homa", |keys| Homa::read(keys).map(TransportKind::Homa)),
 ];
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
@@ -222,27 +226,7 @@ const RECOVERIES: [(&str, Recovery); 3] =
 /// Reads `transport = { kind = ..., ... }`.
 pub(super) fn read(field: &Field<'_>) -> Result<Transport, InputError> {
     let mut keys = field.table()?;
-    let kind = match keys.need("kind", "kind = \"dctcp\"")?.choice(&KINDS)? {
-        0 => TransportKind::NewReno,
-        1 => TransportKind::Dctcp(Dctcp::read(&mut keys)?),
-        2 => TransportKind::Paccp(Paccp::read(&mut keys)?),
-        3 => TransportKind::D2tcp(D2tcp::read(&mut keys)?),
-        4 => TransportKind::Swift(Swift::read(&mut keys, Preset::Paper)?),
-        5 => TransportKind::Ledbat(Ledbat::read(&mut keys)?),
-        6 => {
-            let swift = |keys: &mut Reader<'_>| Swift::read(keys, Preset::PrioplusBaseline);
-            TransportKind::PrioPlusSwift(PrioPlus::read(&mut keys, swift)?)
-        }
-        7 => TransportKind::Hpcc(Hpcc::read(&mut keys)?),
-        8 => TransportKind::PrioPlusLedbat(PrioPlus::read(&mut keys, Ledbat::read)?),
-        9 => TransportKind::ExpressPass(Tokens::read(&mut keys, Whose::ExpressPass)?),
-        10 => TransportKind::Top(Tokens::read(&mut keys, Whose::Top)?),
-        11 => TransportKind::PaccpDctcp(PaccpDctcp::read(&mut keys)?),
-        12 => pfabric(&mut keys)?,
-        13 => TransportKind::PHost(PHost::read(&mut keys)?),
-        14 => TransportKind::Ndp(Ndp::read(&mut keys)?),
-        _ => TransportKind::Homa(Homa::read(&mut keys)?),
-    };
+    let kind = keys.need("kind", "kind = \"dctcp\"")?.word(&KINDS)?(&mut keys)?;
     let window = if kind.has_window() { Some(window_keys(&mut keys, &kind)?) } else { None };
     keys.finish()?;
     Ok(Transport { kind, window })
@@ -254,8 +238,8 @@ fn window_keys(keys: &mut Reader<'_>, kind: &TransportKind) -> Result<WindowKeys
         |keys: &mut Reader<'_>, key, default| keys.take(key).map_or(Ok(default), |f| f.positive_span());
     let window = WindowKeys {
         init_window: keys.take("init_window").map_or(Ok(Limit::Packets(10)), |f| finite_window(&f))?,
-        handshake: word(keys.take("handshake"), &HANDSHAKES, Handshake::OneRtt)?,
-        recovery: word(keys.take("recovery"), &RECOVERIES, Recovery::Sack)?,
+        handshake: keys.word_or("handshake", &HANDSHAKES, Handshake::OneRtt)?,
+        recovery: keys.word_or("recovery", &RECOVERIES, Recovery::Sack)?,
         reliable: keys.take("reliable").map_or(Ok(true), |f| f.truth())?,
         dup_threshold: keys.take("dup_threshold").map_or(Ok(3), |f| f.integer(1, 1_000_000_000))? as u32,
         ack_every: keys.take("ack_every").map_or(Ok(1), |f| f.integer(1, 255))? as u8,
@@ -315,14 +299,4 @@ fn max_window(field: &Field<'_>) -> Result<Limit, InputError> {
         Ok(bytes) => Ok(Limit::Bytes(bytes)),
         Err(error) => Err(field.error(error.what, "bytes such as \"2MB\", or \"unbounded\"")),
     }
-}
-
-/// One of the named words, or the default if the key is absent.
-pub(super) fn word<T: Copy>(
-    field: Option<Field<'_>>,
-    words: &[(&'static str, T)],
-    default: T,
-) -> Result<T, InputError> {
-    let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
-    field.map_or(Ok(default), |f| Ok(words[f.choice(&names)?].1))
 }

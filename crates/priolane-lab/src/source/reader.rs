@@ -9,6 +9,9 @@ use crate::quantity::{self, QuantityError};
 /// Names that a message lists; more would hide what it says.
 const MOST_LISTED: usize = 30;
 
+/// How the keys of one of several kinds are read: what its word stands for.
+pub type ReadKeys<T> = fn(&mut Reader<'_>) -> Result<T, InputError>;
+
 /// Reads one table key by key.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -35,6 +38,16 @@ impl<'a> Reader<'a> {
     /// The time under `key`, or `default` where the key is not there.
     pub fn span_or(&mut self, key: &'static str, default: Span) -> Result<Span, InputError> {
         self.take(key).map_or(Ok(default), |field| field.span())
+    }
+
+    /// What the word under `key` stands for, or `default` where the key is not there.
+    pub fn word_or<T: Copy>(
+        &mut self,
+        key: &'static str,
+        words: &[(&'static str, T)],
+        default: T,
+    ) -> Result<T, InputError> {
+        self.take(key).map_or(Ok(default), |field| field.word(words))
     }
 
     /// The value of `key`, which must be there; `fix` shows how it would be written.
@@ -226,13 +239,15 @@ impl<'a> Field<'a> {
         self.quantity(quantity::limit(text))
     }
 
-    /// A word out of `choices`; its index.
-    pub fn choice(&self, choices: &[&'static str]) -> Result<usize, InputError> {
+    /// What this, one of `words`, stands for.
+    pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T, InputError> {
+        let names = || words.iter().map(|&(name, _)| name).collect::<Vec<_>>();
         let Value::Text(text) = &self.node.value else {
             let what = format!("this is {}", self.node.value.kind());
-            return Err(self.error(what, format!("a string, one of {}", quoted(choices))));
+            return Err(self.error(what, format!("a string, one of {}", quoted(&names()))));
         };
-        choices.iter().position(|c| c == text).ok_or_else(|| self.no_such(text, choices))
+        let found = words.iter().find(|(name, _)| name == text);
+        found.map(|&(_, meant)| meant).ok_or_else(|| self.no_such(text, &names()))
     }
 
     /// The items of a list, each with its index in its key.
