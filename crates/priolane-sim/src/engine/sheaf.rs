@@ -195,21 +195,19 @@ impl<B: Body> Sheaf<B> {
     }
 
     /// As `next`, with more places of the `stock` if there must be.
-    fn make(&mut self, node: NodeId, stock: &mut Stock<B>) -> Option<Free<'_, B>> {
+    fn make(&mut self, node: NodeId, stock: &mut Stock<B>) -> Free<'_, B> {
         if self.chains.is_empty() {
             *self = stock.sheaf();
         }
         if self.len == self.pieces.len() * PIECE {
             self.pieces.push(stock.piece());
         }
-        self.next(node)
+        self.next(node).expect("invariant: there is a place, and a chain for each node")
     }
 
     /// Adds a packet.
     pub(super) fn push(&mut self, at: Time, to: Ingress, packet: &Packet<B>, stock: &mut Stock<B>) {
-        if let Some(free) = self.make(to.node(), stock) {
-            free.write(at, to, packet, |_| {});
-        }
+        self.make(to.node(), stock).write(at, to, packet, |_| {});
     }
 
     /// Takes all that is in `other`; its places remain its own.
@@ -218,11 +216,10 @@ impl<B: Body> Sheaf<B> {
             for node in nodes_of(w, std::mem::take(&mut chains.alive)) {
                 let mut place = chains.take(node) as usize;
                 while place != NO_LETTER as usize {
-                    let letter = other.pieces[place / PIECE][place % PIECE];
-                    place = low(letter.tag);
-                    if let Some(free) = self.make(node, stock) {
-                        *free.letter = Letter { tag: key(letter.tag, free.before as usize), ..letter };
-                    }
+                    let sent = other.pieces[place / PIECE][place % PIECE];
+                    place = low(sent.tag);
+                    let Free { letter, before } = self.make(node, stock);
+                    *letter = Letter { tag: key(sent.tag, before as usize), ..sent };
                 }
             }
         }
