@@ -37,7 +37,8 @@ admit = {{ kind = "firapam", levels = 3, mode = "analytic", mi = "{mi}", remap =
 """
 
 
-# In a small process: the account of a child begins with the peak of the process that starts it, and that of all tests is large.
+# In a small process: the account of a child begins with the peak of the process that starts it, and that of one
+# that ran all other tests is large.
 MEASURE = """
 import os, sys
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
