@@ -443,7 +443,7 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
         period: keys.need("period", "period = \"1ms\"")?.positive_span()?,
         fan_in: keys.need("fan_in", "fan_in = 16")?.integer(1, 65_535)? as u32,
         size: payload(&keys.need("size", "size = \"64kB\"")?)?,
-        receiver: keys.take("receiver").map(|f| f.integer(0, 65_535)).transpose()?.map(|h| h as u16),
+        receiver: keys.take("receiver").map(|f| host(&f)).transpose()?,
         start: start(keys)?,
     })
 }
@@ -485,6 +485,15 @@ fn host(field: &Field<'_>) -> Result<u16, InputError> {
     field.integer(0, 65_535).map(|h| h as u16)
 }
 
+/// `src` and `dst` of `item`, which has these keys.
+fn ends(item: &Field<'_>, keys: &mut Reader<'_>) -> Result<(u16, u16), InputError> {
+    let (src, dst) = (host(&keys.need("src", "src = 0")?)?, host(&keys.need("dst", "dst = 1")?)?);
+    if src == dst {
+        return Err(item.error("the flow goes from a host to itself", "two different hosts"));
+    }
+    Ok((src, dst))
+}
+
 fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
     let count = |keys: &mut Reader<'_>| {
         keys.take("count").map_or(Ok(1), |f| f.integer(1, 1_000_000)).map(|n| n as u32)
@@ -493,10 +502,7 @@ fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
         let mut pairs = Vec::new();
         for item in field.filled_list()? {
             let mut keys = item.table()?;
-            let (src, dst) = (host(&keys.need("src", "src = 0")?)?, host(&keys.need("dst", "dst = 1")?)?);
-            if src == dst {
-                return Err(item.error("the flow goes from a host to itself", "two different hosts"));
-            }
+            let (src, dst) = ends(&item, &mut keys)?;
             let path = keys.take("path").map(|f| host(&f)).transpose()?;
             pairs.push(PairText { src, dst, count: count(&mut keys)?, path });
             keys.finish()?;
@@ -517,10 +523,7 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
     let mut flows = Vec::new();
     for item in field.filled_list()? {
         let mut keys = item.table()?;
-        let (src, dst) = (host(&keys.need("src", "src = 0")?)?, host(&keys.need("dst", "dst = 1")?)?);
-        if src == dst {
-            return Err(item.error("the flow goes from a host to itself", "two different hosts"));
-        }
+        let (src, dst) = ends(&item, &mut keys)?;
         let flow = FlowSpec {
             id: FlowId(0),
             src: HostId(src),

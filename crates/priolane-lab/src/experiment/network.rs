@@ -226,16 +226,16 @@ fn leaf_spine(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
         spines: count(keys, "spines", "spines = 3")?,
         hosts_per_leaf: count(keys, "hosts_per_leaf", "hosts_per_leaf = 30")?,
         links_per_pair: keys.take("links_per_pair").map_or(Ok(1), |f| f.integer(1, 1_000))? as u32,
-        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-        fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+        host_link: link(keys, "host_link")?,
+        fabric_link: link(keys, "fabric_link")?,
     })
 }
 
 fn fat_tree(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
     Ok(Shape::FatTree {
         k: count(keys, "k", "k = 4")?,
-        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-        fabric_link: link(&keys.need("fabric_link", LINK_FIX)?)?,
+        host_link: link(keys, "host_link")?,
+        fabric_link: link(keys, "fabric_link")?,
     })
 }
 
@@ -246,9 +246,9 @@ fn three_tier(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
         aggs_per_pod: count(keys, "aggs_per_pod", "aggs_per_pod = 2")?,
         cores: count(keys, "cores", "cores = 8")?,
         hosts_per_leaf: count(keys, "hosts_per_leaf", "hosts_per_leaf = 16")?,
-        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-        pod_link: link(&keys.need("pod_link", LINK_FIX)?)?,
-        core_link: link(&keys.need("core_link", LINK_FIX)?)?,
+        host_link: link(keys, "host_link")?,
+        pod_link: link(keys, "pod_link")?,
+        core_link: link(keys, "core_link")?,
     })
 }
 
@@ -256,15 +256,15 @@ fn dumbbell(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
     Ok(Shape::Dumbbell {
         left: count(keys, "left", "left = 8")?,
         right: count(keys, "right", "right = 8")?,
-        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
-        bottleneck: link(&keys.need("bottleneck", LINK_FIX)?)?,
+        host_link: link(keys, "host_link")?,
+        bottleneck: link(keys, "bottleneck")?,
     })
 }
 
 fn single_switch(keys: &mut Reader<'_>) -> Result<Shape, InputError> {
     Ok(Shape::SingleSwitch {
         hosts: count(keys, "hosts", "hosts = 16")?,
-        host_link: link(&keys.need("host_link", LINK_FIX)?)?,
+        host_link: link(keys, "host_link")?,
     })
 }
 
@@ -288,8 +288,8 @@ fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<
     Ok(keys.need(key, fix)?.integer(1, u64::from(u32::MAX))? as u32)
 }
 
-fn link(field: &Field<'_>) -> Result<LinkText, InputError> {
-    let mut keys = field.table()?;
+fn link(keys: &mut Reader<'_>, key: &'static str) -> Result<LinkText, InputError> {
+    let mut keys = keys.need(key, LINK_FIX)?.table()?;
     let rate = keys.need("rate", "rate = \"10Gbps\"")?.rate()?;
     let delay_field = keys.need("delay", "delay = \"1us\"")?;
     let delay = delay_field.span()?;

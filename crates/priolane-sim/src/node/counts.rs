@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::ids::{CLASSES, Class, ClassSet, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
 
@@ -100,12 +100,7 @@ impl Counts {
 
     /// The classes of which a packet came, and class 0.
     fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
-        let mut left = self.seen;
-        let above_0 = std::iter::from_fn(move || {
-            let class = left.trailing_zeros() as usize;
-            left &= left.checked_sub(1)?;
-            Some(class)
-        });
+        let above_0 = ClassSet(self.seen).iter().map(usize::from);
         let others = above_0.filter_map(|class| Some((class, self.rest.as_ref()?.others.get(class - 1)?)));
         std::iter::once((0, &self.first)).chain(others)
     }
