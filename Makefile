@@ -8,7 +8,7 @@ CARGO ?= cargo
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build demo test lint format fuzz clean
+.PHONY: build fast demo test lint format fuzz clean
 
 build: $(STAMPS)/build
 
@@ -25,6 +25,12 @@ $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 $(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python tools/dev_requirements.py)
 	touch $@
+
+# Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives. It asks for
+# rustup's llvm-tools.
+fast: $(STAMPS)/venv
+	$(BIN)/maturin develop --pgo
+	touch $(STAMPS)/build
 
 demo: build
 	$(BIN)/priolane reproduce nos2/fig6 --quick -o runs/demo

@@ -195,8 +195,6 @@ fn is_zero(x: &f64) -> bool {
     *x == 0.0
 }
 
-const LINK_FIX: &str = "host_link = { rate = \"10Gbps\", delay = \"1us\" }";
-
 /// How the keys of a kind of network are read.
 type ReadShape = fn(&mut Reader<'_>, &mut Sources) -> Result<Shape, InputError>;
 
@@ -289,7 +287,8 @@ fn count(keys: &mut Reader<'_>, key: &'static str, fix: &'static str) -> Result<
 }
 
 fn link(keys: &mut Reader<'_>, key: &'static str) -> Result<LinkText, InputError> {
-    let mut keys = keys.need(key, LINK_FIX)?.table()?;
+    let fix = format!("{key} = {{ rate = \"10Gbps\", delay = \"1us\" }}");
+    let mut keys = keys.need(key, &fix)?.table()?;
     let rate = keys.need("rate", "rate = \"10Gbps\"")?.rate()?;
     let delay_field = keys.need("delay", "delay = \"1us\"")?;
     let delay = delay_field.span()?;
