@@ -1,12 +1,13 @@
 //! The packets of one window: written one after the other, chained by the node they go to.
 //!
 //! A packet in flight is a *letter*; its *tag* says when it arrives and by which link. All letters of a
-//! window lie in one sheaf, in order of emission, and those to one node form a chain, the last written first. When a
-//! node lives through the window it walks its chain and sorts what it finds (`order`) by *keys*, which are its arrivals in
-//! order; no packet moves between being sent and being handled.
+//! window lie in one sheaf, in order of emission, and those to one node form two chains, the last written first, which take
+//! turns: a letter names the last but one before it. When a node lives through the window it walks its chains, so that two
+//! letters come from memory at a time, and sorts what it finds (`order`) by *keys*, which are its arrivals in order; no packet
+//! moves between being sent and being handled.
 //!
 //! ```text
-//! tag   lowest bits of the instant (24)  | ingress (17) | place of the letter to that node before, later a note (23)
+//! tag   lowest bits of the instant (24)  | ingress (17) | place of the last letter to that node but one, later a note (23)
 //! key   time since the window began (24) | ingress (17) | place of the letter itself (23)
 //! ```
 //!
@@ -47,8 +48,8 @@ fn instant(at: Time) -> u64 {
 }
 
 #[inline]
-fn tag(at: Time, to: Ingress, before: u32) -> u64 {
-    instant(at) | u64::from(to.rank()) << LOW_BITS | u64::from(before)
+fn tag(at: Time, to: Ingress, named: u32) -> u64 {
+    instant(at) | u64::from(to.rank()) << LOW_BITS | u64::from(named)
 }
 
 #[inline]
@@ -115,7 +116,8 @@ impl<B: Body> Stock<B> {
 /// A place that is to be written with a letter.
 pub(super) struct Free<'a, B> {
     letter: &'a mut Letter<B>,
-    before: u32,
+    /// The letter that it names.
+    named: u32,
 }
 
 /// The packets that arrive in one window.
@@ -128,22 +130,53 @@ pub(super) struct Sheaf<B> {
     chains: Box<[Chains]>,
 }
 
+/// The two chains of a node: the places of the letters written last and before that, or [`NO_LETTER`].
+#[derive(Clone, Copy, Debug)]
+struct Heads {
+    last: u32,
+    before: u32,
+}
+
+impl Heads {
+    const NONE: Self = Self { last: NO_LETTER, before: NO_LETTER };
+
+    /// A letter is written at `place`; which one it names.
+    #[inline]
+    fn push(&mut self, place: usize) -> u32 {
+        let named = self.before;
+        *self = Self { last: place as u32, before: self.last };
+        named
+    }
+
+    /// The place of the letter to be read now, if it is one.
+    #[inline]
+    fn place(self) -> usize {
+        self.last as usize
+    }
+
+    /// That letter, with this tag, is read.
+    #[inline]
+    fn turn(&mut self, tag: u64) {
+        *self = Self { last: self.before, before: low(tag) as u32 };
+    }
+}
+
 /// The chains of 64 nodes, as many as a word has bits.
 #[derive(Clone, Copy, Debug)]
 struct Chains {
     /// A bit for each node with a letter.
     alive: u64,
-    /// By node: the letter that was written last, or [`NO_LETTER`].
-    last: [u32; 64],
+    /// By node.
+    heads: [Heads; 64],
 }
 
 impl Chains {
-    const EMPTY: Self = Self { alive: 0, last: [NO_LETTER; 64] };
+    const EMPTY: Self = Self { alive: 0, heads: [Heads::NONE; 64] };
 
-    /// Takes the chain of `node`: the letter that was written last.
+    /// Takes the chains of `node`.
     #[inline]
-    fn take(&mut self, node: NodeId) -> u32 {
-        std::mem::replace(&mut self.last[node.index() % 64], NO_LETTER)
+    fn take(&mut self, node: NodeId) -> Heads {
+        std::mem::replace(&mut self.heads[node.index() % 64], Heads::NONE)
     }
 }
 
@@ -169,8 +202,8 @@ impl<B: Body> Free<'_, B> {
     /// Writes a packet here, as `stamp` leaves it.
     #[inline(always)]
     pub(super) fn write(self, at: Time, to: Ingress, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
-        let Self { letter, before } = self;
-        letter.tag = tag(at, to, before);
+        let Self { letter, named } = self;
+        letter.tag = tag(at, to, named);
         letter.packet = *packet;
         stamp(&mut letter.packet);
     }
@@ -186,12 +219,12 @@ impl<B: Body> Sheaf<B> {
     #[inline(always)]
     pub(super) fn next(&mut self, node: NodeId) -> Option<Free<'_, B>> {
         let letter = &mut self.pieces.get_mut(self.len / PIECE)?[self.len % PIECE];
-        let Chains { alive, last } = self.chains.get_mut(node.index() / 64)?;
+        let Chains { alive, heads } = self.chains.get_mut(node.index() / 64)?;
         // Unconditionally: a branch on "the first" is one that processors cannot foresee.
         *alive |= 1 << (node.index() % 64);
-        let before = std::mem::replace(&mut last[node.index() % 64], self.len as u32);
+        let named = heads[node.index() % 64].push(self.len);
         self.len += 1;
-        Some(Free { letter, before })
+        Some(Free { letter, named })
     }
 
     /// As `next`, with more places of the `stock` if there must be.
@@ -214,12 +247,12 @@ impl<B: Body> Sheaf<B> {
     pub(super) fn append(&mut self, other: &mut Self, stock: &mut Stock<B>) {
         for (w, chains) in other.chains.iter_mut().enumerate() {
             for node in nodes_of(w, std::mem::take(&mut chains.alive)) {
-                let mut place = chains.take(node) as usize;
-                while place != NO_LETTER as usize {
-                    let sent = other.pieces[place / PIECE][place % PIECE];
-                    place = low(sent.tag);
-                    let Free { letter, before } = self.make(node, stock);
-                    *letter = Letter { tag: key(sent.tag, before as usize), ..sent };
+                let mut heads = chains.take(node);
+                while let Some(piece) = other.pieces.get(heads.place() / PIECE) {
+                    let sent = piece[heads.place() % PIECE];
+                    heads.turn(sent.tag);
+                    let Free { letter, named } = self.make(node, stock);
+                    *letter = Letter { tag: key(sent.tag, named as usize), ..sent };
                 }
             }
         }
@@ -286,8 +319,8 @@ impl<B: Body> Inboxes<B> {
     #[inline]
     pub(crate) fn of(&mut self, node: NodeId) -> Inbox<'_, B> {
         let chains = self.sheaf.chains.get_mut(node.index() / 64);
-        let last = chains.map_or(NO_LETTER, |chains| chains.take(node));
-        Inbox { inboxes: self, last }
+        let heads = chains.map_or(Heads::NONE, |chains| chains.take(node));
+        Inbox { inboxes: self, heads }
     }
 
     /// Gives the sheaf back.
@@ -299,7 +332,7 @@ impl<B: Body> Inboxes<B> {
 /// What a window brings to one node.
 pub(crate) struct Inbox<'a, B> {
     inboxes: &'a mut Inboxes<B>,
-    last: u32,
+    heads: Heads,
 }
 
 impl<'a, B: Body> Inbox<'a, B> {
@@ -315,13 +348,14 @@ impl<'a, B: Body> Inbox<'a, B> {
     pub(crate) fn open_noting(self, end: Time, mut note: impl FnMut(&Packet<B>) -> u32) -> Arrivals<'a, B> {
         let Inboxes { sheaf: Sheaf { pieces, .. }, keys, start } = self.inboxes;
         keys.clear();
-        let mut place = self.last as usize;
-        while let Some(piece) = pieces.get_mut(place / PIECE) {
+        let mut heads = self.heads;
+        while let Some(piece) = pieces.get_mut(heads.place() / PIECE) {
+            let place = heads.place();
             let letter = &mut piece[place % PIECE];
             let tag = letter.tag;
+            heads.turn(tag);
             keys.push(key(tag.wrapping_sub(instant(*start)), place));
             letter.tag = key(tag, note(&letter.packet) as usize & LOW as usize);
-            place = low(tag);
         }
         order::sort(keys);
         let in_time = match keys.last() {
