@@ -26,10 +26,11 @@ $(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python tools/dev_requirements.py)
 	touch $@
 
-# Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives. It asks for
-# rustup's llvm-tools.
+# Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives.
 fast: $(STAMPS)/venv
-	$(BIN)/maturin develop --pgo
+	@ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || { \
+	  echo 'make fast needs the llvm-profdata of this compiler: rustup component add llvm-tools' >&2; exit 2; }
+	$(BIN)/maturin develop --pgo --quiet
 	touch $(STAMPS)/build
 
 demo: build
