@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from priolane import _core
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
