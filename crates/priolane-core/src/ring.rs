@@ -1,24 +1,73 @@
-//! A queue in one block of memory that is written again and again.
+//! A queue that takes memory as it holds more, and gives it back.
 
+use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
-/// First in, first out. What was taken out stays readable in place until the next packet comes; an emptied queue
-/// begins anew at its first place, so that a mostly empty one stays in a few cache lines.
+/// First in, first out. What was taken out stays readable in place until the next packet comes.
+///
+/// Items lie in two pieces of a few places each, that follow each other in a circle. A long queue has its first items in one
+/// of them, its last ones in the other, and full pieces *between*; no item moves. A queue that is mostly empty stays in a few
+/// cache lines: when it is empty it begins anew at the first place.
+///
+/// ```text
+/// ends[0]   . . . . . a b c      head at a
+/// between   d e f g h i j k      l m n o p q r s
+/// ends[1]   t u . . . . . .      tail behind u
+/// ```
 #[derive(Debug)]
 pub(crate) struct Ring<T> {
-    places: Box<[T]>,
-    /// Below the number of places, or 0.
-    head: u32,
+    ends: [Option<Piece<T>>; 2],
+    /// None before the first.
+    between: Option<Box<Between<T>>>,
     len: u32,
+    /// The place of the first item, counted over both ends.
+    head: u16,
+    /// The place behind the last, in the other end if the piece of the last is full.
+    tail: u16,
 }
 
-/// Places that a ring keeps once it was empty: a network has many, of which few were full lately.
-const KEPT: usize = 16;
+/// Places of a piece; a power of two.
+const PLACES: u16 = 8;
+/// Places of both ends.
+const ROUND: u16 = 2 * PLACES;
+
+type Piece<T> = Box<[T; PLACES as usize]>;
+
+/// What lies between the ends of a long queue.
+#[derive(Debug)]
+struct Between<T> {
+    pieces: VecDeque<Piece<T>>,
+    /// The piece that was emptied last: what was taken out of it may still be read.
+    spent: Option<Piece<T>>,
+}
 
 impl<T> Default for Ring<T> {
     fn default() -> Self {
-        Self { places: Box::default(), head: 0, len: 0 }
+        Self { ends: [None, None], between: None, len: 0, head: 0, tail: 0 }
     }
+}
+
+/// The end in which a place is.
+#[inline]
+fn end(place: u16) -> usize {
+    usize::from(place / PLACES % 2)
+}
+
+#[inline]
+fn begins_piece(place: u16) -> bool {
+    place.is_multiple_of(PLACES)
+}
+
+/// The place before another.
+#[inline]
+fn before(place: u16) -> u16 {
+    place.wrapping_sub(1) % ROUND
+}
+
+/// The same place of the other end.
+#[inline]
+fn across(place: u16) -> u16 {
+    place ^ PLACES
 }
 
 impl<T> Ring<T> {
@@ -32,48 +81,87 @@ impl<T> Ring<T> {
         self.len
     }
 
-    /// Where the item lies that has so many before it; at most as many as there are places.
+    /// What lies at a place of the ends.
     #[inline]
-    fn place(&self, before: u32) -> usize {
-        let place = self.head as usize + before as usize;
-        // Not a remainder, and without a branch.
-        select_unpredictable(place < self.places.len(), place, place.wrapping_sub(self.places.len()))
+    fn at(&self, place: u16) -> Option<&T> {
+        // Both looked at, not one after the other: a packet waits for this.
+        let [first, second] = &self.ends;
+        let piece = select_unpredictable(end(place) == 0, first.as_deref(), second.as_deref());
+        piece.map(|piece| &piece[usize::from(place % PLACES)])
     }
 
     /// The first.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
-        if self.len == 0 { None } else { Some(&self.places[self.head as usize]) }
+        if self.len == 0 { None } else { self.at(self.head) }
     }
 
     /// The one behind the first.
     #[inline]
     pub(crate) fn second(&self) -> Option<&T> {
-        if self.len < 2 { None } else { Some(&self.places[self.place(1)]) }
+        if self.len < 2 {
+            return None;
+        }
+        let next = (self.head + 1) % ROUND;
+        if begins_piece(next)
+            && let Some(piece) = self.between.as_ref().and_then(|between| between.pieces.front())
+        {
+            return piece.first();
+        }
+        self.at(next)
     }
 
     /// The last.
     pub(crate) fn last(&self) -> Option<&T> {
-        let last = self.len.checked_sub(1)?;
-        Some(&self.places[self.place(last)])
+        if self.len == 0 { None } else { self.at(before(self.tail)) }
     }
 
     /// Takes out the first.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<&T> {
-        if self.len == 0 {
-            return None;
+        let first = self.head;
+        let next = (first + 1) % ROUND;
+        self.len = self.len.checked_sub(1)?;
+        // Without a branch: which packet leaves a queue empty no processor can foresee.
+        self.head = select_unpredictable(self.len == 0, 0, next);
+        self.tail = select_unpredictable(self.len == 0, 0, self.tail);
+        if begins_piece(next) && self.between.is_some() {
+            return self.leave_first(first);
         }
-        let (first, second) = (self.head as usize, self.place(1) as u32);
-        self.len -= 1;
-        self.head = if self.len == 0 { 0 } else { second };
-        Some(&self.places[first])
+        self.at(first)
+    }
+
+    /// The first piece is empty: what was taken out of its place `last`.
+    #[inline(never)]
+    fn leave_first(&mut self, last: u16) -> Option<&T> {
+        let Some(next) = self.between.as_mut().and_then(|between| between.pieces.pop_front()) else {
+            return self.at(last);
+        };
+        self.head = across(self.head);
+        self.replace(end(last), next)?.last()
     }
 
     /// Takes out the last.
     pub(crate) fn pop_last(&mut self) -> Option<&T> {
+        let last = before(self.tail);
         self.len = self.len.checked_sub(1)?;
-        Some(&self.places[self.place(self.len)])
+        self.tail = last;
+        if self.len == 0 {
+            (self.head, self.tail) = (0, 0);
+        } else if begins_piece(last)
+            && let Some(full) = self.between.as_mut().and_then(|between| between.pieces.pop_back())
+        {
+            self.tail = across(last);
+            return self.replace(end(last), full)?.first();
+        }
+        self.at(last)
+    }
+
+    /// Puts a piece of those between in the place of an empty one, which is kept for what was taken out of it.
+    fn replace(&mut self, end: usize, piece: Piece<T>) -> Option<&Piece<T>> {
+        let spent = &mut self.between.as_mut()?.spent;
+        *spent = self.ends[end].replace(piece);
+        spent.as_ref()
     }
 }
 
@@ -81,30 +169,33 @@ impl<T: Copy + Default> Ring<T> {
     /// Puts `item` at the end; where it is kept.
     #[inline]
     pub(crate) fn push(&mut self, item: &T) -> &mut T {
-        if self.len as usize == self.places.len() || (self.len == 0 && self.places.len() > KEPT) {
+        // The place is the first of the piece that the first item is in.
+        if begins_piece(self.tail) & (end(self.tail) == end(self.head)) & (self.len != 0) {
             self.make_room();
         }
-        let last = self.place(self.len);
+        let place = self.tail;
+        self.tail = (place + 1) % ROUND;
         self.len += 1;
-        let place = &mut self.places[last];
+        let place = &mut self.ends[end(place)].get_or_insert_with(piece)[usize::from(place % PLACES)];
         *place = *item;
         place
     }
 
-    #[cold]
+    /// Both ends are taken: the last one, which is full, becomes one of those between.
+    #[inline(never)]
     fn make_room(&mut self) {
-        if self.len == 0 {
-            *self = Self { places: vec![T::default(); 4].into_boxed_slice(), head: 0, len: 0 };
-            return;
-        }
-        let mut places = std::mem::take(&mut self.places).into_vec();
-        places.rotate_left(self.head as usize);
-        let more = (places.len() / 2).max(4);
-        places.reserve_exact(more);
-        places.resize(places.len() + more, T::default());
-        self.places = places.into_boxed_slice();
-        self.head = 0;
+        let none = || Box::new(Between { pieces: VecDeque::new(), spent: None });
+        let Between { pieces, spent } = &mut **self.between.get_or_insert_with(none);
+        let next = spent.take().unwrap_or_else(piece);
+        self.tail = across(self.tail);
+        pieces.extend(self.ends[end(self.tail)].replace(next));
     }
+}
+
+#[cold]
+#[inline(never)]
+fn piece<T: Copy + Default>() -> Piece<T> {
+    Box::new([T::default(); PLACES as usize])
 }
 
 #[cfg(test)]
@@ -128,14 +219,14 @@ mod tests {
             } else {
                 assert_eq!(ring.pop().copied(), model.pop_front());
             }
-            most = most.max(ring.places.len());
+            most = most.max(ring.len());
             assert_eq!(ring.is_empty(), model.is_empty());
             assert_eq!(ring.first(), model.front());
             assert_eq!((ring.second(), ring.last()), (model.get(1), model.back()));
         }
         assert!(most > 64, "{most}");
         while ring.pop().is_some() {}
-        ring.push(&0);
-        assert!(ring.places.len() <= KEPT && ring.last() == Some(&0));
+        let Some(between) = ring.between else { panic!("two pieces were enough for {most}") };
+        assert!(between.pieces.is_empty());
     }
 }

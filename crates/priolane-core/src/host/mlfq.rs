@@ -4,9 +4,10 @@
 //! that waits in a level and gets a retransmission of a better one is promoted: it then waits in the better
 //! level, and its old place is passed over.
 
+use std::collections::VecDeque;
+
 use super::{Candidate, HostScheduler};
 use crate::ids::CLASSES;
-use crate::ring::Ring;
 
 /// A place in a level: the flow's slot, and the ticket it must still hold when its turn comes.
 type Place = (u32, u32);
@@ -14,7 +15,7 @@ type Place = (u32, u32);
 /// Strict levels with turns within.
 #[derive(Debug, Default)]
 pub struct Mlfq {
-    levels: [Ring<Place>; CLASSES],
+    levels: [VecDeque<Place>; CLASSES],
     /// Bit `l` is set while level `l` has places.
     occupied: u16,
     /// The ticket of each slot's valid place.
@@ -29,7 +30,7 @@ impl Mlfq {
         }
         self.tickets[slot] = self.tickets[slot].wrapping_add(1);
         let level = usize::from(candidate.level).min(CLASSES - 1);
-        self.levels[level].push(&(candidate.slot, self.tickets[slot]));
+        self.levels[level].push_back((candidate.slot, self.tickets[slot]));
         self.occupied |= 1 << level;
     }
 }
@@ -46,7 +47,7 @@ impl HostScheduler for Mlfq {
     fn next(&mut self) -> Option<u32> {
         while self.occupied != 0 {
             let level = self.occupied.trailing_zeros() as usize;
-            let place = self.levels[level].pop().copied();
+            let place = self.levels[level].pop_front();
             if self.levels[level].is_empty() {
                 self.occupied &= !(1 << level);
             }
