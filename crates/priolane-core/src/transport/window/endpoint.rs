@@ -30,19 +30,17 @@ use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::units::{Span, Time};
 
-/// What a host knows of a flow.
+/// What a host has of a flow that it receives.
 #[derive(Clone, Copy, Debug)]
-enum Role {
-    /// It sends it: place in `senders`.
-    Sender(u32),
-    /// It receives it: place in `receivers`.
-    Receiver(u32),
-    /// It received all of it: its length, so that late retransmissions are acknowledged.
-    Received(Offset),
+enum Received {
+    /// A part: place in `receivers`.
+    Part(u32),
+    /// All of it: its length, so that late retransmissions are acknowledged.
+    All(Offset),
 }
 
 /// A host knows each flow it ever received.
-const _: () = assert!(size_of::<(FlowId, Role)>() == 12);
+const _: () = assert!(size_of::<(FlowId, Received)>() == 12);
 
 /// A segment in the host's transmit queue: the name it has there.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +90,9 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     config: Arc<Config>,
     controller: C::Config,
     scheduler: S,
-    roles: FxHashMap<FlowId, Role>,
+    /// Flows it sends: places in `senders`.
+    sending: FxHashMap<FlowId, u32>,
+    received: FxHashMap<FlowId, Received>,
     senders: Slab<Sender<C>>,
     receivers: Slab<Receiver<C::Telemetry>>,
     /// Hosts that a handshake from here succeeded with.
@@ -122,7 +122,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             config,
             controller,
             scheduler,
-            roles: FxHashMap::default(),
+            sending: FxHashMap::default(),
+            received: FxHashMap::default(),
             senders: Slab::default(),
             receivers: Slab::default(),
             known: FxHashSet::default(),
@@ -133,10 +134,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 
     /// The controller of a flow that this host still sends; for tests and traces.
     pub fn controller(&self, flow: FlowId) -> Option<&C> {
-        match self.roles.get(&flow) {
-            Some(&Role::Sender(slot)) => self.senders.get(slot).map(|sender| &sender.controller),
-            _ => None,
-        }
+        let slot = self.sending.get(&flow)?;
+        self.senders.get(*slot).map(|sender| &sender.controller)
     }
 
     /// Sends a SYN and starts the timer for it.
@@ -199,7 +198,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// Forgets a flow that this host sends.
     fn forget_sender(&mut self, slot: u32) {
         if let Some(sender) = self.senders.take(slot) {
-            self.roles.remove(&sender.id);
+            self.sending.remove(&sender.id);
             // A place that the scheduler still holds is given back when its turn comes.
             if sender.offered.is_none() {
                 self.senders.release(slot);
@@ -245,24 +244,24 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             telemetry: packet.body.telemetry,
         };
         match self.receiving(header) {
-            Some(Role::Receiver(slot)) => self.receive(slot, &arrival, meta.stamp),
-            Some(Role::Received(end)) => self.acknowledge_again(end.get(), header, &arrival),
-            Some(Role::Sender(_)) | None => {}
+            Some(Received::Part(slot)) => self.receive(slot, &arrival, meta.stamp),
+            Some(Received::All(end)) => self.acknowledge_again(end.get(), header, &arrival),
+            None => {}
         }
     }
 
-    /// What this host is to the flow of a packet from its sender, a new receiver if it is new; `None` if
+    /// What this host has of the flow of a packet from its sender, with a new receiver if it had nothing; `None` if
     /// the packet has nothing to receive.
-    fn receiving(&mut self, header: &Header) -> Option<Role> {
+    fn receiving(&mut self, header: &Header) -> Option<Received> {
         if header.marks.has(Marks::TRIMMED) {
             return None;
         }
-        if let Some(&role) = self.roles.get(&header.flow) {
-            return Some(role);
+        if let Some(&received) = self.received.get(&header.flow) {
+            return Some(received);
         }
-        let role = Role::Receiver(self.receivers.insert(Receiver::new(header.flow, header.src)));
-        self.roles.insert(header.flow, role);
-        Some(role)
+        let received = Received::Part(self.receivers.insert(Receiver::new(header.flow, header.src)));
+        self.received.insert(header.flow, received);
+        Some(received)
     }
 
     fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
@@ -272,7 +271,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         match complete {
             Some(end) => {
                 self.events.push_back(Event::Delivered { flow, at: stamp, missing });
-                self.roles.insert(flow, Role::Received(Offset::new(end)));
+                self.received.insert(flow, Received::All(Offset::new(end)));
                 self.receivers.take(slot);
                 self.receivers.release(slot);
                 self.drop_dead_timers();
@@ -295,7 +294,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_syn(&mut self, packet: &Packet<Segment<C::Telemetry>>) {
-        if let Some(Role::Sender(_)) = self.receiving(&packet.header) {
+        if self.receiving(&packet.header).is_none() {
             return;
         }
         let Header { flow, src, entropy, .. } = packet.header;
@@ -307,7 +306,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
-        let Some(&Role::Sender(slot)) = self.roles.get(&header.flow) else { return };
+        let Some(&slot) = self.sending.get(&header.flow) else { return };
         let delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
             self.establish(slot, cx.now, delays.rtt);
@@ -321,7 +320,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         let header = &packet.header;
         if header.marks.has(Marks::ECHO) {
             self.on_probe_answer(cx, meta, packet);
-        } else if !matches!(self.receiving(header), None | Some(Role::Sender(_))) {
+        } else if self.receiving(header).is_some() {
             let Header { flow, src, entropy, .. } = *header;
             let one_way = Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp);
             let header = Header {
@@ -338,7 +337,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
-        let Some(&Role::Sender(slot)) = self.roles.get(&packet.header.flow) else { return };
+        let Some(&slot) = self.sending.get(&packet.header.flow) else { return };
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let Delays { rtt, one_way_ps, .. } = Delays::of(packet, cx, meta);
         sender.controller.on_probe_answer(&ProbeSeen { now: cx.now, next: sender.next, rtt, one_way_ps });
@@ -514,7 +513,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         sender.tell_class();
         sender.ask_gate(cx.now);
         let slot = self.senders.insert(sender);
-        self.roles.insert(flow.id, Role::Sender(slot));
+        self.sending.insert(flow.id, slot);
         if greets {
             self.send_syn(slot, cx);
         } else {
@@ -524,7 +523,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     }
 
     fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        let Some(&Role::Sender(slot)) = self.roles.get(&id) else { return };
+        let Some(&slot) = self.sending.get(&id) else { return };
         let Some(sender) = self.senders.get_mut(slot) else { return };
         match control {
             Control::Class(class) => {
@@ -616,7 +615,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(&Role::Sender(slot)) = self.roles.get(&flow)
+        if let Some(&slot) = self.sending.get(&flow)
             && let Some(sender) = self.senders.get(slot)
         {
             sender.inspect(&self.config, see);
