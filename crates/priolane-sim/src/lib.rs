@@ -20,7 +20,7 @@ pub use engine::drive::OnProgress;
 use engine::network::Network;
 use engine::partition::Partition;
 pub use engine::threads::{Fallback, Threads};
-pub use engine::window::NodeOrder;
+pub use engine::window::{NodeOrder, window_length};
 use outcome::{Outcome, RunError};
 use scenario::{Engine, Scenario};
 

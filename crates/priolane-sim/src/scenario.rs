@@ -310,7 +310,7 @@ pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64
 
 impl Scenario {
     /// Nothing that happens at a node is felt at another sooner than this: the shortest link with the smallest
-    /// packet, or the shortest delay of news between hosts. The engines' window.
+    /// packet, or the shortest delay of news between hosts. No window of the engine is longer.
     pub fn lookahead(&self) -> Span {
         let packets = self.topology.lookahead(&self.frame);
         least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))

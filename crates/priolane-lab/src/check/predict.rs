@@ -9,7 +9,7 @@
 //! open          = the most flows at once, if each took SLOWDOWN times as long as it would alone
 //! instructions  = factor(transport) x (hops x HOP + ends x END + visits x VISIT + windows x WINDOW)
 //! ends          = packets that hosts make, ACKs and handshakes too: each is made by one and taken by another
-//! windows       = duration / lookahead, but no more than hops
+//! windows       = duration / length of a window, but no more than hops
 //! visits        = for hosts and for switches, n of them with so many events: n x windows x (1 - e^(-events / (n x windows)))
 //! ```
 //!
@@ -20,6 +20,7 @@ use priolane_core::transport::window::Handshake;
 use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, Stop};
+use priolane_sim::window_length;
 
 /// Bytes that a link with its queue, its counters and its place in tables of routes takes.
 const LINK: f64 = 4_000.0;
@@ -29,7 +30,7 @@ const KEPT: f64 = 90.0;
 /// Bytes of both ends of an open flow (docs/performance.md).
 const OPEN: f64 = 480.0;
 /// Bytes of a packet on a link or in a queue.
-const PACKET: f64 = 90.0;
+const PACKET: f64 = 64.0;
 /// Bytes of a reading of a queue, in the outcome and in the table that is written.
 const SAMPLE: f64 = 80.0;
 /// Bytes before there is anything: Python with what reads results and draws them.
@@ -122,7 +123,7 @@ impl<'a> Forecast<'a> {
         let topology = &self.scenario.topology;
         let hosts = f64::from(topology.hosts);
         let switches = topology.nodes() as f64 - hosts;
-        let windows = (duration / self.scenario.lookahead().0.max(1) as f64).min(hops);
+        let windows = (duration / window_length(self.scenario).0 as f64).min(hops);
         let visits = |nodes: f64, events: f64| {
             let lives = (nodes * windows).max(1.0);
             lives * -f64::exp_m1(-events / lives)

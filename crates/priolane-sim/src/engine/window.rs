@@ -1,7 +1,7 @@
 //! The window engine: no global event queue.
 //!
 //! Nothing crosses nodes faster than the lookahead L = min(propagation + smallest serialization), so each
-//! node lives through a window of length L alone: its arrivals are sorted, merged with its own instants, and
+//! node lives through a window of length L (or less) alone: its arrivals are sorted, merged with its own instants, and
 //! worked through; whatever it sends arrives at others in a later window. Messages wait in a ring of windows,
 //! by value; those beyond the ring wait in a heap. Windows in which nobody lives are skipped.
 
@@ -85,13 +85,26 @@ impl Ticks {
     }
 }
 
-/// Picoseconds of a window: the lookahead, or less where more packets could arrive than a window can hold.
-fn window_length(topology: &Topology, frame: &Frame, lookahead: Length) -> u64 {
-    let mut length = lookahead.0.clamp(1, MAX_LENGTH);
+/// Where links are long, a window is at most such a part of the lookahead: its packets are in memory twice, as they came and
+/// as they wait or went on, until it is over.
+const PART: u64 = 24;
+
+/// Picoseconds of a window that is short anyway.
+const SHORT: u64 = 4_000_000;
+
+/// How long a window of the window engine is: the lookahead, or less where links are long or more packets could arrive than
+/// a window can hold.
+pub fn window_length(scenario: &Scenario) -> Length {
+    length_within(&scenario.topology, &scenario.frame, scenario.lookahead())
+}
+
+fn length_within(topology: &Topology, frame: &Frame, lookahead: Length) -> Length {
+    let part = (lookahead.0 / PART).max(SHORT);
+    let mut length = lookahead.0.min(part).clamp(1, MAX_LENGTH);
     while length > 1 && most_arrivals(topology, frame, Length(length)) > MAX_LETTERS {
         length /= 2;
     }
-    length
+    Length(length)
 }
 
 /// The most packets that arrive within `window`, all links together.
@@ -120,8 +133,8 @@ pub(super) enum Lived {
 
 /// The parts of `fabric`, each with what is theirs of `networks`.
 fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
-    let Scenario { topology, frame, .. } = fabric.scenario;
-    let length = window_length(topology, frame, fabric.scenario.lookahead());
+    let topology = &fabric.scenario.topology;
+    let length = window_length(fabric.scenario).0;
     let part = |(place, mut network): (usize, Network<B>)| {
         let mut wire = LazyWire::new(fabric, length, place);
         for node in network.own(fabric, 0, topology.nodes() as u32) {
@@ -266,17 +279,22 @@ mod tests {
     use crate::topology::{LinkSpec, SingleSwitch};
 
     #[test]
-    fn a_window_is_shorter_where_more_packets_could_arrive_than_it_holds() {
-        let of = |hosts, rate| {
-            let host_link = LinkSpec::lossless(rate, Length::from_us(20));
+    fn a_window_is_shorter_where_links_are_long_or_more_packets_could_arrive_than_it_holds() {
+        let of = |hosts, rate, delay| {
+            let host_link = LinkSpec::lossless(rate, delay);
             let topology = SingleSwitch { hosts, host_link }.build().unwrap();
             let lookahead = topology.lookahead(&Frame::ETHERNET);
-            let length = window_length(&topology, &Frame::ETHERNET, lookahead);
-            assert!(most_arrivals(&topology, &Frame::ETHERNET, Length(length)) <= MAX_LETTERS);
-            length
+            let length = length_within(&topology, &Frame::ETHERNET, lookahead);
+            assert!(most_arrivals(&topology, &Frame::ETHERNET, length) <= MAX_LETTERS);
+            (length.0, lookahead.0)
         };
-        assert_eq!(of(100, Rate::from_gbps(100)), MAX_LENGTH);
+        let with_100 = |delay| of(100, Rate::from_gbps(100), delay);
+        // 64 bytes take 5.12 ns, before the link.
+        assert_eq!(with_100(Length::from_us(1)), (1_005_120, 1_005_120));
+        assert_eq!(with_100(Length::from_us(20)), (SHORT, 20_005_120));
+        assert_eq!(with_100(Length::from_us(240)), (10_000_213, 240_005_120));
+        assert_eq!(with_100(Length::from_us(1_000)).0, MAX_LENGTH);
         // 2,000 lines of 1 Tbps bring 65 million packets of 64 bytes in 16.8 us.
-        assert_eq!(of(1_000, Rate::from_gbps(1_000)), MAX_LENGTH / 8);
+        assert_eq!(of(1_000, Rate::from_gbps(1_000), Length::from_us(1_000)).0, MAX_LENGTH / 8);
     }
 }
