@@ -130,3 +130,28 @@ def test_memory_is_predicted_to_a_factor_of_two(tmp_path: Path, time: str, hosts
     predicted = json.loads(checked.stdout)["bytes"]
     held = peak_of([*COMMAND, "run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"])
     assert predicted / 2 < held < predicted * 2, (predicted, held)
+
+
+BENCH = """
+import json, sys
+from priolane import _core
+found = json.loads(_core.bench(json.dumps({"scenarios": [sys.argv[1]], "repeat": 1})))
+print(found["scenarios"][0]["peak_bytes"])
+"""
+
+
+def peak_of_scenario(name: str) -> int:
+    """That of a scenario of the bench, in a process of its own."""
+    ran = subprocess.run([sys.executable, "-c", BENCH, name], capture_output=True, check=True)
+    return int(ran.stdout)
+
+
+def test_packets_and_flows_take_what_is_published_of_them() -> None:
+    """docs/performance.md#memory: 63 B and 510 B; the allocator is worth some bytes from run to run."""
+    hosts = 128
+    few, many = (peak_of_scenario(f"memory_windows_{packets}") for packets in (16, 1_000))
+    packet = (many - few) / (hosts * (1_000 - 16))
+    few, many = (peak_of_scenario(f"memory_flows_{flows}") for flows in (64, 1_024))
+    flow = (many - few) / (hosts * (1_024 - 64)) - packet
+    assert 50 < packet < 72, packet
+    assert 450 < flow < 545, flow
