@@ -47,7 +47,7 @@ pub use pricing::Price;
 pub use schemes::{Named, name_of};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
-pub use sources::Sources;
+pub use sources::{Sources, of_seed};
 pub use timing::{Change, ControlText, Timing, Whom};
 
 use crate::assumptions;
@@ -167,6 +167,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     let named = schemes::read(&mut keys, &mut sources)?;
     let names: Vec<String> = named.iter().map(|s| s.name.clone()).collect();
     let topology_fix = "[topology] kind = \"leaf_spine\" and its keys";
+    let seeds = keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32;
+    sources.expect_seeds(seeds);
     let time = timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?;
     let groups = groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?;
     let metrics = match keys.take("metrics") {
@@ -174,7 +176,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         Some(field) => evaluation::metrics(&field, &names, &groups)?,
     };
     let admission_every = keys.take("admission_every").map(|f| f.positive_span()).transpose()?;
-    let known = evaluation::Names { schemes: &names, metrics: &metrics, admission_every };
+    let known = evaluation::Names { schemes: &names, metrics: &metrics, admission_every, seeds };
     let events = match keys.take("event") {
         None => Vec::new(),
         Some(field) => events::read(&field, (&time, &groups), &mut sources)?,
@@ -185,7 +187,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         figure: text(keys.take("figure"))?,
         quote: text(keys.take("quote"))?,
         assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        seeds: keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32,
+        seeds,
         time,
         frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
         topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
@@ -210,6 +212,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     };
     keys.finish()?;
     targets(&experiment, root)?;
+    sending(&experiment, root)?;
     metered(&experiment, root)?;
     Ok(Read { experiment, schemes: named })
 }
@@ -256,9 +259,12 @@ impl Experiment {
     pub fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
             AppText::Flows { list: ListText::Inline(flows), .. } => {
-                flows.iter().map(|f| f.class).max().unwrap_or(0)
+                flows.iter().map(|row| row.flow.class).max().unwrap_or(0)
             }
-            AppText::Flows { list: ListText::Path(path), .. } => self.listed_class(path),
+            AppText::Flows { list: ListText::Path(path), .. } => {
+                let lists = ListText::files(path, &self.sources);
+                lists.map(|path| self.listed_class(&path)).max().unwrap_or(0)
+            }
             _ => group.class.unwrap_or(0),
         };
         let by_control = self.controls.iter().map(|control| match control.change {
@@ -319,6 +325,30 @@ fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
             let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
             let fix = format!("\"*\" for every host, or one of the groups {}", names.join(", "));
             return Err(origin.error(&key, format!("there is no group {to:?}"), fix));
+        }
+    }
+    Ok(())
+}
+
+/// Some group sends, and no class of flows is of groups that only receive.
+fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
+    let fault = |key: &str, what: String, fix: &str| {
+        let origin = overlay::locate(root, key).unwrap_or(Origin { file: "".into(), line: None });
+        Err(origin.error(key, what, fix))
+    };
+    if experiment.groups.iter().all(|group| group.app == AppText::Nothing) {
+        return fault(
+            "group",
+            "no group sends anything".to_owned(),
+            "an app other than \"none\" in one of them",
+        );
+    }
+    for (name, class) in &experiment.metrics.classes {
+        let receives = |group: &String| experiment.group(group).is_some_and(|g| g.app == AppText::Nothing);
+        if !class.group.is_empty() && class.group.iter().all(receives) {
+            let key = format!("metrics.classes.{name}.group");
+            let what = format!("group {} sends nothing, so no flow is of this class", class.group.join(", "));
+            return fault(&key, what, "a group that sends");
         }
     }
     Ok(())

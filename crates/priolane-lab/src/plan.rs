@@ -10,6 +10,7 @@ mod failures;
 mod fit;
 mod global;
 mod identity;
+mod paths;
 mod ports;
 mod realize;
 mod receiver_driven;

@@ -1,6 +1,6 @@
 //! What starts flows: the apps of a group with their keys.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
@@ -8,18 +8,21 @@ use priolane_core::units::{Span, Time};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::Sources;
 use super::coflow::{self, CoflowText, TraceText};
 use super::sizes::{self, Sizes};
+use super::sources::{Sources, of_seed};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, ReadKeys, Reader};
-use crate::workload::flow_list;
+use crate::workload::flow_list::{self, Row};
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "app", rename_all = "snake_case")]
 pub enum AppText {
+    /// The group sends nothing.
+    #[serde(rename = "none")]
+    Nothing,
     /// Open-loop arrivals.
     Poisson {
         /// Flow sizes.
@@ -298,19 +301,17 @@ pub enum RuleKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ListText {
-    /// The path of a flow list.
+    /// The path of a flow list; with `{seed}` in it there is one for each seed.
     Path(String),
     /// In the experiment itself.
-    Inline(#[serde(serialize_with = "inline")] Vec<FlowSpec>),
+    Inline(#[serde(serialize_with = "inline")] Vec<Row>),
 }
 
 impl ListText {
-    /// The text of the list's file, if it has one.
-    pub fn text<'s>(&self, sources: &'s Sources) -> Option<(&str, &'s str)> {
-        match self {
-            Self::Path(path) => Some((path, sources.known(path))),
-            Self::Inline(_) => None,
-        }
+    /// The files that `path` stands for, by seed.
+    pub fn files<'p>(path: &'p str, sources: &Sources) -> impl Iterator<Item = Cow<'p, str>> + use<'p> {
+        let seeds = if matches!(of_seed(path, 1), Cow::Borrowed(_)) { 1 } else { sources.seeds() };
+        (1..=seeds).map(move |seed| of_seed(path, seed))
     }
 }
 
@@ -318,7 +319,8 @@ impl ListText {
 type ReadApp = fn(&mut Reader<'_>, &mut Sources) -> Result<AppText, InputError>;
 
 /// The apps, each with how its keys are read.
-const APPS: [(&str, ReadApp); 10] = [
+const APPS: [(&str, ReadApp); 11] = [
+    ("none", |_, _| Ok(AppText::Nothing)),
     ("poisson", poisson),
     ("on_off", on_off),
     ("incast", |keys, _| incast(keys)),
@@ -413,9 +415,13 @@ const AFTER_DELAY: Span = Span::from_us(1);
 
 fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let list = list(&keys.need("list", "list = \"flows.csv\"")?, sources)?;
-    let waits = list.text(sources).is_some_and(|(path, text)| {
-        flow_list::Reader::new(text.as_bytes(), path, 1).is_ok_and(|list| list.has_waits())
-    });
+    let waits = match &list {
+        ListText::Path(path) => ListText::files(path, sources).any(|path| {
+            let list = flow_list::Reader::new(sources.known(&path).as_bytes(), &path, 1);
+            list.is_ok_and(|list| list.has_waits())
+        }),
+        ListText::Inline(_) => false,
+    };
     let after_delay = match keys.take("after_delay") {
         Some(field) if !waits => {
             return Err(field.error("no flow of the list waits for another", "leave the key out"));
@@ -517,7 +523,7 @@ fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
 
 fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError> {
     if let Ok(path) = field.text() {
-        let _: Arc<str> = sources.read(field, path, FLOW_LIST_LIMIT)?;
+        sources.read_for_seeds(field, path, FLOW_LIST_LIMIT)?;
         return Ok(ListText::Path(path.to_owned()));
     }
     let mut flows = Vec::new();
@@ -538,28 +544,32 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
+        let path = keys.take("path").map(|f| host(&f)).transpose()?;
         keys.finish()?;
-        flows.push(flow);
+        flows.push(Row { flow, after: Vec::new(), delay: None, path });
     }
     Ok(ListText::Inline(flows))
 }
 
-fn inline<S: Serializer>(flows: &[FlowSpec], s: S) -> Result<S::Ok, S::Error> {
+fn inline<S: Serializer>(rows: &[Row], s: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row {
+    struct Listed {
         src: u16,
         dst: u16,
         size: FlowSize,
         #[serde(serialize_with = "as_text::span")]
         start: Span,
         class: u8,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<u16>,
     }
-    s.collect_seq(flows.iter().map(|f| Row {
+    s.collect_seq(rows.iter().map(|&Row { flow: ref f, path, .. }| Listed {
         src: f.src.0,
         dst: f.dst.0,
         size: FlowSize(f.size),
         start: Span(f.start.0),
         class: f.class,
+        path,
     }))
 }
 

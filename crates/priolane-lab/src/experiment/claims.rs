@@ -58,6 +58,15 @@ pub enum Test {
         /// The band.
         within: f64,
     },
+    /// A metric agrees, seed by seed, with numbers from elsewhere, within a relative band.
+    Agree {
+        /// The metric.
+        of: String,
+        /// The numbers, of seeds 1, 2, ...
+        with: Vec<f64>,
+        /// The band.
+        within: f64,
+    },
     /// A metric goes up or down along a swept key.
     Trend {
         /// The metric.
@@ -104,6 +113,7 @@ impl Test {
             Self::Equal { .. } => "equal",
             Self::Bound { .. } => "bound",
             Self::Ratio { .. } => "ratio",
+            Self::Agree { .. } => "agree",
             Self::Trend { .. } => "trend",
         }
     }
@@ -113,7 +123,7 @@ impl Test {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
             Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).collect(),
-            Self::Bound { .. } | Self::Trend { .. } => Vec::new(),
+            Self::Bound { .. } | Self::Agree { .. } | Self::Trend { .. } => Vec::new(),
         }
     }
 }
@@ -134,18 +144,19 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, Input
     let section = text(keys.need("section", "section = \"§V-B\"")?)?;
     let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
     let at = points(keys.take("at"))?;
-    let kinds = ["order", "equal", "bound", "ratio", "trend"];
+    let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
     let within = keys.take("within");
     let [(kind, test)] = stated.as_slice() else {
         let what = format!("{} tests are stated", stated.len());
-        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, trend"));
+        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, agree, trend"));
     };
     let test = match *kind {
         "order" => Test::Order(names.at_least_two(test)?),
         "equal" => equal(test, within.as_ref(), names)?,
         "bound" => bound(test, names)?,
         "ratio" => ratio(test, names)?,
+        "agree" => agree(test, names)?,
         _ => trend(test, names)?,
     };
     if let (Some(field), true) = (within, *kind != "equal") {
@@ -188,6 +199,23 @@ fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
     keys.finish()?;
     Ok(Test::Ratio { of, over, paper, within })
+}
+
+fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
+    let numbers = keys.need("with", "with = [0.00125, 0.00131], a number for each seed")?;
+    let with: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
+    if with.iter().any(|&number| number <= 0.0) {
+        return Err(numbers.error("a number is not above zero", "positive numbers in the metric's own unit"));
+    }
+    if with.len() < names.seeds as usize {
+        let what = format!("{} numbers for {} seeds", with.len(), names.seeds);
+        return Err(numbers.error(what, "a number for each seed, seed 1 first"));
+    }
+    let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
+    keys.finish()?;
+    Ok(Test::Agree { of, with, within })
 }
 
 fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {

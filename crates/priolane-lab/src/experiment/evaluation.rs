@@ -158,6 +158,7 @@ pub(super) struct Names<'a> {
     pub(super) schemes: &'a [String],
     pub(super) metrics: &'a Metrics,
     pub(super) admission_every: Option<Span>,
+    pub(super) seeds: u32,
 }
 
 fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Result<S::Ok, S::Error> {

@@ -21,6 +21,7 @@ pub struct Group {
     /// Its hosts.
     pub hosts: HostSet,
     /// Whom it sends to.
+    #[serde(skip_serializing_if = "Target::is_nobody")]
     pub to: Target,
     /// What starts flows.
     #[serde(flatten)]
@@ -67,10 +68,18 @@ pub enum HostSet {
 /// Whom a group sends to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// Nobody: it only receives.
+    Nobody,
     /// Every host of the topology.
     All,
     /// The hosts of the group of this name.
     Group(String),
+}
+
+impl Target {
+    fn is_nobody(&self) -> bool {
+        *self == Self::Nobody
+    }
 }
 
 impl Serialize for HostSet {
@@ -89,6 +98,7 @@ impl Serialize for HostSet {
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(match self {
+            Self::Nobody => "",
             Self::All => "*",
             Self::Group(name) => name,
         })
@@ -130,6 +140,22 @@ pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, I
         }
     }
     let hosts = hosts(&keys.need("hosts", "hosts = \"*\"")?)?;
+    if keys.take("app").is_some_and(|app| app.text().is_ok_and(|app| app == "none")) {
+        let (service, on_downgrade) = (Service::default(), OnDowngrade::Ignore);
+        let receives = Group {
+            name,
+            hosts,
+            to: Target::Nobody,
+            app: AppText::Nothing,
+            class: None,
+            service,
+            deadline: None,
+            on_downgrade,
+            active: None,
+        };
+        keys.finish()?;
+        return Ok(receives);
+    }
     let to = match keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()? {
         None => Target::All,
         Some(text) if text == "*" => Target::All,

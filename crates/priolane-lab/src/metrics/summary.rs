@@ -31,6 +31,9 @@ pub struct Summary {
     pub p99_fct_s: Option<f64>,
     /// 99.9th percentile of completion times, in seconds.
     pub p999_fct_s: Option<f64>,
+    /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
+    #[serde(default)]
+    pub mean_fct_acked_s: Option<f64>,
     /// Mean slowdown.
     pub mean_slowdown: Option<f64>,
     /// Median slowdown.
@@ -72,10 +75,11 @@ pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> B
     classes.map(|class| (class.name.clone(), Tally::of(source, outcome, class).summary())).collect()
 }
 
-/// The summary of a single flow that took `fct`, or did not finish, and takes `bare` alone.
-pub fn summarize_flow(fct: Option<Span>, bare: Option<Span>) -> Summary {
+/// The summary of a single flow that took `fct`, or did not finish, and `acked` at its sender, and takes `bare` alone.
+pub fn summarize_flow(fct: Option<Span>, acked: Option<Span>, bare: Option<Span>) -> Summary {
     let mut tally = Tally { flows: 1, ..Tally::default() };
     tally.fcts.extend(fct.map(|f| f.0));
+    tally.acked.extend(acked.map(|f| f.0));
     tally.slowdowns.extend(slowdown(fct, bare));
     tally.summary()
 }
@@ -84,6 +88,7 @@ pub fn summarize_flow(fct: Option<Span>, bare: Option<Span>) -> Summary {
 struct Tally {
     flows: u64,
     fcts: Vec<u64>,
+    acked: Vec<u64>,
     slowdowns: Vec<f64>,
     met: u64,
     missed: u64,
@@ -117,6 +122,7 @@ impl Tally {
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
             tally.fcts.extend(record.fct.map(|f| f.0));
+            tally.acked.extend(record.fct_acked.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(bare)));
             let judged = met(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
@@ -154,6 +160,7 @@ impl Tally {
             p95_fct_s: fct(950),
             p99_fct_s: fct(990),
             p999_fct_s: fct(999),
+            mean_fct_acked_s: mean_ps(&self.acked).map(|ps| ps / PS_PER_S as f64),
             mean_slowdown,
             p50_slowdown: slow(500),
             p95_slowdown: slow(950),

@@ -28,7 +28,7 @@ pub(super) fn run_id(merged: &Json, sources: &Sources, seed: u64) -> String {
     }
     part(text.as_bytes());
     // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.
-    for (name, digest) in sources.digests().filter(|(name, _)| !name.ends_with(".toml")) {
+    for (name, digest) in sources.digests(seed).filter(|(name, _)| !name.ends_with(".toml")) {
         part(name.as_bytes());
         part(digest);
     }

@@ -51,6 +51,11 @@ pub enum Asks {
         /// Half width of the band around it, relative.
         within: f64,
     },
+    /// That the metric agrees with numbers from elsewhere, seed by seed.
+    Agree {
+        /// Widest ratio of the two, less one.
+        within: f64,
+    },
     /// That the metric goes one way.
     Trend {
         /// Which.
@@ -65,6 +70,7 @@ impl From<&ClaimKind> for Asks {
             ClaimKind::Equal { within, .. } => Self::Equal { within },
             ClaimKind::Bound { range: OpenRange { above, below }, .. } => Self::Bound { above, below },
             ClaimKind::Ratio { paper, within, .. } => Self::Ratio { paper, within },
+            ClaimKind::Agree { within, .. } => Self::Agree { within },
             ClaimKind::Trend { goes, .. } => Self::Trend { goes },
         }
     }
@@ -252,6 +258,7 @@ impl Court<'_> {
                 let scale = if relative { Scale::Relative } else { Scale::Absolute };
                 vec![self.ratio(evidence, Published { value: *paper, within: *within, scale })]
             }
+            ClaimKind::Agree { with, within, .. } => vec![agreement(&evidence[0], with, *within)],
             ClaimKind::Trend { .. } => Vec::new(),
         }
     }
@@ -311,6 +318,15 @@ impl Court<'_> {
             self.warnings.push(warning);
         }
     }
+}
+
+/// A metric over the numbers of the same seeds from elsewhere.
+fn agreement((reading, values): &Evidence, with: &[f64], within: f64) -> ContrastReport {
+    let theirs: BySeed = (1..).zip(with.iter().copied()).collect();
+    let contrast = rules::contrast(values, &theirs);
+    let (Contrast::Ratio(value) | Contrast::Difference(value)) = contrast;
+    let verdict = rules::equal(contrast, within);
+    ContrastReport::new(format!("{reading} / numbers stated by seed"), Unit::One, value, verdict)
 }
 
 fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> ContrastReport {

@@ -21,6 +21,8 @@ pub enum Quantity {
     Gain,
     /// Mean completion time, in seconds.
     Fct,
+    /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
+    FctAcked,
     /// A percentile of completion times, in seconds.
     FctPercentile(Tail),
     /// Standard deviation of completion times over their mean.
@@ -349,9 +351,10 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 67] = [
+const QUANTITIES: [(&str, Quantity); 68] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
+    ("fct_acked", Quantity::FctAcked),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
     ("fct_p95", Quantity::FctPercentile(Tail::P95)),
     ("fct_p99", Quantity::FctPercentile(Tail::P99)),
@@ -486,6 +489,7 @@ impl Quantity {
                 Some(summary.mean_fct_s? / other)
             }
             Self::Fct => summary.mean_fct_s,
+            Self::FctAcked => summary.mean_fct_acked_s,
             Self::FctPercentile(Tail::P50) => summary.p50_fct_s,
             Self::FctPercentile(Tail::P95) => summary.p95_fct_s,
             Self::FctPercentile(Tail::P99) => summary.p99_fct_s,

@@ -94,6 +94,15 @@ pub enum ClaimKind {
         /// Half width of the band around it, relative: 0.1 is ±10 %.
         within: f64,
     },
+    /// The metric agrees, seed by seed, with numbers from elsewhere.
+    Agree {
+        /// The metric.
+        of: String,
+        /// The numbers, of seeds 1, 2, ...
+        with: Vec<f64>,
+        /// Widest ratio of the two, less one: 0.1 is ±10 %.
+        within: f64,
+    },
     /// The metric goes up or down along a sweep key.
     Trend {
         /// Which.
@@ -113,6 +122,7 @@ impl ClaimKind {
             Test::Equal { of, within } => Self::Equal { of, within },
             Test::Bound { of, above, below } => Self::Bound { of, range: OpenRange { above, below } },
             Test::Ratio { of, over, paper, within } => Self::Ratio { of, over, paper, within },
+            Test::Agree { of, with, within } => Self::Agree { of, with, within },
             Test::Trend { of, along, goes } => Self::Trend { of, along, goes },
         }
     }
@@ -121,7 +131,9 @@ impl ClaimKind {
     pub fn metrics(&self) -> Vec<MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.clone(),
-            Self::Bound { of, .. } | Self::Trend { of, .. } => vec![of.as_str().into()],
+            Self::Bound { of, .. } | Self::Agree { of, .. } | Self::Trend { of, .. } => {
+                vec![of.as_str().into()]
+            }
             Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).cloned().collect(),
         }
     }

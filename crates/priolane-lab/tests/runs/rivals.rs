@@ -145,7 +145,7 @@ fn the_rate_at_which_ndp_pulls_is_a_part_of_the_line() {
         let keys = format!("[scheme.ndp]\ntransport = {{ pull_rate = {rate} }}\n");
         EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, r#"["ndp"]"#) + &keys
     };
-    let rate = |text: &str| {
+    let rate = |text: &str| -> Result<(u32, String), InputError> {
         let plan = plan::from_text("rivals.toml", text, Path::new("."), &Options::default())?;
         match plan::build(&plan.runs[0])?.scenario.transport {
             Transport::Ndp(config) => Ok((config.pull_rate_ppm, plan.runs[0].id.clone())),

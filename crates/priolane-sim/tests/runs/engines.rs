@@ -110,6 +110,9 @@ pub(crate) fn random(seed: u64) -> Scenario {
     if matches!(seed % 20, 8 | 16) && scenario.switch.lossless.is_none() {
         token_transport(&mut scenario, &mut Draw::new(seed + 2_000_000));
     }
+    if matches!(seed % 10, 3 | 9) && !matches!(scenario.transport, Transport::Tokens(_)) {
+        scenario.nic = Draw::new(seed + 3_000_000).any_port_as_nic();
+    }
     scenario
 }
 
