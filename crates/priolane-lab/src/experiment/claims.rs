@@ -63,7 +63,7 @@ pub enum Test {
         /// The metric.
         of: String,
         /// The numbers, of seeds 1, 2, ...
-        with: Vec<f64>,
+        values: Vec<f64>,
         /// The band.
         within: f64,
     },
@@ -204,18 +204,18 @@ fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
 fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
     let of = names.full(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
-    let numbers = keys.need("with", "with = [0.00125, 0.00131], a number for each seed")?;
-    let with: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
-    if with.iter().any(|&number| number <= 0.0) {
+    let numbers = keys.need("values", "values = [0.00125, 0.00131], a number for each seed")?;
+    let values: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
+    if values.iter().any(|&number| number <= 0.0) {
         return Err(numbers.error("a number is not above zero", "positive numbers in the metric's own unit"));
     }
-    if with.len() < names.seeds as usize {
-        let what = format!("{} numbers for {} seeds", with.len(), names.seeds);
+    if values.len() < names.seeds as usize {
+        let what = format!("{} numbers for {} seeds", values.len(), names.seeds);
         return Err(numbers.error(what, "a number for each seed, seed 1 first"));
     }
     let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
     keys.finish()?;
-    Ok(Test::Agree { of, with, within })
+    Ok(Test::Agree { of, values, within })
 }
 
 fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {

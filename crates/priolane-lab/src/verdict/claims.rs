@@ -258,7 +258,7 @@ impl Court<'_> {
                 let scale = if relative { Scale::Relative } else { Scale::Absolute };
                 vec![self.ratio(evidence, Published { value: *paper, within: *within, scale })]
             }
-            ClaimKind::Agree { with, within, .. } => vec![agreement(&evidence[0], with, *within)],
+            ClaimKind::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
             ClaimKind::Trend { .. } => Vec::new(),
         }
     }
@@ -321,9 +321,9 @@ impl Court<'_> {
 }
 
 /// A metric over the numbers of the same seeds from elsewhere.
-fn agreement((reading, values): &Evidence, with: &[f64], within: f64) -> ContrastReport {
-    let theirs: BySeed = (1..).zip(with.iter().copied()).collect();
-    let contrast = rules::contrast(values, &theirs);
+fn agreement((reading, ours): &Evidence, theirs: &[f64], within: f64) -> ContrastReport {
+    let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
+    let contrast = rules::contrast(ours, &theirs);
     let (Contrast::Ratio(value) | Contrast::Difference(value)) = contrast;
     let verdict = rules::equal(contrast, within);
     ContrastReport::new(format!("{reading} / numbers stated by seed"), Unit::One, value, verdict)

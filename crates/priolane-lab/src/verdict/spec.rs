@@ -99,7 +99,7 @@ pub enum ClaimKind {
         /// The metric.
         of: String,
         /// The numbers, of seeds 1, 2, ...
-        with: Vec<f64>,
+        values: Vec<f64>,
         /// Widest ratio of the two, less one: 0.1 is ±10 %.
         within: f64,
     },
@@ -122,7 +122,7 @@ impl ClaimKind {
             Test::Equal { of, within } => Self::Equal { of, within },
             Test::Bound { of, above, below } => Self::Bound { of, range: OpenRange { above, below } },
             Test::Ratio { of, over, paper, within } => Self::Ratio { of, over, paper, within },
-            Test::Agree { of, with, within } => Self::Agree { of, with, within },
+            Test::Agree { of, values, within } => Self::Agree { of, values, within },
             Test::Trend { of, along, goes } => Self::Trend { of, along, goes },
         }
     }

@@ -441,6 +441,19 @@ fn figures_and_claims_name_what_is_there() {
     expect(&with(&format!("{claim}{twice}")), 24, "claim[0].order[1]");
     expect(&with(claim), 21, "claim[0]");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
+    for (numbers, key) in [
+        ("values = [1], within = 0.1", "claim[0].agree.of"),
+        ("of = \"fct.all.dctcp\", within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [], within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [0], within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [1]", "claim[0].agree.within"),
+    ] {
+        expect(&with(&format!("{claim}agree = {{ {numbers} }}\n")), 24, key);
+    }
+    let two_seeds =
+        with(&format!("{claim}agree = {{ of = \"fct.all.dctcp\", values = [1], within = 0.1 }}\n"));
+    let two_seeds = two_seeds.replacen("schemes =", "seeds = 2\nschemes =", 1);
+    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("1 numbers for 2 seeds"));
     let across = |of: &str| {
         with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))
     };

@@ -8,6 +8,7 @@ mod importing;
 mod lanes;
 mod listed;
 mod merged;
+mod peers;
 mod ports;
 mod ranked_ports;
 mod reacting;

@@ -46,7 +46,7 @@ fn each_defect_has_one_message_with_its_line() {
         ("", "f.csv: the table is empty; begin with the header start_ns,src,dst,bytes"),
         (
             "0,0,1,5\n",
-            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns",
+            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns, path",
         ),
         (
             "src,dst,bytes\n",
