@@ -139,6 +139,9 @@ pub struct Table {
     of_another_kind: Vec<String>,
 }
 
+/// Keys of which a table has one or the other, as it would have one `kind` or another: a NIC's queue.
+const ALTERNATIVES: [(&str, &str); 1] = [("queue", "port")];
+
 impl Table {
     /// The keys and values, in the order of the file.
     pub fn entries(&self) -> &[(String, Node)] {
@@ -176,9 +179,12 @@ impl Table {
 
     /// Lays `other` over this table: tables merge key by key, anything else replaces.
     pub fn merge(&mut self, other: &Self) {
-        if let (Some(old), Some(new)) = (self.get("kind"), other.get("kind"))
-            && old.value != new.value
-        {
+        let kinds = (self.get("kind"), other.get("kind"));
+        let other_kind = matches!(kinds, (Some(old), Some(new)) if old.value != new.value);
+        let instead = |old: &str, new: &str| {
+            self.get(old).is_some() && other.get(old).is_none() && other.get(new).is_some()
+        };
+        if other_kind || ALTERNATIVES.iter().any(|&(a, b)| instead(a, b) || instead(b, a)) {
             self.of_another_kind = self.entries.iter().map(|(key, _)| key.clone()).collect();
         }
         for (key, node) in &other.entries {

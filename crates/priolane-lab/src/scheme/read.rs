@@ -109,7 +109,9 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             )),
         };
     };
-    if let Some(field) = keys.take("port") {
+    if keys.has_own("port")
+        && let Some(field) = keys.take("port")
+    {
         let (port, per_flow_limit) = (nic_port(&field)?, per_flow_limit(&mut keys)?);
         let map = keys.take("map").map(|f| map(&f)).transpose()?;
         keys.finish()?;

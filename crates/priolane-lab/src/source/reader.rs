@@ -78,6 +78,11 @@ impl<'a> Reader<'a> {
         &self.origin
     }
 
+    /// Whether the table has `key`, and not from a base whose kind was laid over by another; this does not consume it.
+    pub fn has_own(&self, key: &str) -> bool {
+        self.has(key) && !self.table.is_of_another_kind(key)
+    }
+
     /// Whether the table has `key`; this does not consume it.
     pub fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()

@@ -360,3 +360,25 @@ fn lossless_classes_that_cannot_be_are_refused() {
         "strict",
     );
 }
+
+#[test]
+fn a_nic_of_another_kind_takes_the_place_of_the_bases() {
+    let nic = |base: &str, keys: &str| {
+        let text = EXPERIMENT.replace("[\"own.toml\"]", "[\"mine\"]");
+        let text = format!("{text}[scheme.mine]\nbase = \"{base}\"\n{keys}\n");
+        let plan = plan::from_text("ports.toml", &text, std::path::Path::new("."), &Options::default())?;
+        Ok::<_, InputError>(plan.runs[0].merged["scheme"]["mine"]["nic"].clone())
+    };
+    let host = "host = { kind = \"fifo\" }\nport = { ecn = { at = { \"10Gbps\" = \"65pkt\" } } }\n\
+                map = { class = [0, 0, 0] }";
+    let strict = "kind = \"strict\", queues = 3, buffer = { shared = \"60pkt\" }";
+    // `limit` and `ecn` of the base are of the queue that it had.
+    let port = nic("dctcp", &format!("{host}\nnic = {{ port = {{ {strict} }} }}")).unwrap();
+    let port_keys: Vec<&String> = port.as_object().unwrap().keys().collect();
+    assert_eq!(port_keys, ["port"], "{port}");
+    let queue = nic("dctcp", &format!("{host}\nnic = {{ limit = \"70pkt\" }}")).unwrap();
+    assert_eq!((&queue["queue"], &queue["limit"]), (&"fifo".into(), &"70pkt".into()), "{queue}");
+    let both =
+        nic("dctcp", &format!("{host}\nnic = {{ queue = \"fifo\", port = {{ {strict} }} }}")).unwrap_err();
+    assert_eq!(both.key, "scheme.mine.nic.queue", "{both}");
+}
