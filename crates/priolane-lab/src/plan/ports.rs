@@ -20,7 +20,7 @@ use super::{admission, delay_based, paths, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
     Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, Port, PortKind, Ranks,
-    Recovery, Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
+    Recovery, Repair, Routing, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
     TransportKind, WfqClock,
 };
 use crate::source::{InputError, Origin, Table};
@@ -53,8 +53,11 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         deadlines: experiment.deadlines(),
         rates_every: experiment.rates_every,
         round_trip: admission::round_trip(topology, &experiment.frame),
-        paths_stated: paths::are_stated(experiment),
-        sprays: topology.path_choice.sprays() && !topology.choices.is_empty(),
+        routing: match topology.path_choice {
+            PathChoice::Sprayed(_) if !topology.choices.is_empty() => Routing::PerPacket,
+            _ if paths::are_stated(experiment) => Routing::Stated,
+            _ => Routing::PerFlow,
+        },
         symmetric: !retraces(experiment) || is_symmetric(topology),
         headroom: headroom(experiment, topology),
     }

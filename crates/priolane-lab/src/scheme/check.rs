@@ -28,10 +28,8 @@ pub struct Fabric {
     pub asks: Vec<Capability>,
     /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
     pub noise: Option<Span>,
-    /// Whether flows have paths of their own.
-    pub paths_stated: bool,
-    /// Whether packets of one flow take several paths.
-    pub sprays: bool,
+    /// Who chooses among equal-cost paths.
+    pub routing: Routing,
     /// Whether paths can be chosen so that packets of both directions meet.
     pub symmetric: bool,
     /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
@@ -42,6 +40,17 @@ pub struct Fabric {
     pub rates_every: Option<Span>,
     /// The round trip that is a monitor interval of `mi = "rtt"`.
     pub round_trip: Span,
+}
+
+/// Who chooses among equal-cost paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routing {
+    /// The network, one for each flow.
+    PerFlow,
+    /// The experiment, for flows that state a path.
+    Stated,
+    /// The network, for each packet anew.
+    PerPacket,
 }
 
 impl Fabric {
@@ -269,7 +278,7 @@ fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Tokens and their data choose paths by rules of their own.
 fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    if !fabric.paths_stated || scheme.transport.kind.tokens().is_none() {
+    if fabric.routing != Routing::Stated || scheme.transport.kind.tokens().is_none() {
         return Ok(());
     }
     let what =
@@ -522,7 +531,9 @@ const STANDARD_DUP_THRESHOLD: u32 = 3;
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
     let dup_threshold = scheme.transport.window.map(|keys| keys.dup_threshold);
-    if let Some(dup_threshold) = dup_threshold.filter(|&n| fabric.sprays && n <= STANDARD_DUP_THRESHOLD) {
+    if let Some(dup_threshold) =
+        dup_threshold.filter(|&n| fabric.routing == Routing::PerPacket && n <= STANDARD_DUP_THRESHOLD)
+    {
         all.push(format!(
             "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
              for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"
