@@ -132,8 +132,7 @@ def test_another_experiment_is_not_run_over_results(
 ) -> None:
     out = tmp_path / "results"
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 0
-    note = json.loads((out / "grid.json").read_text(encoding="utf-8"))
-    (out / "grid.json").write_text(json.dumps(note | {"title": "of before"}), encoding="utf-8")
+    made.edit(out / "grid.json", lambda note: note | {"title": "of before"})
     ran = len(core.ran)
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 2
     assert f'{out} has the results of "of before"' in capsys.readouterr().err

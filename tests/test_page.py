@@ -1,6 +1,5 @@
 import base64
 import hashlib
-import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -111,8 +110,7 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     assert re.search(r"\b1 claim . not reproduced", text)
     assert re.search(r"\b[2-9] claims . reproduced", text)
     assert "Means over 2 seeds; bars show 95 % intervals, where these fit the panel." in text
-    report = json.loads((results.directory / "report.json").read_text(encoding="utf-8"))
-    (results.directory / "report.json").write_text(json.dumps({**report, "seeds": [1]}), encoding="utf-8")
+    made.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
     page = write_page(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page
     assert "95 % intervals" not in page

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
 use priolane_lab::import::{self, Request};
+use priolane_lab::results::checksum;
 use priolane_lab::source::InputError as LabInputError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -234,6 +235,23 @@ fn version() -> &'static str {
     priolane_lab::VERSION
 }
 
+/// The text of a JSON file of priolane's, if its checksum is that of its content.
+#[pyfunction]
+fn read_checked(path: PathBuf) -> PyResult<String> {
+    let text = std::fs::read(&path).map_err(|error| {
+        PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    })?;
+    let damaged = |what: String| InputError::new_err(format!("{}: damaged: {what}", path.display()));
+    checksum::verify(&text).map_err(|error| damaged(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| damaged(error.to_string()))
+}
+
+/// A JSON object with the checksum of the file that it is written to.
+#[pyfunction]
+fn with_checksum(text: &str) -> PyResult<String> {
+    checksum::with_checksum(text).ok_or_else(|| PyValueError::new_err("a JSON object is wanted"))
+}
+
 /// What kept a run from being done.
 enum Trouble {
     /// The experiment does not read.
@@ -282,6 +300,6 @@ mod _core {
     use super::{
         InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
         bench_threads, catalogue, channels, check, import_flows, plan, plan_requirement, plan_top, promised,
-        run_one, thresholds, trace, verdicts, version,
+        read_checked, run_one, thresholds, trace, verdicts, version, with_checksum,
     };
 }

@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from priolane.directory import PAGE_FILE
 from priolane.figures.draw import SINGLE_IN, draw_panel, width_of
 from priolane.figures.svg import page_svg
 from priolane.figures.traces import trace_text
@@ -24,7 +25,6 @@ from priolane.report.over_time import over_time
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
-PAGE_FILE = "report.html"
 _TEMPLATES = Path(__file__).parent
 _MANY = 4
 

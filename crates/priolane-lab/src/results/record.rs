@@ -1,8 +1,10 @@
 //! `run.json`: what a run was, what it counted, and what its flows add up to.
 //!
-//! No clock time and no engine is in it: the same run gives the same bytes anywhere.
+//! No clock time and no engine is in it: the same run gives the same bytes anywhere. Its last member is a checksum of
+//! the file (`checksum`).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::admission::AdmissionRecord;
+use super::checksum::with_checksum;
 use super::tokens::{ReceivedRecord, TokenRecord};
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
@@ -81,6 +84,17 @@ pub struct RunRecord {
     pub tokens: Option<TokenRecord>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
+}
+
+impl RunRecord {
+    /// The text of `run.json`, its checksum included.
+    ///
+    /// # Errors
+    /// A value has no form in JSON.
+    pub fn to_text(&self) -> io::Result<String> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        with_checksum(&text).ok_or_else(|| io::Error::other("a run's record is a JSON object"))
+    }
 }
 
 /// A file of a run's directory.

@@ -376,7 +376,7 @@ impl<'a> Grid<'a> {
 
     /// Whether both engines agreed on a stored run.
     pub(super) fn is_verified(&self, record: &RunRecord) -> bool {
-        RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id, &record.digest))
+        RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id))
     }
 }
 
