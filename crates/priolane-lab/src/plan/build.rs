@@ -11,7 +11,7 @@ use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
 use super::{Run, adaptation, admission, failures, ports, traffic};
-use crate::experiment::{AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
+use crate::experiment::{AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
 use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::rows::port_names;
 use crate::scheme::{Assign, RankBy, Scheme};
@@ -83,7 +83,8 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let bare =
         |f: FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
-    let measured = flows.iter().map(|f| window.holds(f.start)).collect();
+    let measured: Vec<bool> = flows.iter().map(|f| window.holds(f.start)).collect();
+    let mut warnings = unmeasured(experiment, &flows, &measured);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
@@ -120,13 +121,16 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let independent = workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
+    if load.asked.is_some() {
+        warnings.extend(overload(&load));
+    }
     Ok(Built {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
         window,
-        warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
+        warnings,
         load,
         pricing,
         zero_loss,
@@ -303,6 +307,29 @@ impl Load {
             offered_core: offered.core_load(counts),
         }
     }
+}
+
+/// Groups of replayed flows of which some start outside the measured window: they run, and no metric has them.
+fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> Vec<String> {
+    let replayed = |group: &Group| matches!(group.app, AppText::Flows { .. } | AppText::CoflowTrace(_));
+    let mut counts = vec![(0u64, 0u64); experiment.groups.len()];
+    for (flow, &measured) in flows.iter().zip(measured) {
+        let (all, outside) = &mut counts[usize::from(flow.group)];
+        *all += 1;
+        *outside += u64::from(!measured);
+    }
+    let groups = experiment.groups.iter().zip(counts);
+    groups
+        .filter(|(group, (_, outside))| replayed(group) && *outside > 0)
+        .map(|(group, (all, outside))| {
+            format!(
+                "group {:?}: {outside} of {all} replayed flows start outside the measured window: they are simulated, \
+                 but no metric counts them or their coflows; use `time = {{ flows = ... }}`, or a `measure` that covers \
+                 the list, to count all",
+                group.name
+            )
+        })
+        .collect()
 }
 
 /// Loads above what the links carry.
