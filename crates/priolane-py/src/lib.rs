@@ -229,7 +229,7 @@ fn bench_scenarios() -> Vec<&'static str> {
     priolane_lab::bench::usual()
 }
 
-/// The version of results: the crate's, and a hash of the sources that make them.
+/// The version that records state: the crate's, and that of results.
 #[pyfunction]
 fn version() -> &'static str {
     priolane_lab::VERSION

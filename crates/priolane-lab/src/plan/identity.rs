@@ -8,14 +8,14 @@ use crate::experiment::Sources;
 /// What an experiment is called and where it is from: figures that ask for the same run share it.
 const WORDS: [&str; 4] = ["title", "paper", "figure", "quote"];
 
-/// 16 hexadecimal digits from the merged experiment but for its words, the files it names, the seed and the version.
+/// 16 hexadecimal digits from the merged experiment but for its words, the files it names, the seed and the version of results.
 pub(super) fn run_id(merged: &Json, sources: &Sources, seed: u64) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
-    part(crate::VERSION.as_bytes());
+    part(&crate::RESULTS.to_le_bytes());
     part(&seed.to_le_bytes());
     let mut text = String::new();
     match merged {

@@ -30,7 +30,7 @@ pub const FILE: &str = "run.json";
 pub struct RunRecord {
     /// The run's id, which is also its directory's name.
     pub run: String,
-    /// Version of priolane, with a hash of its sources.
+    /// Version of priolane and of its results.
     pub version: String,
     /// Title of the experiment.
     pub title: String,

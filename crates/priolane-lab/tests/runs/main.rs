@@ -4,6 +4,7 @@ mod admission;
 mod bad_input;
 mod coflows;
 mod damaged_files;
+mod fingerprints;
 mod importing;
 mod lanes;
 mod merged;
