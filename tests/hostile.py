@@ -18,7 +18,21 @@ HOSTILE = (
     "x" * 3000,
 )
 # Keys whose values name things of ours, not of the user's: files, kinds, states.
-KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest", "unit", "goes"}
+KEPT = {
+    "id",
+    "run",
+    "kind",
+    "state",
+    "verdict",
+    "size",
+    "sets",
+    "digest",
+    "unit",
+    "goes",
+    "source",
+    "direction",
+    "because",
+}
 
 
 def replaced(value: Any, text: str) -> Any:

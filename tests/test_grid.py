@@ -126,3 +126,11 @@ def test_options_survive_their_json() -> None:
     options = Options(sets=(("a.b", "1"),), seeds=4, schemes=("nos2",), size="quick")
     assert Options.from_json(options.to_json()) == options
     assert options.arguments() == ["--set", "a.b=1", "--seeds", "4", "--quick"]
+
+
+def test_seeds_are_a_number_or_a_list(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+    results = priolane.run(experiment, out=tmp_path / "out", seeds=range(7, 10))
+    assert core.options[0]["seeds"] == [7, 8, 9]
+    assert results.options.seeds == (7, 8, 9)
+    assert Options.from_json(results.options.to_json()) == results.options
+    assert results.options.arguments() == ["--seed-list", "7,8,9"]

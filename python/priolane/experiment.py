@@ -15,12 +15,12 @@ Size = Literal["quick", "default", "full"]
 class Options:
     """What changes about an experiment file for this grid.
 
-    `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` and `schemes` replace the
-    file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
+    `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` (how many, or which) and
+    `schemes` replace the file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
     """
 
     sets: tuple[tuple[str, str], ...] = ()
-    seeds: int | None = None
+    seeds: int | tuple[int, ...] | None = None
     schemes: tuple[str, ...] | None = None
     size: Size = "default"
 
@@ -35,10 +35,10 @@ class Options:
     def from_json(cls, text: str) -> "Options":
         """Reads what `to_json` wrote."""
         read = json.loads(text)
-        schemes = read["schemes"]
+        schemes, seeds = read["schemes"], read["seeds"]
         return cls(
             sets=tuple((str(key), str(value)) for key, value in read["sets"]),
-            seeds=read["seeds"],
+            seeds=tuple(seeds) if isinstance(seeds, list) else seeds,
             schemes=None if schemes is None else tuple(schemes),
             size=read["size"],
         )
@@ -48,8 +48,10 @@ class Options:
         spelled: list[str] = []
         for key, value in self.sets:
             spelled += ["--set", f"{key}={value}"]
-        if self.seeds is not None:
+        if isinstance(self.seeds, int):
             spelled += ["--seeds", str(self.seeds)]
+        elif self.seeds is not None:
+            spelled += ["--seed-list", ",".join(map(str, self.seeds))]
         if self.size != "default":
             spelled.append(f"--{self.size}")
         return spelled

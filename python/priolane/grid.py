@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import os
 import queue
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def run(
     *,
     jobs: int = 1,
     sets: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    seeds: int | Sequence[int] | None = None,
     executor: concurrent.futures.Executor | None = None,
 ) -> Results:
     """Runs the whole grid of the experiment file `path` and returns its results.
@@ -66,13 +66,16 @@ def run(
     Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
     usual `if __name__ == "__main__":` guard. Any `executor` may be given in their place. `sets` maps dotted keys of
-    the experiment to new values.
+    the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for these.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
     invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
     Ctrl-C; complete runs are kept in each case.
     """
-    options = Options(sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()), seeds=seeds)
+    options = Options(
+        sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
+        seeds=seeds if seeds is None or isinstance(seeds, int) else tuple(seeds),
+    )
     return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
 
 
