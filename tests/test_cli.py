@@ -23,8 +23,8 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
     shown, errors = capsys.readouterr()
     assert "mice: ES-8 > NOS2 > PIAS" in shown
-    assert "undecided, about 12 seeds would decide it" in shown
-    assert "contradicted, direction opposes" in shown
+    assert "undecided; about 12 seeds would decide it" in shown
+    assert "contradicted; direction opposes" in shown
     assert "claims of the paper: 2 reproduced, 1 undecided, 1 contradicted\n" in shown
     assert "our own claims: 1 undecided\n" in shown
     assert "gain.mice.es8 3.20 [3.00, 3.40]" in shown

@@ -139,7 +139,7 @@ def test_the_page_is_the_same_each_time(results: Results) -> None:
 def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> None:
     path = results.directory / "report.json"
     report = json.loads(path.read_text(encoding="utf-8"))
-    says = "asked load 0.200, offered load 0.626, tolerance ±5 %"
+    says = "asked load 0.200 of hosts, offered 0.626, tolerance ±5 %"
     why = {"because": "load", "seeds": None, "load": {"asked": 0.2, "offered": 0.626}, "says": says}
     report["claims"][0] |= {"verdict": "undecided", "undecided": why}
     path.write_text(json.dumps(report), encoding="utf-8")

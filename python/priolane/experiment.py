@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from priolane import _core
+from priolane._core import InputError
 
 Size = Literal["quick", "default", "full"]
 
@@ -75,6 +76,21 @@ class Plan:
     title: str
     runs: tuple[PlannedRun, ...]
     warnings: tuple[str, ...]
+
+
+def as_seeds(seeds: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
+    """Seeds as options have them: a number of seeds, or the seeds; raises `InputError` for anything else."""
+    if seeds is None:
+        return None
+    counted = isinstance(seeds, int)
+    chosen = (seeds,) if isinstance(seeds, int) else tuple(seeds)
+    for seed in chosen:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 1 <= seed < 2**63:
+            what = "a number of seeds" if counted else "a seed"
+            raise InputError(
+                f"seeds=: {seed!r} is not {what}; a whole number from 1, or a list of seeds such as [7, 8, 9]"
+            )
+    return chosen[0] if counted else chosen
 
 
 def toml_text(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from priolane import worker
 from priolane._core import InputError
-from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
+from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.files import sole_writer, write_whole
 from priolane.results import GRID_FILE, Results, load
 
@@ -74,7 +74,7 @@ def run(
     """
     options = Options(
         sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
-        seeds=seeds if seeds is None or isinstance(seeds, int) else tuple(seeds),
+        seeds=as_seeds(seeds),
     )
     return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
 

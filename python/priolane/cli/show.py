@@ -45,7 +45,7 @@ def claims(report: Report) -> None:
                 f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.says}",
                 claim.asked,
                 "\n".join(measured),
-                Text(", ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
+                Text("; ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
             ]
         )
     if rows:

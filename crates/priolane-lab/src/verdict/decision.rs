@@ -13,6 +13,7 @@ use super::rules::{Band, Verdict};
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z, t_quantile};
 use crate::results::record::Demand;
+use crate::workload::LoadOf;
 
 /// On which side of no difference an interval lies, as a claim has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -121,9 +122,13 @@ impl fmt::Display for Undecided {
             Self::NotMonotone => f.write_str("the means are not monotone"),
             Self::OneSeed => f.write_str("more than one seed is needed"),
             Self::NoRatio => f.write_str("a value is not above 0, so there is no ratio"),
-            Self::Load(Demand { asked, offered, .. }) => {
+            Self::Load(Demand { of, asked, offered, .. }) => {
+                let of = match of {
+                    LoadOf::Host => "of hosts",
+                    LoadOf::Core => "of the core",
+                };
                 let percent = LOAD_TOLERANCE * 100.0;
-                write!(f, "asked load {asked:.3}, offered load {offered:.3}, tolerance ±{percent:.0} %")
+                write!(f, "asked load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
             }
         }
     }

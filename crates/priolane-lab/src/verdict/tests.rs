@@ -174,7 +174,7 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
     for claim in &low.claims {
         assert_eq!((claim.verdict, claim.direction), (Verdict::Undecided, Direction::None));
         let says = claim.undecided.map(|why| why.to_string());
-        assert_eq!(says.as_deref(), Some("asked load 0.500, offered load 0.470, tolerance ±5 %"));
+        assert_eq!(says.as_deref(), Some("asked load 0.500 of hosts, offered 0.470, tolerance ±5 %"));
         // What is measured stays in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
