@@ -14,7 +14,7 @@ use priolane_core::units::{PS_PER_S, Rate, Time};
 use priolane_sim::topology::Topology;
 
 use super::traffic;
-use crate::experiment::{Event, Experiment};
+use crate::experiment::{Event, Experiment, NewValue};
 use crate::results::record::Demand;
 use crate::source::InputError;
 use crate::workload::offered::{Fabric, Volume, Window};
@@ -42,7 +42,7 @@ pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec
             Event::Set(set) => Some(&set.set),
             _ => None,
         });
-        sets.flatten().any(|setting| setting.group == name)
+        sets.flatten().any(|setting| setting.group == name && matches!(setting.value, NewValue::Load(_)))
     };
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {

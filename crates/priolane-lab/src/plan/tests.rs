@@ -148,6 +148,24 @@ fn a_seed_in_place_of_a_number_of_seeds_is_refused_with_what_was_meant() {
 }
 
 #[test]
+fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
+    let file = FILE.replace("\"1ms\"", "\"50ms\"");
+    let load_of = |text: &str| build(&planned(text, &Options::default()).runs[0]).unwrap().load;
+    let payload = load_of(&file);
+    let [demand] = payload.demands[..] else { panic!("{payload:?}") };
+    assert_eq!(demand.asked, 0.5);
+    // All four hosts send, so that this is the load that is measured in payload anyway.
+    assert!((demand.offered - payload.offered_host.unwrap()).abs() < 1e-12, "{payload:?}");
+    // The same flows are more on the wire: 1538 B for 1460 B and more for small ones.
+    let wire = load_of(&file.replace("\"payload\"", "\"wire\""));
+    assert!(wire.demands[0].offered > 1.05 * wire.offered_host.unwrap(), "{wire:?}");
+    // A load that changes is none to be compared; sizes that change leave it as it is.
+    let event = |set: &str| format!("{file}\n[[event]]\nat = \"1ms\"\nset = {{ {set} }}\n");
+    assert_eq!(load_of(&event("\"group.all.load.value\" = 0.6")).demands, []);
+    assert_eq!(load_of(&event("\"group.all.sizes\" = \"data_mining\"")).demands[0].asked, 0.5);
+}
+
+#[test]
 fn thresholds_are_found_when_planned() {
     let plan = planned(FILE, &Options::default());
     let nos2 = &plan.runs[1].experiment.scheme["nos2"];
