@@ -19,7 +19,22 @@ HOSTILE = (
     "x" * 3000,
 )
 # Keys whose values name things of ours, not of the user's: files, kinds, states.
-KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest", "unit", "goes", "files"}
+KEPT = {
+    "id",
+    "run",
+    "kind",
+    "state",
+    "verdict",
+    "size",
+    "sets",
+    "digest",
+    "unit",
+    "goes",
+    "source",
+    "direction",
+    "because",
+    "files",
+}
 
 
 def replaced(value: Any, text: str) -> Any:

@@ -9,7 +9,7 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from priolane import worker
 from priolane._core import InputError
 from priolane.directory import filling, write_note
-from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
+from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.results import Results, load
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
@@ -64,7 +64,7 @@ def run(
     *,
     jobs: int = 1,
     sets: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    seeds: int | Sequence[int] | None = None,
     executor: concurrent.futures.Executor | None = None,
 ) -> Results:
     """Runs the whole grid of the experiment file `path` and returns its results.
@@ -72,13 +72,16 @@ def run(
     Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
     usual `if __name__ == "__main__":` guard. Any `executor` may be given in their place. `sets` maps dotted keys of
-    the experiment to new values.
+    the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for these.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
     invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
     Ctrl-C; complete runs are kept in each case.
     """
-    options = Options(sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()), seeds=seeds)
+    options = Options(
+        sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
+        seeds=as_seeds(seeds),
+    )
     return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
 
 

@@ -26,7 +26,7 @@ pub struct Check {
     /// Schemes compared.
     pub schemes: usize,
     /// Seeds of each point.
-    pub seeds: u32,
+    pub seeds: usize,
     /// Runs altogether.
     pub runs: usize,
     /// Flows of all runs, from the flow lists of the first seed.
@@ -75,12 +75,12 @@ fn pace() -> Result<f64, BenchError> {
 /// # Errors
 /// An [`InputError`] where traffic does not fit the network.
 fn of_plan(plan: &Plan, pace: f64) -> Result<Check, InputError> {
-    let per_point = plan.experiment.schemes.len() * plan.experiment.seeds as usize;
+    let per_point = plan.experiment.schemes.len() * plan.experiment.seeds.len();
     let mut check = Check {
         merged: plan.experiment.to_json(),
         points: plan.runs.len() / per_point.max(1),
         schemes: plan.experiment.schemes.len(),
-        seeds: plan.experiment.seeds,
+        seeds: plan.experiment.seeds.len(),
         runs: plan.runs.len(),
         flows: 0,
         packet_hops: 0,
@@ -96,7 +96,7 @@ fn of_plan(plan: &Plan, pace: f64) -> Result<Check, InputError> {
         let of_one_seed = runs.iter().filter(|run| run.seed == runs[0].seed);
         for transport in of_one_seed.filter_map(plan::transport) {
             let predicted = forecast.under(&transport);
-            let seeds = u64::from(plan.experiment.seeds);
+            let seeds = plan.experiment.seeds.len() as u64;
             check.packet_hops += predicted.packet_hops * seeds;
             check.seconds += predicted.instructions * seeds as f64 / pace;
             check.bytes = check.bytes.max(predicted.bytes);
@@ -121,11 +121,12 @@ mod tests {
 
     use super::predict::Prediction;
     use super::*;
+    use crate::experiment::Seeds;
 
     fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
         let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-        plan::plan(&path, &Options { sets, seeds: Some(1), ..Options::default() }).unwrap()
+        plan::plan(&path, &Options { sets, seeds: Some(Seeds::Count(1)), ..Options::default() }).unwrap()
     }
 
     fn predicted(scenario: &Scenario) -> Prediction {

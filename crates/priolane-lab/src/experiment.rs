@@ -16,6 +16,7 @@ mod notices;
 pub mod overlay;
 mod pricing;
 mod schemes;
+mod seeds;
 mod service;
 mod sizes;
 mod sources;
@@ -34,7 +35,7 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
     RingText, RuleKind, RuleText, Start,
 };
-pub use claims::{Claim, Direction, MetricAt, Test};
+pub use claims::{Claim, MetricAt, Source, Test, Way};
 pub use coflow::{CoflowText, TraceText};
 pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Exponential, Part, Split};
 pub use evaluation::{Metrics, Panel, PanelKind, SizeClass, Slowdown};
@@ -45,6 +46,7 @@ pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;
 pub use schemes::{Named, name_of};
+pub use seeds::{MAX_SEEDS, Seeds};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
 pub use sources::Sources;
@@ -75,8 +77,8 @@ pub struct Experiment {
     pub assumptions: Vec<&'static str>,
     /// Names of the compared schemes, in order.
     pub schemes: Vec<String>,
-    /// Number of seeds, from 1 on.
-    pub seeds: u32,
+    /// The seeds of each point and scheme.
+    pub seeds: Seeds,
     /// What is warmed up, measured and drained.
     pub time: Timing,
     /// Packet sizes.
@@ -148,9 +150,6 @@ fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
 }
 
-/// Most seeds of an experiment.
-const MAX_SEEDS: u64 = 1_000_000;
-
 /// Most groups of an experiment.
 const MAX_GROUPS: usize = 10_000;
 
@@ -179,13 +178,14 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         None => Vec::new(),
         Some(field) => events::read(&field, (&time, &groups), &mut sources)?,
     };
+    let paper = text(keys.take("paper"))?;
     let experiment = Experiment {
         title,
-        paper: text(keys.take("paper"))?,
+        paper: paper.clone(),
         figure: text(keys.take("figure"))?,
         quote: text(keys.take("quote"))?,
         assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        seeds: keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32,
+        seeds: keys.take("seeds").map_or(Ok(Seeds::default()), |f| seeds::read(&f))?,
         time,
         frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
         topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
@@ -202,7 +202,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
         sweep: Vec::new(),
         panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,
-        claims: items(keys.take("claim"), |f| claims::claim(f, &known))?,
+        claims: items(keys.take("claim"), |f| claims::claim(f, &known, paper.as_deref()))?,
         scheme: named.iter().map(|s| (s.name.clone(), s.scheme.clone())).collect(),
         schemes: names.clone(),
         metrics: metrics.clone(),

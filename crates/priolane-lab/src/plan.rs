@@ -5,6 +5,7 @@ mod admission;
 mod build;
 mod deadlines;
 mod delay_based;
+mod demand;
 mod drawn_deadlines;
 mod failures;
 mod fit;
@@ -25,10 +26,11 @@ use serde_json::Value as Json;
 pub(crate) use admission::round_trip;
 pub(crate) use build::transport;
 pub use build::{Built, Load, Measured, build};
+pub use demand::GroupLoad;
 pub use requirement::Requirement;
 
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Experiment, Named, Read, Sources};
+use crate::experiment::{self, Experiment, MAX_SEEDS, Named, Read, Seeds, Sources};
 use crate::scheme;
 use crate::source::{InputError, Node, Origin, SIZE_LIMIT, Table, Value, parse, parse_value, read_text};
 
@@ -43,8 +45,8 @@ const MAX_POINTS: u64 = 10_000;
 pub struct Options {
     /// Dotted key and TOML text of its value; a swept key that is set is swept no more.
     pub sets: Vec<(String, String)>,
-    /// Number of seeds in place of the file's.
-    pub seeds: Option<u32>,
+    /// Seeds in place of the file's.
+    pub seeds: Option<Seeds>,
     /// Schemes in place of the file's.
     pub schemes: Option<Vec<String>>,
     /// Which overlay of the file applies.
@@ -95,7 +97,7 @@ pub struct Run {
     pub scheme: String,
     /// The sweep point: dotted keys and values, in the order of the sweep.
     pub point: Vec<(String, Json)>,
-    /// The seed, from 1.
+    /// The seed, at least 1.
     pub seed: u64,
     /// The merged experiment at this point, shared by its runs.
     pub experiment: Arc<Experiment>,
@@ -195,8 +197,9 @@ fn overlaid(name: &str, root: &mut Table, options: &Options) -> Result<Overlaid,
         axes.retain(|axis| axis.key != *key);
         overlay::set(root, key, &value)?;
     }
-    if let Some(seeds) = options.seeds {
-        overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
+    if let Some(seeds) = &options.seeds {
+        let argument = if matches!(seeds, Seeds::Count(_)) { "--seeds" } else { "--seed-list" };
+        overlay::set(root, "seeds", &parse_value(argument, &seeds.to_toml()))?;
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
     Ok(Overlaid { axes, swept, chosen, warning })
@@ -256,7 +259,8 @@ fn grid(
 ) -> Result<Vec<Vec<Node>>, InputError> {
     let count = |key: &str| match root.get(key).map(|node| &node.value) {
         Some(Value::List(items)) => items.len() as u64,
-        Some(&Value::Integer(n)) => n.max(1) as u64,
+        // More seeds than this are refused when the file is read, by a message of their own.
+        Some(&Value::Integer(n)) => (n.max(1) as u64).min(MAX_SEEDS),
         _ => 1,
     };
     let schemes = chosen.map_or_else(|| count("schemes"), |names| names.len() as u64);
@@ -304,7 +308,7 @@ fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
 
 fn add_runs(experiment: &Arc<Experiment>, point: &[(String, Json)], runs: &mut Vec<Run>) {
     let merged: Vec<Arc<Json>> = experiment.schemes.iter().map(|s| Arc::new(experiment.merged(s))).collect();
-    for seed in 1..=u64::from(experiment.seeds) {
+    for seed in experiment.seeds.list() {
         for (scheme, merged) in experiment.schemes.iter().zip(&merged) {
             runs.push(Run {
                 id: identity::run_id(merged, &experiment.sources, seed),

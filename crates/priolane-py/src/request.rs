@@ -4,6 +4,7 @@ use std::num::NonZeroU8;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
+use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
@@ -16,12 +17,28 @@ use serde_json::{Map, Value, json};
 pub(crate) struct OptionsRequest {
     /// Dotted key and TOML text of its value.
     sets: Vec<(String, String)>,
-    /// Number of seeds in place of the file's.
-    seeds: Option<u32>,
+    /// Number of seeds, or the seeds, in place of the file's.
+    seeds: Option<SeedsRequest>,
     /// Schemes in place of the file's.
     schemes: Option<Vec<String>>,
     /// Which overlay of the file applies.
     size: SizeRequest,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SeedsRequest {
+    Count(u32),
+    Listed(Vec<u64>),
+}
+
+impl From<SeedsRequest> for Seeds {
+    fn from(seeds: SeedsRequest) -> Self {
+        match seeds {
+            SeedsRequest::Count(count) => Self::Count(count),
+            SeedsRequest::Listed(seeds) => Self::Listed(seeds),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -40,7 +57,7 @@ impl OptionsRequest {
             SizeRequest::Default => Size::Default,
             SizeRequest::Full => Size::Full,
         };
-        Options { sets: self.sets, seeds: self.seeds, schemes: self.schemes, size }
+        Options { sets: self.sets, seeds: self.seeds.map(Seeds::from), schemes: self.schemes, size }
     }
 }
 

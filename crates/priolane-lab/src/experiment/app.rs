@@ -14,7 +14,7 @@ use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, ReadKeys, Reader};
 use crate::workload::flow_list;
-use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading};
+use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,6 +29,9 @@ pub enum AppText {
         /// Whom a host sends to.
         #[serde(serialize_with = "reach_text")]
         reach: Reach,
+        /// How sizes are drawn.
+        #[serde(skip_serializing_if = "SizeDraw::is_independent")]
+        draw: SizeDraw,
     },
     /// Open-loop arrivals in bursts.
     OnOff {
@@ -39,6 +42,9 @@ pub enum AppText {
         /// Whom a host sends to.
         #[serde(serialize_with = "reach_text")]
         reach: Reach,
+        /// How sizes are drawn.
+        #[serde(skip_serializing_if = "SizeDraw::is_independent")]
+        draw: SizeDraw,
         /// Load within a burst, of what and counted as `load`.
         burst_load: f64,
         /// Flows of a burst.
@@ -128,7 +134,7 @@ impl AppText {
     /// Sizes of flows and load, if the app states both.
     pub fn open_loop(&self) -> Option<OpenLoop<'_>> {
         match self {
-            Self::Poisson { sizes, load, reach } | Self::OnOff { sizes, load, reach, .. } => {
+            Self::Poisson { sizes, load, reach, .. } | Self::OnOff { sizes, load, reach, .. } => {
                 Some(OpenLoop { sizes, load: *load, reach: *reach })
             }
             _ => None,
@@ -343,18 +349,19 @@ fn long_lived(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 
 fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let (sizes, load, reach) = open_loop(keys, sources)?;
-    Ok(AppText::Poisson { sizes, load, reach })
+    Ok(AppText::Poisson { sizes, load, reach, draw: draw(keys)? })
 }
 
 fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let (sizes, load, reach) = open_loop(keys, sources)?;
+    let draw = draw(keys)?;
     let burst_load = keys.need("burst_load", "burst_load = 1.4")?.any_number()?;
     let flows = keys.take("burst_flows").map_or(Ok(4), |f| f.integer(1, u64::from(MAX_BURST)))?;
     let per =
         keys.word_or("per", &[("pair", Bursts::PerPair), ("host", Bursts::PerHost)], Bursts::PerPair)?;
     let readings = [("bursts", Reading::Bursts), ("compat_yaps", Reading::CompatYaps)];
     let reading = keys.word_or("reading", &readings, Reading::Bursts)?;
-    Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per, reading })
+    Ok(AppText::OnOff { sizes, load, reach, draw, burst_load, burst_flows: flows as u32, per, reading })
 }
 
 /// `sizes`, `load` and `reach`.
@@ -365,6 +372,12 @@ fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, Loa
     let reaches = [("any_host", Reach::AnyHost), ("other_racks", Reach::OtherRacks)];
     let reach = keys.word_or("reach", &reaches, Reach::AnyHost)?;
     Ok((sizes, load, reach))
+}
+
+/// How sizes are drawn.
+fn draw(keys: &mut Reader<'_>) -> Result<SizeDraw, InputError> {
+    let draws = [("independent", SizeDraw::Independent), ("strata", SizeDraw::Strata)];
+    keys.word_or("draw", &draws, SizeDraw::default())
 }
 
 pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {

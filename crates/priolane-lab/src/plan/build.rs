@@ -10,9 +10,11 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::Topology;
 
+use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
 use crate::experiment::{AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
 use crate::results::bills::{PayingGroup, Pricing};
+use crate::results::record::Demand;
 use crate::results::rows::port_names;
 use crate::scheme::{Assign, RankBy, Scheme};
 use crate::source::{InputError, Table, nearest};
@@ -49,7 +51,7 @@ pub struct Built {
 }
 
 /// Load as a fraction of capacity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
     /// Asked for, where one group asks for one.
     pub asked: Option<f64>,
@@ -57,6 +59,10 @@ pub struct Load {
     pub offered_host: Option<f64>,
     /// Offered to the links up into the fabric, by payload.
     pub offered_core: Option<f64>,
+    /// What each group asks for that asks for a load.
+    pub groups: Vec<GroupLoad>,
+    /// What groups ask for together, and what they offer, measured as they ask for it.
+    pub demands: Vec<Demand>,
 }
 
 /// The scenario of `run`.
@@ -116,7 +122,8 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         topology,
     };
     scenario.stop = stop(&experiment.time, &scenario);
-    let load = Load { asked: asked(experiment), ..Load::default() };
+    let groups = demand::groups(experiment, &scenario.topology)?;
+    let load = Load { asked: asked(experiment), groups, ..Load::default() };
     // When a flow that waits starts, and what it offers then, is seen in the run.
     let independent = workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
@@ -302,9 +309,10 @@ impl Load {
         let offered = offered::offered(flows, &fabric, window);
         let counts = workload::Counts::Payload;
         Self {
-            asked: self.asked,
             offered_host: offered.host_load(&senders, counts),
             offered_core: offered.core_load(counts),
+            demands: demand::demands(&self.groups, flows, &fabric, window),
+            ..self
         }
     }
 }

@@ -53,7 +53,7 @@ impl Built {
             Measured::All => Measured::All.offered(&started),
             window => window.offered(&FlowList::default()),
         };
-        let load = self.load.offered(&self.scenario, &started, window);
+        let load = self.load.clone().offered(&self.scenario, &started, window);
         outcome.flows.retain(|record| record.began != Began::NotIssued);
         let scenario = Scenario { flows, waits: Vec::new(), controls: Vec::new(), ..self.scenario.clone() };
         Cow::Owned(Self { scenario, measured, bare_fct, load, ..self.clone() })

@@ -19,7 +19,7 @@ use crate::experiment::{
 use crate::source::InputError;
 use crate::workload::{
     self, App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
-    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, Traffic, Until, flow_list,
+    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
 };
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -136,6 +136,7 @@ fn group_flows(
         seed: draw.seed,
         group: draw.group,
         until: own_until(group.active, draw.until),
+        measured_from: Time(measured_from(&experiment.time, group.active)),
     };
     let app = app(experiment, group, topology)?;
     let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
@@ -207,13 +208,19 @@ fn own_until(active: Option<Active>, until: Until) -> Until {
     Until::Time(Time(end.saturating_sub(from.0)))
 }
 
+/// The first instant that is measured, in picoseconds of a clock that begins when the group becomes active.
+fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
+    let (from, _) = time.window();
+    from.0.saturating_sub(active.map_or(0, |active| active.from.0))
+}
+
 fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<App, InputError> {
     Ok(match &group.app {
-        AppText::Poisson { sizes, load, reach } => {
-            App::Poisson(poisson(experiment, group, sizes, (*load, *reach)))
+        AppText::Poisson { sizes, load, reach, draw } => {
+            App::Poisson(poisson(experiment, group, sizes, (*load, *reach, *draw)))
         }
-        &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per, reading } => {
-            let mean = poisson(experiment, group, sizes, (load, reach));
+        &AppText::OnOff { ref sizes, load, reach, draw, burst_load, burst_flows, per, reading } => {
+            let mean = poisson(experiment, group, sizes, (load, reach, draw));
             App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per, reading })
         }
         AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
@@ -258,7 +265,7 @@ fn poisson(
     experiment: &Experiment,
     group: &Group,
     sizes: &Sizes,
-    (load, reach): (LoadText, Reach),
+    (load, reach, draw): (LoadText, Reach, SizeDraw),
 ) -> Poisson {
     let load = workload::Load { of: load.of, counts: load.counts, value: load.value };
     let begin = group.active.map_or(Span::ZERO, |active| active.from);
@@ -274,7 +281,7 @@ fn poisson(
             changes.push(LoadChange { at: Time(at.0.saturating_sub(begin.0)), sizes, load });
         }
     }
-    Poisson { sizes: sizes.law.clone(), load, reach, changes }
+    Poisson { sizes: sizes.law.clone(), load, reach, draw, changes }
 }
 
 fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App {

@@ -21,6 +21,7 @@ use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
+use crate::workload::{Counts, LoadOf};
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";
@@ -155,19 +156,41 @@ impl Counters {
 }
 
 /// Load as a fraction of capacity: asked for by the experiment and offered by the flow list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Asked for; null where no group asks for a load.
+    /// Asked for; null unless exactly one group asks for a load.
     pub asked: Option<f64>,
-    /// Offered to the hosts' links.
+    /// Payload offered to the hosts' links.
     pub offered_host: Option<f64>,
-    /// Offered to the core.
+    /// Payload offered to the core.
     pub offered_core: Option<f64>,
+    /// Asked and offered load of the groups that ask for one, measured as they ask for it: one entry for each way of
+    /// measuring. Groups whose load changes are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demands: Vec<Demand>,
+}
+
+/// A load that groups ask for together, and what their flows offer in the measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// What it is a share of: the links of the groups' hosts, or the core.
+    pub of: LoadOf,
+    /// Which bytes count.
+    pub counts: Counts,
+    /// The load asked for, mean over the window.
+    pub asked: f64,
+    /// The load offered.
+    pub offered: f64,
 }
 
 impl From<&crate::plan::Load> for LoadRecord {
     fn from(load: &crate::plan::Load) -> Self {
-        Self { asked: load.asked, offered_host: load.offered_host, offered_core: load.offered_core }
+        Self {
+            asked: load.asked,
+            offered_host: load.offered_host,
+            offered_core: load.offered_core,
+            demands: load.demands.clone(),
+        }
     }
 }
 

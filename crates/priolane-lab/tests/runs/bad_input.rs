@@ -440,6 +440,13 @@ fn figures_and_claims_name_what_is_there() {
     let twice = "order = [\"fct.all.dctcp\", \"fct.all.dctcp\"]\n";
     expect(&with(&format!("{claim}{twice}")), 24, "claim[0].order[1]");
     expect(&with(claim), 21, "claim[0]");
+    let ours = format!("{claim}source = \"mine\"\norder = [\"fct.all.dctcp\", \"fct_p99.all.dctcp\"]\n");
+    expect(&with(&ours), 24, "claim[0].source");
+    // No paper is named, so that no claim is a paper's.
+    let paper = expect(&with(&ours.replace("mine", "paper")), 24, "claim[0].source");
+    assert!(paper.fix.contains("ours"), "{paper}");
+    let none = "bound = { of = \"fct.all.dctcp\", above = 2, below = 1 }";
+    expect(&with(&format!("{claim}{none}\n")), 24, "claim[0].bound");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
     let across = |of: &str| {
         with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))

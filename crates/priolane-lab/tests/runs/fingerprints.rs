@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use priolane_lab::RESULTS;
 use priolane_lab::execute::{Settings, execute};
+use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{self, Options, Plan, Run, Size};
 use sha2::{Digest as _, Sha256};
 
@@ -78,7 +79,7 @@ fn plans() -> Vec<String> {
 fn cut(path: &Path) -> Plan {
     let set = |pairs: &[(&str, &str)]| Options {
         sets: pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
-        seeds: Some(1),
+        seeds: Some(Seeds::Count(1)),
         size: Size::Quick,
         ..Options::default()
     };
