@@ -6,6 +6,7 @@ mod coflows;
 mod damaged_files;
 mod importing;
 mod lanes;
+mod least_times;
 mod merged;
 mod ports;
 mod ranked_ports;
