@@ -29,6 +29,7 @@ impl Bench {
             groups,
             measured,
             bare_fct,
+            with_handshake: None,
             window: crate::plan::Measured::All,
             load: Load::default(),
             warnings: Vec::new(),

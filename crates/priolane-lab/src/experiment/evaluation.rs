@@ -1,5 +1,5 @@
-//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the
-//! size classes, by which its summary is broken down.
+//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the size classes, by which its summary
+//! is broken down, and the denominator of slowdowns.
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::price::Cos;
@@ -44,11 +44,14 @@ pub struct Effective {
 
 /// The denominator of slowdowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Slowdown {
     /// Completion time alone in the network at line rate, without a handshake.
     #[default]
     Bare,
+    /// The same after a request and a token, data at the part of the line that tokens leave (TOP, footnote 1;
+    /// docs/assumptions.md#slowdown-handshake). The same for all schemes.
+    WithHandshake,
 }
 
 /// A range of flow sizes, of some groups or a class of service or all; at least a bound or one of these is there.
@@ -182,9 +185,8 @@ pub(super) fn metrics(
             Some(name.to_owned())
         }
     };
-    if let Some(field) = keys.take("slowdown") {
-        field.word(&[("bare", ())])?;
-    }
+    let kinds = [("bare", Slowdown::Bare), ("with_handshake", Slowdown::WithHandshake)];
+    let slowdown = keys.take("slowdown").map_or(Ok(Slowdown::Bare), |field| field.word(&kinds))?;
     let effective = keys.take("effective").map(|f| effective(&f, groups)).transpose()?;
     let port = keys.take("port").map(text).transpose()?;
     let mut classes = Vec::new();
@@ -203,7 +205,7 @@ pub(super) fn metrics(
         })?;
     }
     keys.finish()?;
-    Ok(Metrics { baseline, slowdown: Slowdown::Bare, effective, port, classes })
+    Ok(Metrics { baseline, slowdown, effective, port, classes })
 }
 
 fn effective(field: &Field<'_>, groups: &[Group]) -> Result<Effective, InputError> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Sources;
-use crate::scheme::{self, SHIPPED, Scheme};
+use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
 use crate::source::{Field, InputError, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
 
 /// A scheme of the experiment with the tree it was read from, for messages.
@@ -111,6 +111,9 @@ fn shipped_origin(name: &str) -> Origin {
 }
 
 fn unknown(field: &Field<'_>, text: &str) -> InputError {
+    if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == text) {
+        return field.error(format!("the scheme {text:?} is now called {now:?}"), format!("{now:?}"));
+    }
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let mut error = field.no_such(text, &names);
     error.what = format!("there is no scheme {:?}", text.chars().take(60).collect::<String>());

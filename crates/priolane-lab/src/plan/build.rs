@@ -8,11 +8,13 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 
 use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
-use crate::experiment::{AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
+use crate::experiment::{
+    AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Slowdown, Timing, Whom,
+};
 use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::record::Demand;
 use crate::results::rows::port_names;
@@ -32,8 +34,10 @@ pub struct Built {
     pub groups: Vec<String>,
     /// Per flow: inside the measured window.
     pub measured: Vec<bool>,
-    /// Per flow: completion time alone, at line rate, without a handshake.
+    /// Per flow: completion time alone, at line rate, without a handshake (`Topology::bare_fct`).
     pub bare_fct: Vec<Span>,
+    /// Per flow: the same with a handshake (`BareTimes::with_handshake`); `None` unless slowdowns are over it.
+    pub with_handshake: Option<Vec<Span>>,
     /// What is measured.
     pub window: Measured,
     /// Load asked for and offered; before the run without flows that wait.
@@ -77,7 +81,8 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
-    topology.path_choice = ports::path_choice(scheme, topology.path_choice);
+    let network_choice = topology.path_choice;
+    topology.path_choice = ports::path_choice(scheme, network_choice);
     let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
     assign(scheme, &mut flows, run.seed);
     let controls = controls(experiment, &flows)?;
@@ -86,11 +91,12 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     let judged = judged(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
-    let bare =
-        |f: FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
+    let mut times = BareTimes::new(&topology, &experiment.frame);
+    let bare = |f: FlowSpec| times.of((f.src, f.dst), f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
     let measured: Vec<bool> = flows.iter().map(|f| window.holds(f.start)).collect();
     let mut warnings = unmeasured(experiment, &flows, &measured);
+    let with_handshake = with_handshake(experiment, (&topology, network_choice), &flows);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
@@ -136,6 +142,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
+        with_handshake,
         window,
         warnings,
         load,
@@ -144,6 +151,25 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         judged,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
+}
+
+/// Denominators of slowdowns with a handshake, where the experiment asks for them: by the network's own choice of paths, so that
+/// all schemes have the same.
+fn with_handshake(
+    experiment: &Experiment,
+    (topology, choice): (&Topology, PathChoice),
+    flows: &FlowList,
+) -> Option<Vec<Span>> {
+    if experiment.metrics.slowdown != Slowdown::WithHandshake {
+        return None;
+    }
+    let topology = Topology { path_choice: choice, ..topology.clone() };
+    let mut times = BareTimes::new(&topology, &experiment.frame);
+    let of = |f: FlowSpec| {
+        let (ends, bytes) = ((f.src, f.dst), f.size.unwrap_or(0));
+        times.with_handshake(ends, f.entropy, (bytes, experiment.host_delay))
+    };
+    Some(flows.iter().map(of).collect())
 }
 
 /// What carries the flows of `run`, but for how often it reports; `None` where the experiment has no such scheme.

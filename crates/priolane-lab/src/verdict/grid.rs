@@ -347,23 +347,36 @@ impl<'a> Grid<'a> {
             || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
         let flow = single_flow(class).ok_or_else(unknown)? as usize;
         let flows = self.flows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
-        flows.get(flow).map(|f| summarize_flow(f.fct, f.bare)).ok_or_else(unknown)
+        flows.get(flow).map(|f| summarize_flow(f.fct, f.bare, f.slowdown)).ok_or_else(unknown)
     }
 
     /// The flows of a stored run, by id.
     pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
         // In the order of the table.
-        let names =
-            ["group", "bytes", "fct_ps", "bare_fct_ps", "class_asked", "class_given", "cos", "measured"];
+        let names = [
+            "group",
+            "bytes",
+            "fct_ps",
+            "bare_fct_ps",
+            "slowdown",
+            "class_asked",
+            "class_given",
+            "cos",
+            "measured",
+        ];
         self.rows(record, Table::Flows, names, |row| {
             Some(StoredFlow {
                 bytes: row.whole(1),
                 fct: row.whole(2).map(Span),
                 bare: row.whole(3).map(Span),
-                measured: row.cell(7) == Cell::Bool(true),
-                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(6)) },
-                asked: row.whole(4).map_or(0, |class| class as Class),
-                given: row.whole(5).map_or(0, |class| class as Class),
+                slowdown: match row.cell(4) {
+                    Cell::Real(slowdown) => Some(slowdown),
+                    _ => None,
+                },
+                measured: row.cell(8) == Cell::Bool(true),
+                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(7)) },
+                asked: row.whole(5).map_or(0, |class| class as Class),
+                given: row.whole(6).map_or(0, |class| class as Class),
             })
         })
     }
@@ -406,7 +419,7 @@ fn rates(record: &RunRecord) -> Result<&RateRecord, String> {
 }
 
 /// What a stored table says of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StoredFlow {
     /// Payload bytes; `None` without end.
     pub bytes: Option<u64>,
@@ -414,6 +427,8 @@ pub(super) struct StoredFlow {
     pub fct: Option<Span>,
     /// Completion time alone in the network.
     pub bare: Option<Span>,
+    /// The stored slowdown, by whichever denominator; `None` if unfinished.
+    pub slowdown: Option<f64>,
     /// The class it asked for.
     pub asked: Class,
     /// The class it was given at the start.

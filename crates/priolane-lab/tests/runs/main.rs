@@ -7,6 +7,7 @@ mod damaged_files;
 mod fingerprints;
 mod importing;
 mod lanes;
+mod least_times;
 mod merged;
 mod ports;
 mod ranked_ports;
