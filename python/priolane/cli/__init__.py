@@ -26,6 +26,7 @@ from priolane.cli import (
     thresholds,
     trace,
 )
+from priolane.cli.text import make_encodable, require_utf8
 
 _COMMANDS = (
     run,
@@ -60,10 +61,12 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; bad input gives one line on standard error. Being terminated is as being interrupted."""
+    make_encodable(sys.stdout)
     chosen = parser().parse_args(arguments)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        require_utf8(chosen)
         code: int = chosen.carry_out(chosen)
         sys.stdout.flush()
     except InputError as error:

@@ -1,12 +1,14 @@
 //! Experiments from file to tables. One test program: each would link all of the lab anew.
 
 mod admission;
+mod alternatives;
 mod bad_input;
 mod coflows;
 mod damaged_files;
 mod importing;
 mod lanes;
 mod merged;
+mod mistakes;
 mod ports;
 mod ranked_ports;
 mod reacting;
