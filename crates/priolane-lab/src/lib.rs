@@ -13,6 +13,7 @@ pub mod deploy;
 pub mod execute;
 pub mod experiment;
 pub mod import;
+pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
 pub mod plan;

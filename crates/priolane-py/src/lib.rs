@@ -5,6 +5,7 @@
 
 mod progress;
 mod request;
+mod signals;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use progress::Reporter;
 use request::{OptionsRequest, SettingsRequest, plan_to_json};
+use signals::Signals;
 
 create_exception!(
     priolane,
@@ -37,9 +39,10 @@ create_exception!(priolane, Stopped, PyException, "A run was stopped by request;
 /// The runs of an experiment file, in order, with the plan's warnings.
 #[pyfunction]
 fn plan(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options)).map_err(input_error)?;
-    response(&plan_to_json(&plan))
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options));
+    response(&plan_to_json(&plan.map_err(|error| signals.or(error, input_error))?))
 }
 
 /// Runs one run of the plan and writes it below `out_dir`; a run that is already there is only read.
@@ -57,8 +60,10 @@ fn run_one(
     settings: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
     let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
+    let out_dir = utf8(out_dir)?;
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| {
         let plan = priolane_lab::plan::plan(&path, &options).map_err(Trouble::Input)?;
@@ -68,37 +73,44 @@ fn run_one(
     });
     match done {
         Ok(done) => response(&request::done_to_json(&done)),
-        Err(trouble) => Err(reporter.take_error().unwrap_or_else(|| trouble.into_py_err(run_id))),
+        Err(trouble) => {
+            let error = |trouble: Trouble| trouble.into_py_err(run_id);
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(trouble, error)))
+        }
     }
 }
 
 /// Claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
 fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {
             let plan = priolane_lab::plan::plan(&path, &options)?;
             Ok(priolane_lab::verdict::verdicts(&plan, &out_dir))
         })
-        .map_err(input_error)?;
+        .map_err(|error| signals.or(error, input_error))?;
     response(&report)
 }
 
 /// The merged experiment, its grid and what it is predicted to cost, without running it.
 #[pyfunction]
 fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let check = py.detach(|| priolane_lab::check::check(&path, &options)).map_err(input_error)?;
-    response(&check)
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let check = py.detach(|| priolane_lab::check::check(&path, &options));
+    response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// What flows without end are promised, point by point, without running anything; refuses files that price nothing.
 #[pyfunction]
 fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options)).map_err(input_error)?;
-    response(&promised)
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options));
+    response(&promised.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
@@ -115,8 +127,10 @@ fn trace(
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = self::request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = self::request::<OptionsRequest>(options)?.into_options(&signals);
     let request = self::request::<priolane_lab::trace::Request>(request)?;
+    let out_dir = utf8(out_dir)?;
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| {
         priolane_lab::trace::trace(&path, &options, &request, &out_dir, &mut |now| reporter.report(now))
@@ -124,8 +138,8 @@ fn trace(
     match done {
         Ok(report) => response(&report),
         Err(failure) => {
-            let what = format!("the trace of flow {}", request.flow);
-            Err(reporter.take_error().unwrap_or_else(|| failed(failure, &what)))
+            let error = |failure| failed(failure, &format!("the trace of flow {}", request.flow));
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
         }
     }
 }
@@ -279,6 +293,15 @@ fn failed(failure: Failure, what: &str) -> PyErr {
         Failure::Input(error) => input_error(error),
         failure => RunFailed::new_err(format!("{what}: {failure}")),
     }
+}
+
+/// `path`, if it has a name in UTF-8, as all that is written about it is.
+fn utf8(path: PathBuf) -> PyResult<PathBuf> {
+    if path.to_str().is_some() {
+        return Ok(path);
+    }
+    let shown = path.display().to_string();
+    Err(input_error(LabInputError::new(shown, None, "", "the path is not UTF-8", "use another one")))
 }
 
 fn input_error(error: LabInputError) -> PyErr {

@@ -11,6 +11,8 @@ use priolane_sim::scenario::Engine;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::signals::Signals;
+
 /// What the user asked to change about an experiment file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -51,13 +53,21 @@ enum SizeRequest {
 }
 
 impl OptionsRequest {
-    pub(crate) fn into_options(self) -> Options {
+    /// The options; `signals` stop the planning.
+    pub(crate) fn into_options(self, signals: &Signals) -> Options {
         let size = match self.size {
             SizeRequest::Quick => Size::Quick,
             SizeRequest::Default => Size::Default,
             SizeRequest::Full => Size::Full,
         };
-        Options { sets: self.sets, seeds: self.seeds.map(Seeds::from), schemes: self.schemes, size }
+        let interrupt = signals.interrupt();
+        Options {
+            sets: self.sets,
+            seeds: self.seeds.map(Seeds::from),
+            schemes: self.schemes,
+            size,
+            interrupt,
+        }
     }
 }
 
@@ -106,7 +116,8 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
         })
         .collect();
     let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
-    json!({ "source": plan.source, "title": title, "warnings": plan.warnings, "runs": runs })
+    // Paths that are no text were refused when the file was read.
+    json!({ "source": plan.source.to_string_lossy(), "title": title, "warnings": plan.warnings, "runs": runs })
 }
 
 /// A finished run: whether it was simulated now, and its summary.

@@ -27,6 +27,7 @@ from priolane.cli import (
     thresholds,
     trace,
 )
+from priolane.cli.text import make_encodable, require_utf8
 
 _COMMANDS = (
     run,
@@ -92,8 +93,10 @@ def _interruptible() -> Iterator[None]:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
+    make_encodable(sys.stdout)
     chosen = parser().parse_args(arguments)
     try:
+        require_utf8(chosen)
         code: int = chosen.carry_out(chosen)
         sys.stdout.flush()
     except InputError as error:

@@ -10,9 +10,10 @@ use serde::ser::Serializer;
 
 use super::Sources;
 use super::coflow::{self, CoflowText, TraceText};
+use super::group::LIKE;
 use super::sizes::{self, Sizes};
 use crate::quantity::{as_text, show_bytes};
-use crate::source::{FLOW_LIST_LIMIT, Field, InputError, ReadKeys, Reader};
+use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use crate::workload::flow_list;
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 
@@ -322,6 +323,29 @@ impl ListText {
 
 /// How the keys of an app are read.
 type ReadApp = fn(&mut Reader<'_>, &mut Sources) -> Result<AppText, InputError>;
+
+/// What a group keeps of a base with another app, besides the keys of all groups.
+pub(super) const fn app_rule(all: &'static [&'static str]) -> Replace {
+    Replace::Kind {
+        tag: "app",
+        default: None,
+        own: Own::AllBut(all),
+        shared: &[
+            (&["poisson", "on_off"], &["sizes", "load", "reach"]),
+            (&["incast", "permutation", "long_lived"], &["size"]),
+            (&["incast", "permutation", "long_lived", "ring"], &["start", "jitter"]),
+        ],
+    }
+}
+
+/// A load is stated, or that of another group and perhaps a part of it.
+pub(super) const LOAD_MERGE: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"])]);
+
+/// What pairs keep of a base with another rule.
+pub(super) const PAIRS_MERGE: Merge = Merge::of(&[
+    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: &[] },
+    LIKE,
+]);
 
 /// The apps, each with how its keys are read.
 const APPS: [(&str, ReadApp); 10] = [

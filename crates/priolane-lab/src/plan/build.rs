@@ -74,17 +74,24 @@ pub struct Load {
 /// # Errors
 /// An [`InputError`] where the traffic does not fit the network.
 pub fn build(run: &Run) -> Result<Built, InputError> {
-    let experiment = &run.experiment;
+    build_at(&run.experiment, &run.scheme, run.seed)
+}
+
+/// The scenario of `experiment` with the scheme of this name.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
-    let Some(scheme) = experiment.scheme.get(&run.scheme) else {
-        let what = format!("the experiment has no scheme {:?}", run.scheme);
+    let Some(scheme) = experiment.scheme.get(scheme) else {
+        let what = format!("the experiment has no scheme {scheme:?}");
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
     let network_choice = topology.path_choice;
     topology.path_choice = ports::path_choice(scheme, network_choice);
-    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
-    assign(scheme, &mut flows, run.seed);
+    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, seed)?;
+    assign(scheme, &mut flows, seed);
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
@@ -118,7 +125,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
         admission_every: experiment.admission_every,
-        seed: run.seed,
+        seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,
         tie_shuffle: experiment.tie_shuffle,
@@ -172,10 +179,10 @@ fn with_handshake(
     Some(flows.iter().map(of).collect())
 }
 
-/// What carries the flows of `run`, but for how often it reports; `None` where the experiment has no such scheme.
-pub(crate) fn transport(run: &Run) -> Option<Transport> {
-    let scheme = run.experiment.scheme.get(&run.scheme)?;
-    Some(ports::transport(scheme, run.experiment.frame, None))
+/// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
+pub(crate) fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
+    let scheme = experiment.scheme.get(scheme)?;
+    Some(ports::transport(scheme, experiment.frame, None))
 }
 
 /// The port that `[metrics]` names.

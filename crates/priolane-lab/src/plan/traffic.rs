@@ -10,7 +10,7 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
-use super::drawn_deadlines;
+use super::{drawn_deadlines, size};
 use crate::experiment::{
     Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
     PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
@@ -58,18 +58,32 @@ struct Draw {
     until: Until,
 }
 
-/// Makes the first flows of each group: where traffic and network do not fit, this is where it shows.
+/// The first flows of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstFlows {
+    /// How many there are.
+    pub(super) count: usize,
+    /// When the last of them starts, by the group's own clock.
+    pub(super) last: Span,
+}
+
+/// Makes the first flows of the group of this number: where traffic and network do not fit, this is where it shows.
 ///
 /// # Errors
 /// An [`InputError`] with the key that is to blame, but not yet its line.
-pub(super) fn probe(experiment: &Experiment, topology: &Topology) -> Result<(), InputError> {
-    for (number, group) in experiment.groups.iter().enumerate() {
-        let draw = Draw { seed: 1, group: number as u16, until: Until::Flows(1) };
-        let traffic = group_flows(experiment, topology, group, draw)?;
-        countable(experiment, group, &traffic)?;
-        drawn_deadlines::countable(experiment, &traffic)?;
-    }
-    Ok(())
+pub(super) fn probe(
+    experiment: &Experiment,
+    topology: &Topology,
+    number: usize,
+) -> Result<FirstFlows, InputError> {
+    let group = &experiment.groups[number];
+    let until = Until::Flows(size::looked_at(experiment.groups.len()));
+    let traffic = group_flows(experiment, topology, group, Draw { seed: 1, group: number as u16, until })?;
+    countable(experiment, group, &traffic)?;
+    drawn_deadlines::countable(experiment, &traffic)?;
+    let from = group.active.map_or(Span::ZERO, |active| active.from);
+    let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
+    Ok(FirstFlows { count: traffic.flows.len(), last: Span(last.unwrap_or(0)) })
 }
 
 /// A number of flows cuts the list by starts, which flows that wait do not have.

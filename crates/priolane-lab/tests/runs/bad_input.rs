@@ -6,7 +6,7 @@ use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::scheme;
 use priolane_lab::source::InputError;
 
-const GOOD: &str = r#"title = "Two racks"
+pub(crate) const GOOD: &str = r#"title = "Two racks"
 schemes = ["dctcp"]
 time = { warmup = "1ms", measure = "2ms" }
 [topology]
@@ -277,8 +277,8 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     assert!(small.what.contains("cannot hold one packet") && small.fix.contains("1538B"), "{small}");
     scheme_refused("port = { buffer = { shared = \"0pkt\" } }\n", 1, "port.buffer");
     scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
-    scheme_refused("port = { buffer = { per_queue = \"9pkt\" } }\n", 1, "port.buffer");
-    let both = scheme_refused("port = { buffer = { push_out = \"9pkt\" } }\n", 1, "port.buffer");
+    let both = "port = { buffer = { shared = \"9pkt\", push_out = \"9pkt\" } }\n";
+    let both = scheme_refused(both, 1, "port.buffer");
     assert_eq!(both.what, "both shared and push_out are stated");
     let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
     assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");

@@ -1,6 +1,7 @@
 //! Experiments from file to tables. One test program: each would link all of the lab anew.
 
 mod admission;
+mod alternatives;
 mod bad_input;
 mod coflows;
 mod damaged_files;
@@ -9,6 +10,7 @@ mod importing;
 mod lanes;
 mod least_times;
 mod merged;
+mod mistakes;
 mod ports;
 mod ranked_ports;
 mod reacting;
