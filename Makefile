@@ -8,7 +8,7 @@ CARGO ?= cargo
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test lint format fuzz clean
+.PHONY: build fast demo test soak lint format fuzz clean
 
 build: $(STAMPS)/build
 
@@ -39,6 +39,11 @@ demo: build
 test: build $(STAMPS)/dev
 	$(CARGO) test --workspace --exclude priolane-py
 	$(BIN)/python -m pytest
+
+# What takes minutes to hours and finds what is rare: a million damaged files for each reader.
+SOAK_ROUNDS ?= 1000000
+soak:
+	PRIOLANE_ROUNDS=$(SOAK_ROUNDS) $(CARGO) test --workspace --exclude priolane-py -- damaged mutated
 
 lint: $(STAMPS)/dev
 	$(CARGO) fmt --all --check

@@ -72,7 +72,7 @@ class CoreDouble:
                 "packet_hops": 1.5e8,
                 "seconds": 90.0,
                 "bytes": self.check_bytes,
-                "merged": {"title": "t"},
+                "merged": {"title": "t", "claim": [{}, {}]},
                 "warnings": ["small"],
             }
         )

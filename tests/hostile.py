@@ -1,8 +1,9 @@
 """Texts that try to be more than text, and results full of them."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+import made
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -18,7 +19,22 @@ HOSTILE = (
     "x" * 3000,
 )
 # Keys whose values name things of ours, not of the user's: files, kinds, states.
-KEPT = {"id", "run", "kind", "state", "verdict", "size", "sets", "digest", "unit", "goes"}
+KEPT = {
+    "id",
+    "run",
+    "kind",
+    "state",
+    "verdict",
+    "size",
+    "sets",
+    "digest",
+    "unit",
+    "goes",
+    "source",
+    "direction",
+    "because",
+    "files",
+}
 
 
 def replaced(value: Any, text: str) -> Any:
@@ -35,4 +51,4 @@ def replaced(value: Any, text: str) -> Any:
 def spoil(directory: Path, text: str) -> None:
     """Puts `text` everywhere in results where a user's text could stand."""
     for path in [directory / "grid.json", directory / "report.json", *directory.glob("*/run.json")]:
-        path.write_text(json.dumps(replaced(json.loads(path.read_text(encoding="utf-8")), text)), encoding="utf-8")
+        made.edit(path, lambda value: replaced(value, text))

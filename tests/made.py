@@ -1,12 +1,15 @@
 """A finished grid as the lab leaves it, small and made by hand, for tests of what Python does with one."""
 
+import hashlib
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from priolane import _core
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LOAD = "group.all.load.value"
@@ -30,10 +33,11 @@ def make_results(directory: Path) -> Path:
         "options": {"sets": [["time.measure", '"2s"']], "seeds": 2, "schemes": None, "size": "quick"},
         "runs": runs,
         "warnings": ["the port buffer of the paper is unknown: see docs/assumptions.md#buffers"],
+        "outputs": ["report.json"],
     }
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "grid.json").write_text(json.dumps(grid))
-    shutil.copy(FIXTURES / "report.json", directory / "report.json")
+    write(directory / "grid.json", grid)
+    write(directory / "report.json", json.loads((FIXTURES / "report.json").read_text(encoding="utf-8")))
     for run in runs:
         make_run(directory / str(run["id"]), run)
     return directory
@@ -42,7 +46,6 @@ def make_results(directory: Path) -> Path:
 def make_run(directory: Path, run: dict[str, Any]) -> None:
     """Writes the files of one run."""
     directory.mkdir()
-    (directory / "run.json").write_text(json.dumps(record(run)))
     flows = pa.table(
         {
             "flow": pa.array([0, 1, 2], pa.uint32()),
@@ -54,6 +57,28 @@ def make_run(directory: Path, run: dict[str, Any]) -> None:
     pq.write_table(flows, directory / "flows.parquet")
     ports = pa.table({"port": ["leaf0->spine1"], "class": pa.array([0], pa.uint8()), "packets": pa.array([7])})
     pq.write_table(ports, directory / "ports.parquet")
+    write(directory / "run.json", record(run) | {"files": files(directory)})
+
+
+def write(path: Path, value: dict[str, Any]) -> None:
+    """Writes a JSON file as priolane does, with its checksum."""
+    path.write_text(_core.with_checksum(json.dumps(value)), encoding="utf-8")
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Changes what a JSON file says, its checksum included."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value.pop("file_sha256", None)
+    write(path, change(value))
+
+
+def files(directory: Path) -> list[dict[str, Any]]:
+    """What `run.json` says of the tables beside it."""
+    tables = sorted(directory.glob("*.parquet"))
+    return [
+        {"name": t.name, "bytes": t.stat().st_size, "sha256": hashlib.sha256(t.read_bytes()).hexdigest()}
+        for t in tables
+    ]
 
 
 def record(run: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,10 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
     shown, errors = capsys.readouterr()
     assert "mice: ES-8 > NOS2 > PIAS" in shown
-    assert "direction only" in shown
+    assert "undecided; about 12 seeds would decide it" in shown
+    assert "contradicted; direction opposes" in shown
+    assert "claims of the paper: 2 reproduced, 1 undecided, 1 contradicted\n" in shown
+    assert "our own claims: 1 undecided\n" in shown
     assert "gain.mice.es8 3.20 [3.00, 3.40]" in shown
     assert "warning: the port buffer of the paper is unknown" in shown
     assert "check unfinished: measured flows unfinished" in shown
@@ -79,6 +83,11 @@ def test_an_interrupt_is_exit_130(
         ["run"],
         ["run", "x.toml", "--jobs", "0"],
         ["run", "x.toml", "--seeds", "many"],
+        ["run", "x.toml", "--seeds", "0"],
+        ["run", "x.toml", "--seed-list", "7,,9"],
+        ["run", "x.toml", "--seed-list", "7,8,7"],
+        ["run", "x.toml", "--seed-list", "0"],
+        ["run", "x.toml", "--seed-list", "7", "--seeds", "3"],
         ["run", "x.toml", "--set", "no-value"],
         ["run", "x.toml", "--quick", "--full"],
         ["list", "everything"],
@@ -132,8 +141,7 @@ def test_another_experiment_is_not_run_over_results(
 ) -> None:
     out = tmp_path / "results"
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 0
-    note = json.loads((out / "grid.json").read_text(encoding="utf-8"))
-    (out / "grid.json").write_text(json.dumps(note | {"title": "of before"}), encoding="utf-8")
+    made.edit(out / "grid.json", lambda note: note | {"title": "of before"})
     ran = len(core.ran)
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 2
     assert f'{out} has the results of "of before"' in capsys.readouterr().err
@@ -181,11 +189,11 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
     assert len(lines) == len(everything)
     for line, item in zip(lines, everything, strict=True):
         assert line.startswith(item.key)
-        assert ("reproducible" in line) == (item.experiment is not None)
+        assert ("nothing to measure" in line or "no experiment yet" in line) == (item.experiment is None)
         if item.experiment is None:
             assert line.rstrip().endswith("-")
         else:
-            assert "16 runs, 1.5e+08 packet-hops, 1.5 min of one core" in line
+            assert re.search(r" 2 claims to judge +16 runs, 1\.5e\+08 packet-hops, 1\.5 min of one core", line)
     assert core.ran == []
 
 
@@ -246,3 +254,18 @@ def test_thresholds_of_unreadable_sizes_are_one_line_and_exit_2(
     assert shown == ""
     assert errors.count("\n") == 1
     assert len(core.options) == 1
+
+
+def test_a_seed_in_place_of_a_number_of_seeds_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", "x.toml", "--seeds", "90001"])
+    assert stopped.value.code == 2
+    assert "90001 seeds are asked for" in (said := capsys.readouterr().err)
+    assert "--seed-list 90001" in said
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_list_of_seeds_reaches_the_plan(core: CoreDouble, experiment: Path, tmp_path: Path, command: str) -> None:
+    out = ["-o", str(tmp_path / "out"), "--jobs", "1"] if command == "run" else []
+    assert main([command, str(experiment), "--seed-list", "7,9,8", *out]) == 0
+    assert core.options[0]["seeds"] == [7, 9, 8]

@@ -30,7 +30,7 @@ def make(directory: Path, values: Values, scheme: str = "nos2", **merged: Any) -
         "runs": runs,
         "warnings": [],
     }
-    (directory / "grid.json").write_text(json.dumps(note))
+    made.write(directory / "grid.json", note)
     for run in runs:
         record = made.record(run)
         record["summary"] = {"all": dict(values[run["seed"]])}
@@ -38,7 +38,7 @@ def make(directory: Path, values: Values, scheme: str = "nos2", **merged: Any) -
         record["merged"].update(merged)
         record["digest"] = json.dumps(record["summary"])
         (directory / run["id"]).mkdir()
-        (directory / run["id"] / "run.json").write_text(json.dumps(record))
+        made.write(directory / run["id"] / "run.json", record | {"files": []})
     return directory
 
 
@@ -195,7 +195,7 @@ def test_keys_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_identical_results_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = (str(made.make_results(tmp_path / name)) for name in "ab")
     assert main(["compare", first, second]) == 0
-    assert capsys.readouterr().out == "identical: 16 runs, every digest the same\n"
+    assert capsys.readouterr().out == "identical: 16 runs, every digest and every record the same\n"
 
 
 def test_runs_and_versions_of_one_side_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +203,7 @@ def test_runs_and_versions_of_one_side_are_said(tmp_path: Path, capsys: pytest.C
     gone = second / load(second).runs[0].id / "run.json"
     gone.unlink()
     other = second / load(second).runs[1].id / "run.json"
-    other.write_text(other.read_text().replace("0.1.0+0123456789abcdef", "0.2.0+fedcba9876543210"))
+    made.edit(other, lambda record: record | {"version": "0.2.0+fedcba9876543210"})
     assert main(["compare", str(first), str(second)]) == 0
     said = capsys.readouterr().out
     assert "versions differ: 0.1.0+0123456789abcdef and 0.1.0+0123456789abcdef, 0.2.0+fedcba9876543210" in said

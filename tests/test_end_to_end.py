@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -115,8 +116,13 @@ def test_workers_end_with_their_command_however_that_ends(tmp_path: Path, how: s
     child.send_signal(how)
     child.communicate(timeout=30)
     assert child.returncode == (130 if how is signal.SIGTERM else -how)
+    ended(child.pid)
+
+
+def ended(leader: int) -> None:
+    """Waits until no process of a session is left."""
     deadline = time.monotonic() + 30
-    while left := _session(child.pid):
+    while left := _session(leader):
         assert time.monotonic() < deadline, f"{left} are still there"
         time.sleep(0.1)
 
@@ -132,8 +138,73 @@ def _session(leader: int) -> list[int]:
     return found
 
 
+@contextlib.contextmanager
+def command(*arguments: str | Path, module: str = "priolane.cli") -> Iterator[subprocess.Popen[str]]:
+    """A command in a session of its own, with Python's handler of Ctrl-C. Nothing of it outlives the context."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+        env=_environment(),
+    )
+    with child:
+        try:
+            yield child
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+
+
 def wait_for(path: Path) -> None:
     deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.05, 0.3])
+def test_a_second_ctrl_c_neither_hangs_nor_speaks(tmp_path: Path, apart: float) -> None:
+    experiment, out = first.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
+    with command("run", experiment, "-o", out, "--jobs", "2") as child:
+        wait_for(out / "grid.json")
+        time.sleep(0.7)
+        for _ in range(2):
+            os.killpg(child.pid, signal.SIGINT)
+            time.sleep(apart)
+        _, errors = child.communicate(timeout=60)
+        ended(child.pid)
+    assert child.returncode == 130
+    assert errors.strip() == "priolane: interrupted: complete runs are kept, the same command continues"
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.2])
+def test_ctrl_c_while_the_command_starts_is_one_line(tmp_path: Path, delay: float) -> None:
+    experiment = first.write_experiment(tmp_path, measure="100s")
+    with command("run", experiment, "-o", tmp_path / "out", "--jobs", "2", module="priolane") as child:
+        # Before that it is the interpreter that starts, which has a handler of its own.
+        while "_core.abi3" not in Path(f"/proc/{child.pid}/maps").read_text(encoding="utf-8"):
+            assert child.poll() is None
+            time.sleep(0.001)
+        time.sleep(delay)
+        os.killpg(child.pid, signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert errors.count("\n") == 1
+    assert errors.startswith("priolane: interrupted")
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
+    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    found = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *COMMAND, "run", str(experiment), "-o", str(out), "--seeds", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=_environment(),
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert ("digest" in found.stdout) == (closed == 2)
+    assert priolane.load(out).missing() == []

@@ -1,5 +1,6 @@
 import concurrent.futures
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +127,18 @@ def test_options_survive_their_json() -> None:
     options = Options(sets=(("a.b", "1"),), seeds=4, schemes=("nos2",), size="quick")
     assert Options.from_json(options.to_json()) == options
     assert options.arguments() == ["--set", "a.b=1", "--seeds", "4", "--quick"]
+
+
+def test_seeds_are_a_number_or_a_list(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+    results = priolane.run(experiment, out=tmp_path / "out", seeds=range(7, 10))
+    assert core.options[0]["seeds"] == [7, 8, 9]
+    assert results.options.seeds == (7, 8, 9)
+    assert Options.from_json(results.options.to_json()) == results.options
+    assert results.options.arguments() == ["--seed-list", "7,8,9"]
+
+
+@pytest.mark.parametrize("seeds", [0, -1, True, 2**63, [7, -1], [1.5], "78"])
+def test_seeds_that_are_none_are_one_message(core: CoreDouble, experiment: Path, tmp_path: Path, seeds: Any) -> None:
+    with pytest.raises(priolane.InputError, match=r"seeds=: .* a whole number from 1"):
+        priolane.run(experiment, out=tmp_path / "out", seeds=seeds)
+    assert core.ran == []

@@ -1,7 +1,7 @@
 """Figures over time, from series whose bins are worked out by hand."""
 
-import json
 import re
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,10 +28,12 @@ def write_series(results: Results, scheme: str, seed: int, rows: list[Row], stop
     columns = zip(*rows, strict=True)
     table = {name: pa.array(list(values), kind) for name, kind, values in zip(names, kinds, columns, strict=True)}
     pq.write_table(pa.table(table), directory / "series.parquet")
-    record = json.loads((directory / "run.json").read_text())
-    record["merged"]["sample_every"] = "10us"
-    record["stopped_at_ps"] = stop
-    (directory / "run.json").write_text(json.dumps(record))
+
+    def sampled(record: dict[str, Any]) -> dict[str, Any]:
+        merged = record["merged"] | {"sample_every": "10us"}
+        return record | {"merged": merged, "stopped_at_ps": stop, "files": made.files(directory)}
+
+    made.edit(directory / "run.json", sampled)
 
 
 def port(at_us: int, name: str, queued: float, sent: float) -> list[Row]:

@@ -43,6 +43,9 @@ def test_a_directory_without_results_is_bad_input(tmp_path: Path) -> None:
 
 def test_a_spoilt_grid_note_is_bad_input(results: Results) -> None:
     (results.directory / "grid.json").write_text('{"source": 3')
+    with pytest.raises(InputError, match=r"grid\.json: damaged: it has no checksum"):
+        load(results.directory)
+    made.write(results.directory / "grid.json", {"source": 3})
     with pytest.raises(InputError, match="not a grid note"):
         load(results.directory)
 
@@ -54,6 +57,6 @@ def test_an_unfinished_grid_says_how_to_continue(results: Results) -> None:
 
 
 def test_a_report_of_another_version_is_bad_input(results: Results) -> None:
-    (results.directory / "report.json").write_text("{}")
+    made.edit(results.directory / "report.json", lambda report: {"seeds": report["seeds"]})
     with pytest.raises(InputError, match="not a report of this version"):
         _ = results.report

@@ -9,14 +9,16 @@
 what is already there. See docs/python.md.
 """
 
-from importlib.metadata import version as _version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from priolane._core import InputError, RunFailed, Stopped
-from priolane.experiment import Options, Plan, PlannedRun, check, plan
-from priolane.grid import run
-from priolane.results import Results, load
+if TYPE_CHECKING:
+    from priolane._core import InputError, RunFailed, Stopped
+    from priolane.experiment import Options, Plan, PlannedRun, check, plan
+    from priolane.grid import run
+    from priolane.results import Results, load
 
-__version__ = _version("priolane")
+    __version__: str
 
 __all__ = [
     "InputError",
@@ -31,3 +33,27 @@ __all__ = [
     "plan",
     "run",
 ]
+
+_MODULES = {
+    "_core": ("InputError", "RunFailed", "Stopped"),
+    "experiment": ("Options", "Plan", "PlannedRun", "check", "plan"),
+    "grid": ("run",),
+    "results": ("Results", "load"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for: the command line handles signals before its slow imports begin."""
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415
+
+        return version("priolane")
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"priolane.{module}"), name)
+    raise AttributeError(f"module 'priolane' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names of `__all__` beside those that are loaded."""
+    return sorted({*globals(), *__all__})

@@ -84,18 +84,30 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class OtherRecord:
+    """A run whose tables are the same in both results, while its record has another value for `key`."""
+
+    run: PlannedRun
+    key: str
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What two results have in common and where they differ. Changes come in order of importance.
 
-    `runs` have the same scheme, point and seed; `same_digest` of them are identical to the bit. `unknown` counts
-    metrics that only one side has a value for. `versions` are those of each side.
+    `runs` have the same scheme, point and seed; `same` of them are identical to the bit, tables and record; `others`
+    have the same tables and another record. `unknown` counts metrics that only one side has a value for. `versions`
+    are those of each side.
     """
 
     changes: tuple[Change, ...]
     settings: tuple[Setting, ...]
     versions: tuple[tuple[str, ...], tuple[str, ...]]
     runs: int
-    same_digest: int
+    same: int
+    others: tuple[OtherRecord, ...]
     only_first: tuple[PlannedRun, ...]
     only_second: tuple[PlannedRun, ...]
     missing: tuple[int, int]
@@ -104,7 +116,7 @@ class Comparison:
     @property
     def identical(self) -> bool:
         """Whether both have the same runs, each identical to the bit."""
-        return self.runs == self.same_digest > 0 and not self.only_first and not self.only_second
+        return self.runs == self.same > 0 and not self.only_first and not self.only_second
 
     @property
     def tested(self) -> int:
@@ -117,7 +129,9 @@ class Comparison:
 
 
 def compare(first: Results, second: Results) -> Comparison:
-    """Compares two results; raises `InputError` if a record is not one of priolane's, or nothing is in both."""
+    """Compares two results; raises `InputError` if a file is damaged or missing, or nothing is in both."""
+    first.verify()
+    second.verify()
     left, right = _grouped(first), _grouped(second)
     common = [group for group in left if group in right]
     if not common:
@@ -126,8 +140,12 @@ def compare(first: Results, second: Results) -> Comparison:
         )
     planned = {(*_group(run), run.seed): run for results in (first, second) for run in results.runs}
     pairs = [
-        (left[group][seed], right[group][seed]) for group in common for seed in left[group] if seed in right[group]
+        (planned[(*group, seed)], left[group][seed], right[group][seed])
+        for group in common
+        for seed in left[group]
+        if seed in right[group]
     ]
+    differing = {run.id: _differing(a, b) for run, a, b in pairs}
     changes, unknown = [], 0
     for group in common:
         for name, a, b in _metrics(left[group], right[group]):
@@ -139,12 +157,32 @@ def compare(first: Results, second: Results) -> Comparison:
         settings=tuple(_settings([(left[group], right[group]) for group in common])),
         versions=(_versions(first), _versions(second)),
         runs=len(pairs),
-        same_digest=sum(a["digest"] == b["digest"] for a, b in pairs),
+        same=sum(found is None for found in differing.values()),
+        others=tuple(
+            OtherRecord(run, *found)
+            for run, a, b in pairs
+            if (found := differing[run.id]) is not None and a["digest"] == b["digest"]
+        ),
         only_first=tuple(_only(planned, left, right)),
         only_second=tuple(_only(planned, right, left)),
         missing=(len(first.missing()), len(second.missing())),
         unknown=unknown,
     )
+
+
+# Members of a record that say which run it is, by which version, and how its tables are stored.
+_NOT_RESULTS = {"run", "version", "title", "scheme", "point", "seed", "merged", "files"}
+
+
+def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, Any, Any] | None:
+    """Dotted name and values of the first result that differs between two records of a run; `None` if none does."""
+    a, b = ({key: value for key, value in side.items() if key not in _NOT_RESULTS} for side in (first, second))
+    if a == b:
+        return None
+    flat = _flat("", a), _flat("", b)
+    keys = (key for key in dict.fromkeys([*flat[0], *flat[1]]) if flat[0].get(key) != flat[1].get(key))
+    key = next(keys, "")
+    return key, flat[0].get(key), flat[1].get(key)
 
 
 def _group(run: PlannedRun) -> Group:
@@ -160,21 +198,13 @@ def _grouped(results: Results) -> dict[Group, BySeed]:
 
 
 def _records(results: Results) -> dict[str, dict[str, Any]]:
-    try:
-        records = results.records
-    except ValueError as error:
-        raise InputError(
-            f"{results.directory}: a run.json does not read ({error}); run the experiment again"
-        ) from error
+    records = results.records
     for name, record in records.items():
         wanted = {"digest": str, "version": str, "merged": dict, "summary": dict, "counters": dict}
-        read = record if isinstance(record, dict) else {}
-        wrong = [key for key, kind in wanted.items() if not isinstance(read.get(key), kind)]
-        if wrong or not all(isinstance(values, dict) for values in record["summary"].values()):
+        wrong = [key for key, kind in wanted.items() if not isinstance(record.get(key), kind)]
+        if wrong:
             path = results.directory / name / "run.json"
-            raise InputError(
-                f"{path}: no `{'`, `'.join(wrong or ['summary'])}` of priolane's; run the experiment again"
-            )
+            raise InputError(f"{path}: no `{'`, `'.join(wrong)}` of this version; run the experiment again")
     return records
 
 

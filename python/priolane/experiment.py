@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from priolane import _core
+from priolane._core import InputError
 
 Size = Literal["quick", "default", "full"]
 
@@ -15,12 +16,12 @@ Size = Literal["quick", "default", "full"]
 class Options:
     """What changes about an experiment file for this grid.
 
-    `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` and `schemes` replace the
-    file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
+    `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` (how many, or which) and
+    `schemes` replace the file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
     """
 
     sets: tuple[tuple[str, str], ...] = ()
-    seeds: int | None = None
+    seeds: int | tuple[int, ...] | None = None
     schemes: tuple[str, ...] | None = None
     size: Size = "default"
 
@@ -35,10 +36,10 @@ class Options:
     def from_json(cls, text: str) -> "Options":
         """Reads what `to_json` wrote."""
         read = json.loads(text)
-        schemes = read["schemes"]
+        schemes, seeds = read["schemes"], read["seeds"]
         return cls(
             sets=tuple((str(key), str(value)) for key, value in read["sets"]),
-            seeds=read["seeds"],
+            seeds=tuple(seeds) if isinstance(seeds, list) else seeds,
             schemes=None if schemes is None else tuple(schemes),
             size=read["size"],
         )
@@ -48,8 +49,10 @@ class Options:
         spelled: list[str] = []
         for key, value in self.sets:
             spelled += ["--set", f"{key}={value}"]
-        if self.seeds is not None:
+        if isinstance(self.seeds, int):
             spelled += ["--seeds", str(self.seeds)]
+        elif self.seeds is not None:
+            spelled += ["--seed-list", ",".join(map(str, self.seeds))]
         if self.size != "default":
             spelled.append(f"--{self.size}")
         return spelled
@@ -73,6 +76,21 @@ class Plan:
     title: str
     runs: tuple[PlannedRun, ...]
     warnings: tuple[str, ...]
+
+
+def as_seeds(seeds: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
+    """Seeds as options have them: a number of seeds, or the seeds; raises `InputError` for anything else."""
+    if seeds is None:
+        return None
+    counted = isinstance(seeds, int)
+    chosen = (seeds,) if isinstance(seeds, int) else tuple(seeds)
+    for seed in chosen:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 1 <= seed < 2**63:
+            what = "a number of seeds" if counted else "a seed"
+            raise InputError(
+                f"seeds=: {seed!r} is not {what}; a whole number from 1, or a list of seeds such as [7, 8, 9]"
+            )
+    return chosen[0] if counted else chosen
 
 
 def toml_text(value: Any) -> str:

@@ -54,7 +54,9 @@ def sole_writer(directory: Path) -> Iterator[None]:
     path = directory / LOCK_FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        stream = path.open("a+", encoding="utf-8")
+        # A link in the lock's place could lead to somebody else's file.
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        stream = os.fdopen(handle, "r+", encoding="utf-8")
     except OSError as error:
         raise NotWritten(path, error) from error
     with stream:
@@ -67,7 +69,8 @@ def sole_writer(directory: Path) -> Iterator[None]:
         except OSError as error:
             raise NotWritten(path, error) from error
         try:
-            stream.truncate(0)
+            stream.seek(0)
+            stream.truncate()
             stream.write(f"process {os.getpid()} on {socket.gethostname()}")
             stream.flush()
         except OSError as error:
@@ -100,6 +103,11 @@ def _write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def to_json(value: Any) -> str:
+    """`value` as JSON, with lines for people."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
 
 
 def parse_json(text: str) -> Any:

@@ -6,19 +6,25 @@ import json
 import multiprocessing
 import os
 import queue
-from collections.abc import Callable, Iterator, Mapping
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from priolane import worker
 from priolane._core import InputError
-from priolane.experiment import Options, Plan, PlannedRun, plan, toml_text
-from priolane.files import sole_writer, write_whole
-from priolane.results import GRID_FILE, Results, load
+from priolane.directory import filling, write_note
+from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
+from priolane.results import Results, load
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
 _POLL_S = 0.1
+# How long workers may take to stop before they are killed; they look every tenth of a second.
+_PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ def run(
     *,
     jobs: int = 1,
     sets: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    seeds: int | Sequence[int] | None = None,
     executor: concurrent.futures.Executor | None = None,
 ) -> Results:
     """Runs the whole grid of the experiment file `path` and returns its results.
@@ -66,13 +72,16 @@ def run(
     Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
     usual `if __name__ == "__main__":` guard. Any `executor` may be given in their place. `sets` maps dotted keys of
-    the experiment to new values.
+    the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for these.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
     invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
     Ctrl-C; complete runs are kept in each case.
     """
-    options = Options(sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()), seeds=seeds)
+    options = Options(
+        sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
+        seeds=as_seeds(seeds),
+    )
     return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
 
 
@@ -88,7 +97,7 @@ def run_grid(
     directory = Path(out) if out is not None else Path("runs") / Path(path).stem
     watch = watcher or Watcher()
     watch.planned(grid)
-    with sole_writer(directory):
+    with filling(directory):
         return _fill(directory, grid, options, settings, watch)
 
 
@@ -139,7 +148,7 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
         ],
         "warnings": list(grid.warnings),
     }
-    write_whole(directory / GRID_FILE, json.dumps(note, indent=1, ensure_ascii=False) + "\n")
+    write_note(directory, note)
 
 
 def _carry_out(todo: list[worker.Job], settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
@@ -170,22 +179,69 @@ def _in_processes(todo: list[worker.Job], jobs: int, watch: Watcher) -> Iterator
             while True:
                 watch.moved(*outbox.get_nowait())
 
+    others = set(multiprocessing.active_children())
     pool = concurrent.futures.ProcessPoolExecutor(
         jobs, mp_context=context, initializer=worker.prepare, initargs=(stop, outbox, os.getpid())
     )
     try:
-        yield from _through(pool, todo, drain)
+        # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
+        with _blocked(signal.SIGINT, signal.SIGTERM):
+            waiting = {pool.submit(worker.carry_out, job) for job in todo}
+        yield from _completed(waiting, drain)
     finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-        outbox.close()
+        with _ignored(signal.SIGINT):
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end(set(multiprocessing.active_children()) - others)
+            pool.shutdown(wait=True)
+            outbox.close()
+
+
+def _end(workers: Iterable[BaseProcess]) -> None:
+    """Waits a while for workers that were told to stop, and kills those that are left: a run is written whole or not
+    at all, whenever its writer is killed."""
+    end = time.monotonic() + _PATIENCE_S
+    for each in workers:
+        each.join(max(0.0, end - time.monotonic()))
+    for each in workers:
+        if each.is_alive():
+            each.kill()
+
+
+@contextlib.contextmanager
+def _blocked(*signals: signal.Signals) -> Iterator[None]:
+    """Delivers `signals` to this thread only after the context."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _ignored(each: signal.Signals) -> Iterator[None]:
+    """Ignores a signal within the context, where this is the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(each, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(each, before)
 
 
 def _through(
     executor: concurrent.futures.Executor, todo: list[worker.Job], meanwhile: Callable[[], None]
 ) -> Iterator[worker.Finished]:
-    """Submits everything and yields what finishes; an error or Ctrl-C cancels what has not begun."""
-    waiting = {executor.submit(worker.carry_out, job) for job in todo}
+    """Submits everything and yields what finishes."""
+    yield from _completed({executor.submit(worker.carry_out, job) for job in todo}, meanwhile)
+
+
+def _completed(
+    waiting: set[concurrent.futures.Future[worker.Finished]], meanwhile: Callable[[], None]
+) -> Iterator[worker.Finished]:
+    """Yields what finishes; an error or Ctrl-C cancels what has not begun."""
     try:
         while waiting:
             done, waiting = concurrent.futures.wait(

@@ -1,4 +1,4 @@
-"""The figures and tables of the papers, and which of them can be reproduced here."""
+"""The figures and tables of the papers, and which of them have an experiment here."""
 
 import tomllib
 from collections.abc import Iterator
@@ -28,10 +28,11 @@ class Item:
 
     @property
     def state(self) -> str:
-        """`reproducible`, `not yet`, or `nothing to measure`."""
+        """`experiment` if there is a file to run, whatever becomes of its claims; `no experiment yet`, or `nothing to
+        measure`."""
         if self.experiment is not None:
-            return "reproducible"
-        return "not yet" if self.shows == "results" else "nothing to measure"
+            return "experiment"
+        return "no experiment yet" if self.shows == "results" else "nothing to measure"
 
 
 def items() -> Iterator[Item]:

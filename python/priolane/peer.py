@@ -17,6 +17,10 @@ from priolane import _core
 
 SOURCES = Path(__file__).parent / "peers" / "ns3"
 PACKAGES = "libns3-dev g++ make pkg-config"
+BUILD_NOTE = (
+    "Debian's ns-3 has its log statements compiled in; an optimised build of one's own is about 1.4 times as fast "
+    "(docs/performance.md#against-ns-3)."
+)
 
 # Sizes in bytes: from, to (the end included).
 CLASSES = {"below 100 kB": (0, 99_999), "100 kB to 10 MB": (100_000, 10_000_000), "above 10 MB": (10_000_001, 2**63)}

@@ -132,9 +132,10 @@ def fitted_p1(found: Sequence[Worth]) -> list[tuple[str, float | None, float]]:
 def _of_run(results: Results, run: PlannedRun, promise: Mapping[str, Any]) -> RunBills:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    path = results.directory / run.id / "bills.parquet"
-    if not path.is_file():
-        raise InputError(f"{path}: this run has no bills; run the experiment again")
+    try:
+        path = results.checked(run.id, "bills.parquet")
+    except KeyError as error:
+        raise InputError(f"{results.directory / run.id}: this run has no bills; run the experiment again") from error
     rows = pq.read_table(path).to_pylist()
     share: dict[tuple[str, int], float] = defaultdict(float)
     for flow in promise["flows"]:

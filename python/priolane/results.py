@@ -1,5 +1,10 @@
-"""Opening what a grid left: summaries, tables of flows and ports, the report."""
+"""Opening what a grid left: summaries, tables of flows and ports, the report.
 
+Every file is checked as it is read: records and reports against the checksum in them, tables against the hash that the
+run's record states. A damaged file raises `InputError`.
+"""
+
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from priolane import _core
 from priolane._core import InputError
+from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
 from priolane.experiment import Options, PlannedRun
-from priolane.files import parse_json, write_whole
+from priolane.files import write_whole
 from priolane.report.model import Report
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-GRID_FILE = "grid.json"
-REPORT_FILE = "report.json"
-RUN_FILE = "run.json"
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,32 @@ class Results:
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
-        """The content of each run's `run.json`, by run id, in the order of the plan."""
+        """The content of each run's `run.json`, by run id, in the order of the plan; raises `InputError` if one is
+        damaged."""
         present = (run for run in self.runs if (self.directory / run.id / RUN_FILE).is_file())
-        return {run.id: parse_json((self.directory / run.id / RUN_FILE).read_text(encoding="utf-8")) for run in present}
+        return {run.id: read_json(self.directory / run.id / RUN_FILE) for run in present}
+
+    def verify(self) -> None:
+        """Reads all files of all runs that are there; raises `InputError` for the first that is damaged or missing."""
+        for name, record in self.records.items():
+            for file in record["files"]:
+                self.checked(name, file["name"])
+
+    def checked(self, run_id: str, name: str) -> Path:
+        """The path of a table, after its content was compared with the hash in the run's record.
+
+        Raises `InputError` if it is damaged or missing, `KeyError` if the run has no table of that name.
+        """
+        stated = {file["name"]: file["sha256"] for file in self.records[run_id]["files"]}[name]
+        path = self.directory / run_id / name
+        try:
+            with path.open("rb") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+        except FileNotFoundError as error:
+            raise InputError(f"{path}: this table is missing; `{self.rerun_command()}`") from error
+        if found != stated:
+            raise InputError(f"{path}: damaged: it has changed since it was written; `{self.rerun_command()}`")
+        return path
 
     @property
     def experiment(self) -> dict[str, Any]:
@@ -101,7 +126,7 @@ class Results:
         """Weighs the runs against the experiment's claims, keeps the outcome beside them and returns it."""
         text = _core.verdicts(self.source, self.options.to_json(), self.directory)
         report = Report.from_json(text)
-        write_whole(self.directory / REPORT_FILE, text)
+        write_whole(self.directory / REPORT_FILE, _core.with_checksum(text))
         return report
 
     @property
@@ -116,7 +141,9 @@ class Results:
                 f"`{self.rerun_command()}` does the rest"
             )
         try:
-            return Report.from_json(path.read_text(encoding="utf-8"))
+            return Report.from_json(_core.read_checked(path))
+        except InputError as error:
+            raise InputError(f"{error}; `{self.rerun_command()}`") from error
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}: not a report of this version ({error!r}); `{self.rerun_command()}`") from error
 
@@ -129,30 +156,28 @@ class Results:
     def _table(self, name: str, runs: list[PlannedRun]) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415
 
-        tables = list(_tables(self.directory, name, runs))
+        tables = list(self._tables(name, runs))
         if not tables:
             raise KeyError(f"no run of {self.directory} has a {name} for that scheme and point")
         return pa.concat_tables(tables)
 
+    def _tables(self, name: str, runs: list[PlannedRun]) -> Iterator["pa.Table"]:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
 
-def _tables(directory: Path, name: str, runs: list[PlannedRun]) -> Iterator["pa.Table"]:
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    column: dict[str, Callable[[PlannedRun], str | int]] = {
-        "run": lambda run: run.id,
-        "scheme": lambda run: run.scheme,
-        "seed": lambda run: run.seed,
-    }
-    for run in runs:
-        path = directory / run.id / name
-        if not path.is_file():
-            continue
-        table = pq.read_table(path)
-        for at, (key, value) in enumerate(column.items()):
-            kind = pa.uint64() if key == "seed" else pa.string()
-            table = table.add_column(at, key, pa.repeat(pa.scalar(value(run), kind), table.num_rows))
-        yield table
+        column: dict[str, Callable[[PlannedRun], str | int]] = {
+            "run": lambda run: run.id,
+            "scheme": lambda run: run.scheme,
+            "seed": lambda run: run.seed,
+        }
+        for run in runs:
+            if not any(file["name"] == name for file in self.records.get(run.id, {}).get("files", [])):
+                continue
+            table = pq.read_table(self.checked(run.id, name))
+            for at, (key, value) in enumerate(column.items()):
+                kind = pa.uint64() if key == "seed" else pa.string()
+                table = table.add_column(at, key, pa.repeat(pa.scalar(value(run), kind), table.num_rows))
+            yield table
 
 
 def load(directory: str | Path) -> Results:
@@ -160,7 +185,7 @@ def load(directory: str | Path) -> Results:
     root = Path(directory)
     path = root / GRID_FILE
     try:
-        note = parse_json(path.read_text(encoding="utf-8"))
+        note = read_json(path)
         return Results(
             directory=root,
             source=Path(note["source"]),
@@ -175,5 +200,7 @@ def load(directory: str | Path) -> Results:
         raise InputError(
             f"{root}: no results here (no {GRID_FILE}); give a directory that `priolane run` wrote"
         ) from error
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a grid note of priolane ({error!r}); run the experiment again") from error

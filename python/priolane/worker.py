@@ -58,6 +58,8 @@ def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
     """Connects this worker to its parent. Ctrl-C is the parent's to handle: it sets `stop`. A worker that waits for its
     next run ends with its parent, however that ends; what it runs looks for itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The parent starts workers with both blocked. SIGTERM ends a worker at once.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     _link.stop, _link.outbox, _link.parent = stop, outbox, parent
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -10,13 +10,14 @@ use priolane_core::units::Time;
 use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, Threads};
+use serde_json::Value;
 
 use crate::metrics::effective::{Bottleneck, EffectiveRecord};
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, Built, Run};
 use crate::results::admission::AdmissionRecord;
-use crate::results::compare::{Difference, first_difference};
+use crate::results::compare::{Difference, differing_member, first_difference};
 use crate::results::digest;
 use crate::results::record::{self, Counters, LoadRecord, RunRecord};
 use crate::results::rows::{Rows, Source, canonical};
@@ -73,15 +74,17 @@ pub enum Failure {
     /// The two engines do not agree (`a` is the window engine, `b` the wheel).
     #[error("the engines disagree: {0}")]
     Engines(Difference),
-    /// A stored run does not have the digest that the same run has now.
-    #[error("run {run}: its stored digest is {stored}, but it now gives {now}")]
+    /// A stored record is not the one that the same run gives now.
+    #[error("run {run}: the stored `{key}` is {stored}, but the run now gives {now}")]
     Changed {
         /// The run.
         run: String,
-        /// The digest stored.
-        stored: String,
-        /// The digest now.
-        now: String,
+        /// The first member of the record that differs, as a dotted name.
+        key: String,
+        /// Its stored value.
+        stored: Value,
+        /// Its value now.
+        now: Value,
     },
     /// The caller asked to stop. Nothing was written.
     #[error("stopped by request")]
@@ -112,7 +115,7 @@ pub type Simulate<'a> = dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<
 /// Carries out `run` and puts it into `dir`, unless it is there already.
 ///
 /// With `settings.verify` it runs on both engines; a run that is there already is run again on both,
-/// once, and its digest compared.
+/// once, and its whole record compared.
 pub fn execute(
     run: &Run,
     dir: &Path,
@@ -123,7 +126,7 @@ pub fn execute(
     let store = Store::open(dir)?;
     let stored = store.accept(&id);
     if let Some(record) = &stored
-        && (!settings.verify || store.is_verified(&id, &record.digest))
+        && (!settings.verify || store.is_verified(&id))
     {
         return Ok(Done::AlreadyThere(record.clone()));
     }
@@ -152,7 +155,7 @@ pub fn adopt(run: &Run, dir: &Path, others: &[PathBuf]) -> Result<bool, Failure>
         for file in &record.files {
             draft.take_over(&other.path(&id), file)?;
         }
-        let verified = other.is_verified(&id, &record.digest).then(|| record.digest.clone());
+        let verified = other.is_verified(&id);
         let mut own = RunRecord {
             title: run.experiment.title.clone(),
             point: run.point.iter().cloned().collect(),
@@ -160,8 +163,8 @@ pub fn adopt(run: &Run, dir: &Path, others: &[PathBuf]) -> Result<bool, Failure>
             ..record
         };
         draft.publish(&mut own)?;
-        if let Some(digest) = verified {
-            store.mark_verified(&id, &digest)?;
+        if verified {
+            store.mark_verified(&id)?;
         }
         return Ok(true);
     }
@@ -198,14 +201,16 @@ impl Job<'_> {
         let rows = rows(&ran);
         let record = self.record(&rows, &ran);
         let done = match stored {
-            Some(stored) if stored.digest != record.digest => {
-                return Err(Failure::Changed { run: stored.run, stored: stored.digest, now: record.digest });
-            }
-            Some(stored) => Done::AlreadyThere(stored),
+            Some(stored) => match differing_member(&stored, &record) {
+                Some((key, stored, now)) => {
+                    return Err(Failure::Changed { run: record.run, key, stored, now });
+                }
+                None => Done::AlreadyThere(stored),
+            },
             None => self.publish(&rows, record)?,
         };
         if settings.verify {
-            self.store.mark_verified(self.id, &done.record().digest)?;
+            self.store.mark_verified(self.id)?;
         }
         Ok(done)
     }
@@ -231,7 +236,12 @@ impl Job<'_> {
         let wheel = self.simulated(Engine::Wheel, simulate, progress)?;
         let rows = [&window, &wheel].map(rows);
         let totals = || differing_totals(&window.outcome, &wheel.outcome);
-        match first_difference(&rows[0], &rows[1]).or_else(totals) {
+        let records = || {
+            let [a, b] = [self.record(&rows[0], &window), self.record(&rows[1], &wheel)];
+            let (column, a, b) = differing_member(&a, &b)?;
+            Some(Difference { table: record::FILE, row: 0, column, a: a.to_string(), b: b.to_string() })
+        };
+        match first_difference(&rows[0], &rows[1]).or_else(totals).or_else(records) {
             Some(difference) => Err(Failure::Engines(difference)),
             None => Ok(window),
         }
@@ -330,8 +340,8 @@ fn rows<'a>(ran: &'a Ran<'_>) -> Rows<'a> {
 
 /// What the rows of a run are made of.
 pub(crate) fn source(built: &Built) -> Source<'_> {
-    let Built { scenario, groups, measured, bare_fct, .. } = built;
-    Source { scenario, groups, measured, bare_fct }
+    let Built { scenario, groups, measured, bare_fct, with_handshake, .. } = built;
+    Source { scenario, groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
 }
 
 /// Totals that must not depend on the engine and are in no table.
@@ -395,12 +405,13 @@ pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(tokens) = TokenRecord::of(outcome).filter(|tokens| !tokens.conserved()) {
         return violation(format!("tokens are not conserved: {tokens:?}"), end, "the run".to_owned());
     }
-    // A way around a failure may be another than the one that the bare time is of.
+    // A way around a failure may be another than those that the bare time is of.
     if !source.scenario.outages.is_empty() {
         return Ok(());
     }
     for ((spec, record), bare) in source.scenario.flows.iter().zip(&outcome.flows).zip(source.bare_fct) {
-        let Some(fct) = record.fct else { continue };
+        // A flow that gave up payload has not carried it.
+        let Some(fct) = record.fct.filter(|_| record.missing == 0) else { continue };
         if spec.size.is_some() && fct < *bare {
             let place = format!("flow {} from host {} to host {}", spec.id.0, spec.src.0, spec.dst.0);
             let what = format!("completed in {fct:?}, faster than alone in the network ({bare:?})");

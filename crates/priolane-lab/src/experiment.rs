@@ -15,16 +15,18 @@ pub mod noise;
 mod notices;
 pub mod overlay;
 mod pricing;
+mod read;
 mod schemes;
+mod seeds;
 mod service;
 mod sizes;
 mod sources;
 mod timing;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use priolane_core::packet::Frame;
-use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -34,7 +36,7 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
     RingText, RuleKind, RuleText, Start,
 };
-pub use claims::{Claim, Direction, MetricAt, Test};
+pub use claims::{Claim, MetricAt, Source, Test, Way};
 pub use coflow::{CoflowText, TraceText};
 pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Exponential, Part, Split};
 pub use evaluation::{Metrics, Panel, PanelKind, SizeClass, Slowdown};
@@ -44,16 +46,17 @@ pub use network::{LinkText, Network, Paths, Shape};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;
+pub use read::read;
 pub use schemes::{Named, name_of};
+pub use seeds::{MAX_SEEDS, Seeds};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
 pub use sources::{Sources, of_seed};
 pub use timing::{Change, ControlText, Timing, Whom};
 
-use crate::assumptions;
 use crate::quantity::as_text;
-use crate::scheme::Scheme;
-use crate::source::{Field, InputError, Origin, Reader, Table};
+use crate::scheme::{self, Scheme};
+use crate::source::Merge;
 use crate::workload::flow_list;
 
 /// An experiment at one point of its sweep.
@@ -75,8 +78,8 @@ pub struct Experiment {
     pub assumptions: Vec<&'static str>,
     /// Names of the compared schemes, in order.
     pub schemes: Vec<String>,
-    /// Number of seeds, from 1 on.
-    pub seeds: u32,
+    /// The seeds of each point and scheme.
+    pub seeds: Seeds,
     /// What is warmed up, measured and drained.
     pub time: Timing,
     /// Packet sizes.
@@ -144,77 +147,21 @@ pub struct Read {
     pub schemes: Vec<Named>,
 }
 
+/// What is an alternative of what in an experiment file.
+pub const MERGE: Merge = Merge {
+    rules: &[],
+    inner: &[
+        ("time", &timing::MERGE),
+        ("topology", &network::MERGE),
+        ("group", &group::MERGE),
+        ("metrics", &evaluation::MERGE),
+        ("scheme", &Merge { rules: &[], inner: &[], each: Some(&scheme::MERGE) }),
+    ],
+    each: None,
+};
+
 fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
-}
-
-/// Most seeds of an experiment.
-const MAX_SEEDS: u64 = 1_000_000;
-
-/// Most groups of an experiment.
-const MAX_GROUPS: usize = 10_000;
-
-/// Reads the experiment in `root`, the tree of the file `file`, at one point: no sweep and no overlay is left.
-pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, InputError> {
-    let origin = Origin { file: file.into(), line: Some(1) };
-    let mut keys = Reader::new(root, "", &origin);
-    unsupported(&mut keys)?;
-    let text = |field: Option<Field<'_>>| field.map(|f| f.text().map(str::to_owned)).transpose();
-    let title = match text(keys.take("title"))? {
-        Some(title) => title,
-        None => keys.need("title", "title = \"What this shows\"")?.text()?.to_owned(),
-    };
-    let named = schemes::read(&mut keys, &mut sources)?;
-    let names: Vec<String> = named.iter().map(|s| s.name.clone()).collect();
-    let topology_fix = "[topology] kind = \"leaf_spine\" and its keys";
-    let seeds = keys.take("seeds").map_or(Ok(1), |f| f.integer(1, MAX_SEEDS))? as u32;
-    sources.expect_seeds(seeds);
-    let time = timing::read(&keys.need("time", "time = { warmup = \"5ms\", measure = \"50ms\" }")?)?;
-    let groups = groups(&keys.need("group", "at least one [[group]]")?, &mut sources)?;
-    let metrics = match keys.take("metrics") {
-        None => Metrics::default(),
-        Some(field) => evaluation::metrics(&field, &names, &groups)?,
-    };
-    let admission_every = keys.take("admission_every").map(|f| f.positive_span()).transpose()?;
-    let known = evaluation::Names { schemes: &names, metrics: &metrics, admission_every, seeds };
-    let events = match keys.take("event") {
-        None => Vec::new(),
-        Some(field) => events::read(&field, (&time, &groups), &mut sources)?,
-    };
-    let experiment = Experiment {
-        title,
-        paper: text(keys.take("paper"))?,
-        figure: text(keys.take("figure"))?,
-        quote: text(keys.take("quote"))?,
-        assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        seeds,
-        time,
-        frame: keys.take("frame").map_or(Ok(Frame::ETHERNET), |f| network::frame(&f))?,
-        topology: network::network(&keys.need("topology", topology_fix)?, &mut sources)?,
-        host_delay: keys.span_or("host_delay", Span::ZERO)?,
-        delay_noise: keys.take("delay_noise").map(|f| noise::read(&f, &mut sources)).transpose()?,
-        clock_error: keys.span_or("clock_error", Span::ZERO)?,
-        groups,
-        events,
-        controls: keys.take("control").map_or(Ok(Vec::new()), |f| timing::controls(&f))?,
-        sample_every: keys.take("sample_every").map(|f| f.positive_span()).transpose()?,
-        rates_every: keys.take("rates_every").map(|f| f.positive_span()).transpose()?,
-        admission_every,
-        price: keys.take("price").map(|f| pricing::price(&f)).transpose()?,
-        tie_shuffle: keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose()?,
-        sweep: Vec::new(),
-        panels: items(keys.take("panel"), |f| evaluation::panel(f, &known))?,
-        claims: items(keys.take("claim"), |f| claims::claim(f, &known))?,
-        scheme: named.iter().map(|s| (s.name.clone(), s.scheme.clone())).collect(),
-        schemes: names.clone(),
-        metrics: metrics.clone(),
-        sources,
-    };
-    keys.finish()?;
-    targets(&experiment, root)?;
-    sending(&experiment, root)?;
-    metered(&experiment, root)?;
-    Ok(Read { experiment, schemes: named })
 }
 
 impl Experiment {
@@ -226,27 +173,44 @@ impl Experiment {
     /// What determines the runs of `scheme`, as JSON: without other schemes, seeds, panels, claims
     /// and assumptions, which are words.
     pub fn merged(&self, scheme: &str) -> Json {
-        let mut merged = self.clone_for(scheme).to_json();
-        if let Json::Object(map) = &mut merged {
-            map.remove("seeds");
-            if let Some(Json::Object(metrics)) = map.get_mut("metrics") {
-                metrics.remove("baseline");
-            }
-        }
-        merged
+        self.without_schemes().with(self, scheme)
     }
 
-    fn clone_for(&self, scheme: &str) -> Self {
-        let bare = |s: &Scheme| Scheme { assumptions: Vec::new(), ..s.clone() };
-        let own = self.scheme.get(scheme).map(|s| (scheme.to_owned(), bare(s)));
-        Self {
-            schemes: vec![scheme.to_owned()],
-            scheme: own.into_iter().collect(),
+    /// The same of each scheme in order; what they have in common is made once.
+    pub fn all_merged(&self) -> Vec<Arc<Json>> {
+        let common = self.without_schemes();
+        self.schemes.iter().map(|scheme| Arc::new(common.with(self, scheme))).collect()
+    }
+
+    fn without_schemes(&self) -> Common {
+        let Self { metrics, groups, controls, events, .. } = self;
+        let bare = Self {
+            title: self.title.clone(),
+            seeds: self.seeds.clone(),
+            paper: self.paper.clone(),
+            figure: self.figure.clone(),
+            quote: self.quote.clone(),
             assumptions: Vec::new(),
+            schemes: Vec::new(),
+            scheme: BTreeMap::new(),
             sweep: Vec::new(),
             panels: Vec::new(),
             claims: Vec::new(),
-            ..self.clone()
+            metrics: Metrics { baseline: None, ..metrics.clone() },
+            groups: groups.clone(),
+            controls: controls.clone(),
+            events: events.clone(),
+            topology: self.topology.clone(),
+            delay_noise: self.delay_noise.clone(),
+            sources: Sources::default(),
+            ..*self
+        };
+        match bare.to_json() {
+            Json::Object(mut map) => {
+                map.remove("seeds");
+                Common(map)
+            }
+            _ => unreachable!("invariant: an experiment is an object"),
         }
     }
 
@@ -262,8 +226,8 @@ impl Experiment {
                 flows.iter().map(|row| row.flow.class).max().unwrap_or(0)
             }
             AppText::Flows { list: ListText::Path(path), .. } => {
-                let lists = ListText::files(path, &self.sources);
-                lists.map(|path| self.listed_class(&path)).max().unwrap_or(0)
+                let lists = self.sources.paths(path);
+                lists.iter().map(|path| self.listed_class(path)).max().unwrap_or(0)
             }
             _ => group.class.unwrap_or(0),
         };
@@ -282,87 +246,21 @@ impl Experiment {
     }
 }
 
-/// Refuses by name what is part of the format but not of this version.
-fn unsupported(keys: &mut Reader<'_>) -> Result<(), InputError> {
-    match keys.take("flows") {
-        Some(field) => Err(field.error("a number of flows belongs into `time`", "time = { flows = 1000 }")),
-        None => Ok(()),
-    }
-}
+/// A merged experiment without schemes.
+struct Common(Map<String, Json>);
 
-fn groups(field: &Field<'_>, sources: &mut Sources) -> Result<Vec<Group>, InputError> {
-    let tables = field.filled_list()?;
-    if tables.len() > MAX_GROUPS {
-        return Err(field.error(format!("{} groups", tables.len()), format!("at most {MAX_GROUPS}")));
+impl Common {
+    fn with(&self, experiment: &Experiment, scheme: &str) -> Json {
+        let mut merged = self.0.clone();
+        let own = experiment.scheme.get(scheme);
+        let bare = own.map(|own| Scheme { assumptions: Vec::new(), ..own.clone() });
+        let json =
+            |scheme: Scheme| serde_json::to_value(scheme).expect("invariant: every field has a JSON form");
+        let named: Map<String, Json> = bare.into_iter().map(|own| (scheme.to_owned(), json(own))).collect();
+        merged.insert("scheme".to_owned(), Json::Object(named));
+        merged.insert("schemes".to_owned(), Json::from(vec![scheme]));
+        Json::Object(merged)
     }
-    let mut groups: Vec<Group> = Vec::new();
-    for table in tables {
-        let group = group::group(&table, sources)?;
-        if groups.iter().any(|other| other.name == group.name) {
-            return Err(
-                table.error(format!("a second group is called {:?}", group.name), "a name of its own")
-            );
-        }
-        groups.push(group);
-    }
-    Ok(groups)
-}
-
-fn items<T>(
-    field: Option<Field<'_>>,
-    read: impl Fn(&Field<'_>) -> Result<T, InputError>,
-) -> Result<Vec<T>, InputError> {
-    field.map_or(Ok(Vec::new()), |f| f.list())?.iter().map(read).collect()
-}
-
-/// Groups that groups send to must exist.
-fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
-    for group in &experiment.groups {
-        let Target::Group(to) = &group.to else { continue };
-        if experiment.group(to).is_none() {
-            let key = format!("group.{}.to", group.name);
-            let origin = overlay::locate(root, &key).unwrap_or(Origin { file: "".into(), line: None });
-            let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
-            let fix = format!("\"*\" for every host, or one of the groups {}", names.join(", "));
-            return Err(origin.error(&key, format!("there is no group {to:?}"), fix));
-        }
-    }
-    Ok(())
-}
-
-/// Some group sends, and no class of flows is of groups that only receive.
-fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
-    let fault = |key: &str, what: String, fix: &str| {
-        let origin = overlay::locate(root, key).unwrap_or(Origin { file: "".into(), line: None });
-        Err(origin.error(key, what, fix))
-    };
-    if experiment.groups.iter().all(|group| group.app == AppText::Nothing) {
-        return fault(
-            "group",
-            "no group sends anything".to_owned(),
-            "an app other than \"none\" in one of them",
-        );
-    }
-    for (name, class) in &experiment.metrics.classes {
-        let receives = |group: &String| experiment.group(group).is_some_and(|g| g.app == AppText::Nothing);
-        if !class.group.is_empty() && class.group.iter().all(receives) {
-            let key = format!("metrics.classes.{name}.group");
-            let what = format!("group {} sends nothing, so no flow is of this class", class.group.join(", "));
-            return fault(&key, what, "a group that sends");
-        }
-    }
-    Ok(())
-}
-
-/// What is sent is known from reports of senders.
-fn metered(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
-    let sent = experiment.price.is_some_and(|price| price.charge == Charge::Sent);
-    if !sent || experiment.rates_every.is_some() {
-        return Ok(());
-    }
-    let origin = overlay::locate(root, "price.charge").unwrap_or(Origin { file: "".into(), line: None });
-    let what = "what flows sent so far is known from their senders' reports, and there are none";
-    Err(origin.error("price.charge", what, "rates_every = \"1ms\", or charge = \"reserved\""))
 }
 
 fn axes<S: Serializer>(sweep: &[(String, Vec<Json>)], s: S) -> Result<S::Ok, S::Error> {

@@ -13,6 +13,7 @@ pub mod deploy;
 pub mod execute;
 pub mod experiment;
 pub mod import;
+pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
 pub mod plan;
@@ -27,5 +28,16 @@ pub mod trace;
 pub mod verdict;
 pub mod workload;
 
-/// The version of priolane's results: the crate's, and a hash of the sources of core, sim and lab.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PRIOLANE_SOURCES"));
+/// `RESULTS` as a literal.
+macro_rules! results {
+    () => {
+        1
+    };
+}
+
+/// The version of results: raised by every change after which the same experiment gives other rows, held by the kept
+/// fingerprints of `tests/runs/fingerprints.rs`. Runs of another version are not taken for those of this one.
+pub const RESULTS: u32 = results!();
+
+/// The version that records state: the crate's, and that of results.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+results.", results!());

@@ -5,6 +5,7 @@ mod admission;
 mod build;
 mod deadlines;
 mod delay_based;
+mod demand;
 mod drawn_deadlines;
 mod failures;
 mod fit;
@@ -16,22 +17,28 @@ mod realize;
 mod receiver_driven;
 mod requirement;
 mod resolve;
+mod size;
 mod traffic;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 pub(crate) use admission::round_trip;
-pub(crate) use build::transport;
 pub use build::{Built, Load, Measured, build};
+pub(crate) use build::{build_at, transport};
+pub use demand::GroupLoad;
 pub use requirement::Requirement;
 
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Experiment, Named, Read, Sources};
+use crate::experiment::{self, Experiment, MAX_SEEDS, Named, Read, Seeds, Sources};
+use crate::interrupt::Interrupt;
 use crate::scheme;
-use crate::source::{InputError, Node, Origin, SIZE_LIMIT, Table, Value, parse, parse_value, read_text};
+use crate::source::{
+    InputError, Mistakes, Node, Origin, SIZE_LIMIT, Table, Value, parse, parse_value, read_text,
+};
 
 /// Most runs of a plan.
 const MAX_RUNS: u64 = 1_000_000;
@@ -39,17 +46,23 @@ const MAX_RUNS: u64 = 1_000_000;
 /// Most points of a sweep: each holds a merged experiment in memory.
 const MAX_POINTS: u64 = 10_000;
 
+/// Most values that are merged: each point reads the whole file, and each of its schemes is merged with all but the
+/// other schemes. Twenty million take some seconds.
+const MAX_WORK: u64 = 20_000_000;
+
 /// What the user asked to change about an experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Dotted key and TOML text of its value; a swept key that is set is swept no more.
     pub sets: Vec<(String, String)>,
-    /// Number of seeds in place of the file's.
-    pub seeds: Option<u32>,
+    /// Seeds in place of the file's.
+    pub seeds: Option<Seeds>,
     /// Schemes in place of the file's.
     pub schemes: Option<Vec<String>>,
     /// Which overlay of the file applies.
     pub size: Size,
+    /// Who may stop the planning.
+    pub interrupt: Interrupt,
 }
 
 /// The overlays an experiment file may have.
@@ -87,6 +100,30 @@ pub struct Plan {
     pub source: PathBuf,
 }
 
+/// The points of an experiment's sweep, each with what its runs share. The runs themselves are not listed.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// The merged experiment, its sweep included.
+    pub experiment: Experiment,
+    /// The points, the last axis fastest; at least one.
+    pub points: Vec<Point>,
+    /// What to check before trusting it.
+    pub warnings: Vec<String>,
+    /// The file.
+    pub source: PathBuf,
+}
+
+/// One point of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Dotted keys and values, in the order of the sweep.
+    pub values: Vec<(String, Json)>,
+    /// The merged experiment at this point.
+    pub experiment: Arc<Experiment>,
+    /// About how many flows each of its runs has.
+    pub flows: u64,
+}
+
 /// One run of a plan.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -96,7 +133,7 @@ pub struct Run {
     pub scheme: String,
     /// The sweep point: dotted keys and values, in the order of the sweep.
     pub point: Vec<(String, Json)>,
-    /// The seed, from 1.
+    /// The seed, at least 1.
     pub seed: u64,
     /// The merged experiment at this point, shared by its runs.
     pub experiment: Arc<Experiment>,
@@ -107,12 +144,23 @@ pub struct Run {
 /// The runs of the experiment file at `path`.
 ///
 /// # Errors
-/// An [`InputError`] with the first thing that is wrong with the file or a file it names.
+/// An [`InputError`] with all mistakes of the file, or the first one of a file it names; also if `options` interrupts.
 pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
+    points(path, options)?.plan(&options.interrupt)
+}
+
+/// The points of the experiment file at `path`.
+///
+/// # Errors
+/// As [`plan`].
+pub fn points(path: &Path, options: &Options) -> Result<Points, InputError> {
     let name = path.display().to_string();
+    if path.to_str().is_none() {
+        return Err(InputError::new(name, None, "", "the path is not UTF-8", "rename the file or directory"));
+    }
     let text = read_text(path, &name, SIZE_LIMIT)?;
     let base = path.parent().unwrap_or(Path::new("."));
-    from_text(&name, &text, base, options).map(|plan| Plan { source: path.to_owned(), ..plan })
+    points_of(&name, &text, base, options).map(|points| Points { source: path.to_owned(), ..points })
 }
 
 /// What the flows of `run` require; `None` where no deadline hangs on it.
@@ -130,42 +178,95 @@ pub fn required(run: &Run) -> Result<Option<Requirement>, InputError> {
 /// # Errors
 /// As [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
+    points_of(name, text, base, options)?.plan(&options.interrupt)
+}
+
+pub(crate) fn points_of(
+    name: &str,
+    text: &str,
+    base: &Path,
+    options: &Options,
+) -> Result<Points, InputError> {
     let mut root = parse(name, text)?;
-    let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options)?;
-    let points = grid(name, &root, (&axes, chosen.as_deref()))?;
+    let mut found = Mistakes::new(name);
+    let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options, &mut found)?;
+    let grid = match grid(name, &root, (&axes, chosen.as_deref())) {
+        Ok(grid) => grid,
+        Err(error) => {
+            found.add(error);
+            return found.done(None);
+        }
+    };
     let mut sources = Sources::new(name, base);
-    let mut plan: Option<Plan> = None;
-    for point in points {
+    let mut experiment: Option<Experiment> = None;
+    let (mut points, mut warnings) = (Vec::new(), Warnings::default());
+    warnings.extend(warning);
+    for point in grid {
+        options.interrupt.check(name)?;
         let mut at_point = root.clone();
-        for (axis, value) in axes.iter().zip(&point) {
-            overlay::set_point(&mut at_point, &axis.key, value)?;
-        }
-        overlay::follow(&mut at_point)?;
-        let read = experiment::read(name, &at_point, sources.fresh())?;
+        let laid = axes
+            .iter()
+            .zip(&point)
+            .try_for_each(|(axis, value)| overlay::set_point(&mut at_point, &axis.key, value));
+        let read = laid
+            .and_then(|()| overlay::follow(&mut at_point))
+            .and_then(|()| experiment::read(name, &at_point, sources.fresh()));
+        let Some(read) = found.keep(read).filter(|_| found.is_empty()) else { return found.done(None) };
         sources.learn(&read.experiment.sources);
-        let read = only(read, chosen.as_deref());
-        let (experiment, warnings) = settled(read, &at_point)?;
-        if plan.is_none() {
-            fit::figures(&experiment, &swept, &at_point)?;
+        let settled = settled(only(read, chosen.as_deref()), &at_point, &options.interrupt)?;
+        warnings.extend(settled.warnings);
+        if experiment.is_none() {
+            fit::figures(&settled.experiment, &swept, &at_point)?;
         }
-        let plan = plan.get_or_insert_with(|| Plan {
-            experiment: Experiment { sweep: axes.iter().map(axis_json).collect(), ..experiment.clone() },
-            runs: Vec::new(),
-            warnings: warning.clone().into_iter().collect(),
-            source: PathBuf::from(name),
+        experiment.get_or_insert_with(|| Experiment {
+            sweep: axes.iter().map(axis_json).collect(),
+            ..settled.experiment.clone()
         });
-        for warning in warnings {
-            if !plan.warnings.contains(&warning) {
-                plan.warnings.push(warning);
+        let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
+        points.push(Point { values, experiment: Arc::new(settled.experiment), flows: settled.flows });
+    }
+    let experiment = experiment.ok_or_else(|| {
+        InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
+    })?;
+    Ok(Points { experiment, points, warnings: warnings.in_order, source: PathBuf::from(name) })
+}
+
+/// Warnings in the order in which they came, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    pub(crate) in_order: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Extend<String> for Warnings {
+    fn extend<I: IntoIterator<Item = String>>(&mut self, more: I) {
+        for warning in more {
+            if self.known.insert(warning.clone()) {
+                self.in_order.push(warning);
             }
         }
-        let point: Vec<(String, Json)> =
-            axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
-        add_runs(&Arc::new(experiment), &point, &mut plan.runs);
     }
-    plan.ok_or_else(|| {
-        InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
-    })
+}
+
+impl Points {
+    /// All runs, listed.
+    ///
+    /// # Errors
+    /// If `interrupt` stops it.
+    pub fn plan(self, interrupt: &Interrupt) -> Result<Plan, InputError> {
+        let mut runs = Vec::new();
+        for point in &self.points {
+            add_runs(point, &mut runs, interrupt)?;
+        }
+        let Self { experiment, warnings, source, .. } = self;
+        Ok(Plan { experiment, runs, warnings, source })
+    }
+
+    /// How many runs there are.
+    pub fn runs(&self) -> u64 {
+        let per_point = self.experiment.schemes.len() as u64 * self.experiment.seeds.len() as u64;
+        self.points.len() as u64 * per_point
+    }
 }
 
 /// What is left to do once everything that does not depend on the point is laid over the file.
@@ -180,24 +281,34 @@ struct Overlaid {
     warning: Option<String>,
 }
 
-fn overlaid(name: &str, root: &mut Table, options: &Options) -> Result<Overlaid, InputError> {
+/// Lays over `root` what does not depend on the point; mistakes that leave the rest readable go to `found`.
+fn overlaid(
+    name: &str,
+    root: &mut Table,
+    options: &Options,
+    found: &mut Mistakes,
+) -> Result<Overlaid, InputError> {
     let whole = options.size == Size::Quick && root.get("quick").is_none();
     let warning = whole.then(|| format!("{name} has no [quick]: it is run whole"));
-    overlay::apply_size(root, options.size.table())?;
+    found.keep(overlay::apply_size(root, options.size.table()));
     let mut axes = overlay::take_sweep(root)?;
     let swept = axes.iter().map(|axis| axis.key.clone()).collect();
+    let mut sets = Vec::new();
     for (key, text) in &options.sets {
         let value = parse_value("--set", text);
         let labelled = axes.iter_mut().find(|axis| axis.key == *key && axis.is_labelled());
         if let Some(axis) = labelled {
-            axis.keep_label(&value)?;
+            found.keep(axis.keep_label(&value));
             continue;
         }
         axes.retain(|axis| axis.key != *key);
-        overlay::set(root, key, &value)?;
+        sets.push((key.as_str(), value));
     }
-    if let Some(seeds) = options.seeds {
-        overlay::set(root, "seeds", &parse_value("--seeds", &seeds.to_string()))?;
+    let sets: Vec<(&str, &Node)> = sets.iter().map(|(key, value)| (*key, value)).collect();
+    found.each(overlay::in_order(sets), |(key, value)| overlay::set(root, key, value));
+    if let Some(seeds) = &options.seeds {
+        let argument = if matches!(seeds, Seeds::Count(_)) { "--seeds" } else { "--seed-list" };
+        found.keep(overlay::set(root, "seeds", &parse_value(argument, &seeds.to_toml())));
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
     Ok(Overlaid { axes, swept, chosen, warning })
@@ -250,14 +361,15 @@ fn shown(node: &Node) -> Json {
 }
 
 /// All points of the sweep, the last axis fastest.
-fn grid(
+fn grid<'a>(
     name: &str,
     root: &Table,
-    (axes, chosen): (&[Axis], Option<&[String]>),
-) -> Result<Vec<Vec<Node>>, InputError> {
+    (axes, chosen): (&'a [Axis], Option<&[String]>),
+) -> Result<Vec<Vec<&'a Node>>, InputError> {
     let count = |key: &str| match root.get(key).map(|node| &node.value) {
         Some(Value::List(items)) => items.len() as u64,
-        Some(&Value::Integer(n)) => n.max(1) as u64,
+        // More seeds than this are refused when the file is read, by a message of their own.
+        Some(&Value::Integer(n)) => (n.max(1) as u64).min(MAX_SEEDS),
         _ => 1,
     };
     let schemes = chosen.map_or_else(|| count("schemes"), |names| names.len() as u64);
@@ -269,32 +381,55 @@ fn grid(
         let fix = format!("at most {MAX_POINTS} points and {MAX_RUNS} runs: fewer values, schemes or seeds");
         return Err(InputError::new(name, None, "sweep", what, fix));
     }
+    let values = root.values();
+    // Each scheme has its own part of the file, and all else besides.
+    let of_schemes = ["scheme", "schemes"].map(|key| root.get(key).map_or(0, Node::values));
+    let common = values - of_schemes.iter().sum::<u64>();
+    let work = count.saturating_mul(values.saturating_add(schemes.saturating_mul(common)));
+    if work > MAX_WORK {
+        let what = format!("{count} points and {schemes} schemes share {common} values of the file");
+        return Err(InputError::new(name, None, "sweep", what, "fewer points or schemes, or a shorter file"));
+    }
     let mut points = vec![Vec::new()];
     for axis in axes {
-        let longer = |point: &Vec<Node>| {
-            let with = |value: &Node| point.iter().chain([value]).cloned().collect();
-            axis.values.iter().map(with).collect::<Vec<Vec<Node>>>()
+        let longer = |point: &Vec<&'a Node>| {
+            let with = |value| point.iter().copied().chain([value]).collect();
+            axis.values.iter().map(with).collect::<Vec<Vec<&Node>>>()
         };
         points = points.iter().flat_map(longer).collect();
     }
     Ok(points)
 }
 
+/// What is known of a point once it is checked against its network.
+struct Settled {
+    /// The experiment, its thresholds found.
+    experiment: Experiment,
+    warnings: Vec<String>,
+    /// About how many flows a run has.
+    flows: u64,
+}
+
 /// The experiment with its thresholds found and its schemes checked against the network.
-fn settled(read: Read, root: &Table) -> Result<(Experiment, Vec<String>), InputError> {
+fn settled(read: Read, root: &Table, interrupt: &Interrupt) -> Result<Settled, InputError> {
     let Read { mut experiment, schemes } = read;
+    let file = experiment.sources.experiment().to_owned();
     let topology = ports::network(&experiment, root)?;
-    let mut warnings = fit::traffic(&experiment, &topology, root)?;
+    let (mut warnings, flows) = fit::traffic(&experiment, &topology, root)?;
     fit::failures(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
-    for named in schemes {
+    let mut found = Mistakes::new(&file);
+    found.each(schemes, |named| {
+        interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
         resolve::thresholds(&mut scheme, &experiment, &topology).map_err(|fault| blame(&named, &fault))?;
         let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
         warnings.extend(found.into_iter().map(|warning| format!("{}: {warning}", named.name)));
         experiment.scheme.insert(named.name.clone(), scheme);
-    }
-    Ok((experiment, warnings))
+        Ok(())
+    });
+    found.finish()?;
+    Ok(Settled { experiment, warnings, flows })
 }
 
 /// The error of a scheme's fault, where the scheme states what is at fault.
@@ -303,20 +438,27 @@ fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
 }
 
-fn add_runs(experiment: &Arc<Experiment>, point: &[(String, Json)], runs: &mut Vec<Run>) {
-    let merged: Vec<Arc<Json>> = experiment.schemes.iter().map(|s| Arc::new(experiment.merged(s))).collect();
-    for seed in 1..=u64::from(experiment.seeds) {
-        for (scheme, merged) in experiment.schemes.iter().zip(&merged) {
+fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
+    let experiment = &point.experiment;
+    let merged = experiment.all_merged();
+    let ids: Vec<identity::Base> =
+        merged.iter().map(|merged| identity::Base::new(merged, &experiment.sources)).collect();
+    for (nth, seed) in experiment.seeds.list().into_iter().enumerate() {
+        if nth % 1024 == 0 {
+            interrupt.check(experiment.sources.experiment())?;
+        }
+        for ((scheme, merged), id) in experiment.schemes.iter().zip(&merged).zip(&ids) {
             runs.push(Run {
-                id: identity::run_id(merged, &experiment.sources, seed),
+                id: id.run_id(seed),
                 scheme: scheme.clone(),
-                point: point.to_vec(),
+                point: point.values.clone(),
                 seed,
                 experiment: experiment.clone(),
                 merged: merged.clone(),
             });
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

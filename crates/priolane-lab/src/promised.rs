@@ -55,7 +55,7 @@ pub fn promised(path: &Path, options: &Options) -> Result<Vec<Promised>, InputEr
         let fix = "price = { p0 = 1.0 }, and groups that pay (cos, theta, w, plan)";
         return Err(InputError::new(path.display().to_string(), None, "price", what, fix));
     }
-    let per_point = plan.experiment.schemes.len() * plan.experiment.seeds as usize;
+    let per_point = plan.experiment.schemes.len() * plan.experiment.seeds.len();
     plan.runs.iter().step_by(per_point.max(1)).map(of_run).collect()
 }
 

@@ -31,9 +31,9 @@ pub use parts::{
 };
 pub use pfc::{Headroom, Pfc, Xoff};
 pub use prioplus::PrioPlus;
-pub use read::read;
+pub use read::{MERGE, read};
 pub use receiver_driven::{FreeTokens, Homa, Ndp, PHost, Pull};
-pub use shipped::{SHIPPED, shipped, shipped_tree};
+pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
 pub use token_port::{Order as TokenOrder, TokenPort};
 pub use token_rank::RankBy;

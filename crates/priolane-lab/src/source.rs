@@ -2,58 +2,22 @@
 //! all readers of input give.
 
 mod disk;
+mod error;
+mod merge;
 mod reader;
+mod table;
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, read_text};
+pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, open, read_text};
+pub use error::{InputError, MOST_SHOWN, Mistakes};
+pub use merge::{Form, Merge, Own, Replace};
 pub use reader::{Field, ReadKeys, Reader, nearest};
-
-/// What is wrong with an input and what would be right: one message, never a panic.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
-pub struct InputError {
-    /// The file, as the user named it, or `--set`.
-    pub file: String,
-    /// The line, from 1, where there is one.
-    pub line: Option<usize>,
-    /// The key in dotted form; empty if the file as a whole is wrong.
-    pub key: String,
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
-
-impl InputError {
-    /// The error with these five parts.
-    pub fn new(
-        file: impl Into<String>,
-        line: Option<usize>,
-        key: impl Into<String>,
-        what: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
-        Self { file: file.into(), line, key: key.into(), what: what.into(), fix: fix.into() }
-    }
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        if !self.key.is_empty() {
-            write!(f, ": key `{}`", self.key)?;
-        }
-        write!(f, ": {}; {}", self.what, self.fix)
-    }
-}
+pub use table::Table;
 
 /// Where a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,13 +31,7 @@ pub struct Origin {
 impl Origin {
     /// An error about `key` at this place.
     pub fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
-        InputError {
-            file: self.file.to_string(),
-            line: self.line,
-            key: key.to_owned(),
-            what: what.into(),
-            fix: fix.into(),
-        }
+        InputError::new(&*self.file, self.line, key, what, fix)
     }
 }
 
@@ -124,89 +82,9 @@ impl Value {
             Self::Float(x) => Json::from(*x),
             Self::Bool(b) => Json::from(*b),
             Self::List(items) => items.iter().map(|item| item.value.to_json()).collect(),
-            Self::Table(table) => {
-                Json::Object(table.entries.iter().map(|(k, n)| (k.clone(), n.value.to_json())).collect())
-            }
-        }
-    }
-}
-
-/// A table: its keys in the order of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    entries: Vec<(String, Node)>,
-    /// Keys that were stated for a `kind` over which another was laid: the new one may know them or not.
-    of_another_kind: Vec<String>,
-}
-
-/// Keys of which a table has one or the other, as it would have one `kind` or another: a NIC's queue.
-const ALTERNATIVES: [(&str, &str); 1] = [("queue", "port")];
-
-impl Table {
-    /// The keys and values, in the order of the file.
-    pub fn entries(&self) -> &[(String, Node)] {
-        &self.entries
-    }
-
-    /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entries.iter().find(|(k, _)| k == key).map(|(_, node)| node)
-    }
-
-    /// The value of `key`, to change.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
-        self.entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node)
-    }
-
-    /// Sets `key`, in place if it is there.
-    pub fn set(&mut self, key: &str, node: Node) {
-        match self.get_mut(key) {
-            Some(old) => *old = node,
-            None => self.entries.push((key.to_owned(), node)),
-        }
-    }
-
-    /// Takes `key` out.
-    pub fn remove(&mut self, key: &str) -> Option<Node> {
-        let at = self.entries.iter().position(|(k, _)| k == key)?;
-        Some(self.entries.remove(at).1)
-    }
-
-    /// Whether `key` was stated for another `kind` than the table now has.
-    pub fn is_of_another_kind(&self, key: &str) -> bool {
-        self.of_another_kind.iter().any(|k| k == key)
-    }
-
-    /// Lays `other` over this table: tables merge key by key, anything else replaces.
-    pub fn merge(&mut self, other: &Self) {
-        let kinds = (self.get("kind"), other.get("kind"));
-        let other_kind = matches!(kinds, (Some(old), Some(new)) if old.value != new.value);
-        let instead = |old: &str, new: &str| {
-            self.get(old).is_some() && other.get(old).is_none() && other.get(new).is_some()
-        };
-        if other_kind || ALTERNATIVES.iter().any(|&(a, b)| instead(a, b) || instead(b, a)) {
-            self.of_another_kind = self.entries.iter().map(|(key, _)| key.clone()).collect();
-        }
-        for (key, node) in &other.entries {
-            self.of_another_kind.retain(|k| k != key);
-            match self.get_mut(key) {
-                Some(old) => old.merge(node),
-                None => self.entries.push((key.clone(), node.clone())),
-            }
-        }
-    }
-}
-
-impl Node {
-    /// Lays `other` over this value: tables merge key by key, anything else replaces.
-    pub fn merge(&mut self, other: &Self) {
-        match (&mut self.value, &other.value) {
-            (Value::Table(old), Value::Table(new)) => {
-                old.merge(new);
-                // Whoever changed it last is asked about it.
-                self.origin = other.origin.clone();
-            }
-            _ => *self = other.clone(),
+            Self::Table(table) => Json::Object(
+                table.entries().map(|(key, node)| (key.to_owned(), node.value.to_json())).collect(),
+            ),
         }
     }
 }
@@ -230,7 +108,7 @@ pub fn parse_value(file: &str, text: &str) -> Node {
     let origin = Origin { file: file.into(), line: None };
     let line = format!("value = {text}");
     let parsed = if text.contains(['\n', '\r']) { None } else { parse(file, &line).ok() };
-    let value = parsed.and_then(|mut table| table.remove("value").filter(|_| table.entries.is_empty()));
+    let value = parsed.and_then(|mut table| table.remove("value").filter(|_| table.is_empty()));
     let value = value.map_or_else(|| Value::Text(text.to_owned()), |node| node.value);
     let mut node = Node { origin: origin.clone(), value };
     node.place_all(&origin);
@@ -260,8 +138,7 @@ fn json_value(json: &Json, origin: &Origin) -> Option<Value> {
         Json::Array(items) => Value::List(items.iter().map(node).collect::<Option<_>>()?),
         Json::Object(map) => {
             let entries = map.iter().filter(|(_, v)| !v.is_null());
-            let entries = entries.map(|(k, v)| Some((k.clone(), node(v)?))).collect::<Option<_>>()?;
-            Value::Table(Table { entries, ..Table::default() })
+            Value::Table(entries.map(|(k, v)| Some((k.clone(), node(v)?))).collect::<Option<_>>()?)
         }
     })
 }
@@ -272,7 +149,7 @@ impl Node {
         self.origin = origin.clone();
         match &mut self.value {
             Value::List(items) => items.iter_mut().for_each(|item| item.place_all(origin)),
-            Value::Table(table) => table.entries.iter_mut().for_each(|(_, node)| node.place_all(origin)),
+            Value::Table(table) => table.nodes_mut().for_each(|node| node.place_all(origin)),
             _ => {}
         }
     }
@@ -304,8 +181,7 @@ impl Places {
             entries.push((key.span().start, name, node));
         }
         entries.sort_by_key(|(start, ..)| *start);
-        let entries = entries.into_iter().map(|(_, name, node)| (name, node)).collect();
-        Ok(Table { entries, ..Table::default() })
+        Ok(entries.into_iter().map(|(_, name, node)| (name, node)).collect())
     }
 
     fn value(&self, value: &Spanned<DeValue<'_>>, path: &str) -> Result<Value, InputError> {

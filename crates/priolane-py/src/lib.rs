@@ -5,11 +5,13 @@
 
 mod progress;
 mod request;
+mod signals;
 
 use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
 use priolane_lab::import::{self, Request};
+use priolane_lab::results::checksum;
 use priolane_lab::source::InputError as LabInputError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -18,6 +20,7 @@ use serde::Serialize;
 
 use progress::Reporter;
 use request::{OptionsRequest, SettingsRequest, plan_to_json};
+use signals::Signals;
 
 create_exception!(
     priolane,
@@ -36,9 +39,10 @@ create_exception!(priolane, Stopped, PyException, "A run was stopped by request;
 /// The runs of an experiment file, in order, with the plan's warnings.
 #[pyfunction]
 fn plan(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options)).map_err(input_error)?;
-    response(&plan_to_json(&plan))
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options));
+    response(&plan_to_json(&plan.map_err(|error| signals.or(error, input_error))?))
 }
 
 /// Runs one run of the plan and writes it below `out_dir`; a run that is already there is only read.
@@ -56,8 +60,10 @@ fn run_one(
     settings: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
     let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
+    let out_dir = utf8(out_dir)?;
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| {
         let plan = priolane_lab::plan::plan(&path, &options).map_err(Trouble::Input)?;
@@ -67,37 +73,44 @@ fn run_one(
     });
     match done {
         Ok(done) => response(&request::done_to_json(&done)),
-        Err(trouble) => Err(reporter.take_error().unwrap_or_else(|| trouble.into_py_err(run_id))),
+        Err(trouble) => {
+            let error = |trouble: Trouble| trouble.into_py_err(run_id);
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(trouble, error)))
+        }
     }
 }
 
 /// Claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
 fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {
             let plan = priolane_lab::plan::plan(&path, &options)?;
             Ok(priolane_lab::verdict::verdicts(&plan, &out_dir))
         })
-        .map_err(input_error)?;
+        .map_err(|error| signals.or(error, input_error))?;
     response(&report)
 }
 
 /// The merged experiment, its grid and what it is predicted to cost, without running it.
 #[pyfunction]
 fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let check = py.detach(|| priolane_lab::check::check(&path, &options)).map_err(input_error)?;
-    response(&check)
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let check = py.detach(|| priolane_lab::check::check(&path, &options));
+    response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// What flows without end are promised, point by point, without running anything; refuses files that price nothing.
 #[pyfunction]
 fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let options = request::<OptionsRequest>(options)?.into_options();
-    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options)).map_err(input_error)?;
-    response(&promised)
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options));
+    response(&promised.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
@@ -114,8 +127,10 @@ fn trace(
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = self::request::<OptionsRequest>(options)?.into_options();
+    let signals = Signals::default();
+    let options = self::request::<OptionsRequest>(options)?.into_options(&signals);
     let request = self::request::<priolane_lab::trace::Request>(request)?;
+    let out_dir = utf8(out_dir)?;
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| {
         priolane_lab::trace::trace(&path, &options, &request, &out_dir, &mut |now| reporter.report(now))
@@ -123,8 +138,8 @@ fn trace(
     match done {
         Ok(report) => response(&report),
         Err(failure) => {
-            let what = format!("the trace of flow {}", request.flow);
-            Err(reporter.take_error().unwrap_or_else(|| failed(failure, &what)))
+            let error = |failure| failed(failure, &format!("the trace of flow {}", request.flow));
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
         }
     }
 }
@@ -228,10 +243,27 @@ fn bench_scenarios() -> Vec<&'static str> {
     priolane_lab::bench::usual()
 }
 
-/// The version of results: the crate's, and a hash of the sources that make them.
+/// The version that records state: the crate's, and that of results.
 #[pyfunction]
 fn version() -> &'static str {
     priolane_lab::VERSION
+}
+
+/// The text of a JSON file of priolane's, if its checksum is that of its content.
+#[pyfunction]
+fn read_checked(path: PathBuf) -> PyResult<String> {
+    let text = std::fs::read(&path).map_err(|error| {
+        PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    })?;
+    let damaged = |what: String| InputError::new_err(format!("{}: damaged: {what}", path.display()));
+    checksum::verify(&text).map_err(|error| damaged(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| damaged(error.to_string()))
+}
+
+/// A JSON object with the checksum of the file that it is written to.
+#[pyfunction]
+fn with_checksum(text: &str) -> PyResult<String> {
+    checksum::with_checksum(text).ok_or_else(|| PyValueError::new_err("a JSON object is wanted"))
 }
 
 /// What kept a run from being done.
@@ -263,6 +295,15 @@ fn failed(failure: Failure, what: &str) -> PyErr {
     }
 }
 
+/// `path`, if it has a name in UTF-8, as all that is written about it is.
+fn utf8(path: PathBuf) -> PyResult<PathBuf> {
+    if path.to_str().is_some() {
+        return Ok(path);
+    }
+    let shown = path.display().to_string();
+    Err(input_error(LabInputError::new(shown, None, "", "the path is not UTF-8", "use another one")))
+}
+
 fn input_error(error: LabInputError) -> PyErr {
     InputError::new_err(error.to_string())
 }
@@ -282,6 +323,6 @@ mod _core {
     use super::{
         InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
         bench_threads, catalogue, channels, check, import_flows, plan, plan_requirement, plan_top, promised,
-        run_one, thresholds, trace, verdicts, version,
+        read_checked, run_one, thresholds, trace, verdicts, version, with_checksum,
     };
 }

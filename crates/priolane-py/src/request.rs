@@ -4,11 +4,14 @@ use std::num::NonZeroU8;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
+use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::signals::Signals;
 
 /// What the user asked to change about an experiment file.
 #[derive(Default, Deserialize)]
@@ -16,12 +19,28 @@ use serde_json::{Map, Value, json};
 pub(crate) struct OptionsRequest {
     /// Dotted key and TOML text of its value.
     sets: Vec<(String, String)>,
-    /// Number of seeds in place of the file's.
-    seeds: Option<u32>,
+    /// Number of seeds, or the seeds, in place of the file's.
+    seeds: Option<SeedsRequest>,
     /// Schemes in place of the file's.
     schemes: Option<Vec<String>>,
     /// Which overlay of the file applies.
     size: SizeRequest,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SeedsRequest {
+    Count(u32),
+    Listed(Vec<u64>),
+}
+
+impl From<SeedsRequest> for Seeds {
+    fn from(seeds: SeedsRequest) -> Self {
+        match seeds {
+            SeedsRequest::Count(count) => Self::Count(count),
+            SeedsRequest::Listed(seeds) => Self::Listed(seeds),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -34,13 +53,21 @@ enum SizeRequest {
 }
 
 impl OptionsRequest {
-    pub(crate) fn into_options(self) -> Options {
+    /// The options; `signals` stop the planning.
+    pub(crate) fn into_options(self, signals: &Signals) -> Options {
         let size = match self.size {
             SizeRequest::Quick => Size::Quick,
             SizeRequest::Default => Size::Default,
             SizeRequest::Full => Size::Full,
         };
-        Options { sets: self.sets, seeds: self.seeds, schemes: self.schemes, size }
+        let interrupt = signals.interrupt();
+        Options {
+            sets: self.sets,
+            seeds: self.seeds.map(Seeds::from),
+            schemes: self.schemes,
+            size,
+            interrupt,
+        }
     }
 }
 
@@ -89,7 +116,8 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
         })
         .collect();
     let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
-    json!({ "source": plan.source, "title": title, "warnings": plan.warnings, "runs": runs })
+    // Paths that are no text were refused when the file was read.
+    json!({ "source": plan.source.to_string_lossy(), "title": title, "warnings": plan.warnings, "runs": runs })
 }
 
 /// A finished run: whether it was simulated now, and its summary.

@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
@@ -26,6 +27,7 @@ from priolane.cli import (
     thresholds,
     trace,
 )
+from priolane.cli.text import make_encodable, require_utf8
 
 _COMMANDS = (
     run,
@@ -59,11 +61,42 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; bad input gives one line on standard error. Being terminated is as being interrupted."""
-    chosen = parser().parse_args(arguments)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Runs one command; bad input gives one line on standard error. SIGTERM is handled as SIGINT is."""
+    with _interruptible():
+        return _main(arguments)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Makes the first SIGINT or SIGTERM raise `KeyboardInterrupt`, and ignores those after it.
+
+    What follows an interrupt takes a few seconds at most. A second signal would only cut it off half-way, and leave
+    workers that wait for each other.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, interrupt) for each in signals}
     try:
+        yield
+    finally:
+        for each, handler in before.items():
+            if signal.getsignal(each) is interrupt:
+                signal.signal(each, handler)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    make_encodable(sys.stdout)
+    chosen = parser().parse_args(arguments)
+    try:
+        require_utf8(chosen)
         code: int = chosen.carry_out(chosen)
         sys.stdout.flush()
     except InputError as error:

@@ -1,8 +1,8 @@
-"""`python -m priolane.cli` is the command `priolane`."""
+"""`python -m priolane.cli`."""
 
 import sys
 
-from priolane.cli import main
+from priolane.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -40,7 +40,21 @@ def settings(chosen: argparse.Namespace) -> Settings:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """The arguments that change an experiment."""
-    command.add_argument("--seeds", type=_count, metavar="K", help="number of seeds in place of the file's")
+    seeds = command.add_mutually_exclusive_group()
+    seeds.add_argument(
+        "--seeds",
+        dest="seeds",
+        type=_seeds,
+        metavar="K",
+        help="number of seeds in place of the file's: the seeds 1 to K",
+    )
+    seeds.add_argument(
+        "--seed-list",
+        dest="seeds",
+        type=_seed_list,
+        metavar="N,N,...",
+        help="the seeds themselves in place of the file's: --seed-list 7,8,9",
+    )
     add_changes(command)
 
 
@@ -111,6 +125,36 @@ def finite(text: str) -> float:
 
 
 _count = whole(1, 1_000_000)
+
+_MOST_SEEDS = 10_000
+_LARGEST_SEED = 2**63 - 1
+
+
+def _seeds(text: str) -> int:
+    """Reads a number of seeds; a seed that was meant is told from it."""
+    number = int(text) if text.isdecimal() else 0
+    if number > _MOST_SEEDS:
+        raise argparse.ArgumentTypeError(
+            f"{number} seeds are asked for: K is how many, at most {_MOST_SEEDS}; --seed-list {number} runs this seed"
+        )
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_SEEDS}")
+    return number
+
+
+def _seed_list(text: str) -> tuple[int, ...]:
+    """Reads seeds with commas between them, each at least 1 and there once."""
+    seeds = []
+    for item in text.split(","):
+        seed = int(item) if item.strip().isdecimal() else 0
+        if not 1 <= seed <= _LARGEST_SEED:
+            raise argparse.ArgumentTypeError(f"{item!r} is not a seed: a whole number from 1, as in --seed-list 7,8,9")
+        if seed in seeds:
+            raise argparse.ArgumentTypeError(f"the seed {seed} is listed twice")
+        seeds.append(seed)
+    if len(seeds) > _MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"{len(seeds)} seeds are listed, at most {_MOST_SEEDS} are run")
+    return tuple(seeds)
 
 
 def assignment(text: str) -> tuple[str, str]:

@@ -84,7 +84,8 @@ def against(chosen: argparse.Namespace) -> int:
     ]
     show.table(["simulator", "run", "packet-hops", "CPU s", "million hops/CPU s"], rows)
     least, median, most = found.ratios
-    show.line(f"\npriolane / ns-3, packet-hops per CPU-second: min {least:.0f}, median {median:.0f}, max {most:.0f}\n")
+    show.line(f"\npriolane / ns-3, packet-hops per CPU-second: min {least:.0f}, median {median:.0f}, max {most:.0f}")
+    show.line(f"{peer.BUILD_NOTE}\n")
     columns = ["flows of", "number", "mean us", "ns-3", "ratio", "p99 us", "ns-3", "ratio"]
     show.table(columns, [_fct_row(size_class) for size_class in found.classes])
     return 0

@@ -37,7 +37,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
         show.line(json.dumps(_as_json(found), indent=1, ensure_ascii=False))
         return 0
     if found.identical:
-        show.line(f"identical: {_count(found.runs, 'run')}, every digest the same")
+        show.line(f"identical: {_count(found.runs, 'run')}, every digest and every record the same")
     _circumstances(found, chosen.first, chosen.second)
     if not found.identical:
         _changes(found)
@@ -61,7 +61,13 @@ def _circumstances(found: Comparison, first: Path, second: Path) -> None:
         if missing:
             show.line(f"{directory} is not whole: {_count(missing, 'run')} of its grid missing")
     if not found.identical:
-        show.line(f"{_count(found.runs, 'run')} in both, {found.same_digest} of them identical to the bit")
+        show.line(f"{_count(found.runs, 'run')} in both, {found.same} of them identical to the bit")
+    for other in found.others[:_MOST_UNTESTED]:
+        show.line(
+            f"{other.run.scheme} seed {other.run.seed}: the tables are the same, the record is not: `{other.key}` is "
+            f"{_value(other.first)} and {_value(other.second)}; check both with `priolane run ... --verify`"
+        )
+    _rest(len(found.others) - _MOST_UNTESTED)
 
 
 def _changes(found: Comparison) -> None:
@@ -148,7 +154,8 @@ def _as_json(found: Comparison) -> dict[str, Any]:
     return {
         "identical": found.identical,
         "runs": found.runs,
-        "same_digest": found.same_digest,
+        "same": found.same,
+        "other_records": [asdict(other) for other in found.others],
         "tested": found.tested,
         "unknown": found.unknown,
         "expected_by_luck": (1 - LEVEL) * found.tested,

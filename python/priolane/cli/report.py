@@ -17,5 +17,7 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Draws from what is in the directory alone: the experiment file may be gone."""
-    present(load(chosen.dir))
+    results = load(chosen.dir)
+    results.verify()
+    present(results)
     return 0

@@ -2,9 +2,10 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from priolane import papers
 from priolane._core import InputError
@@ -60,15 +61,18 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
 def _list(items: Iterable[papers.Item], options: Options) -> int:
     rows = []
     for item in items:
-        cost = _cost(item.experiment, options) if item.experiment is not None else "-"
-        rows.append([item.key, item.name, item.about, item.state, cost])
+        state, cost = item.state, "-"
+        if item.experiment is not None:
+            found = check(item.experiment, options)
+            claims = len(found["merged"].get("claim", []))
+            state, cost = f"{claims} claim{'' if claims == 1 else 's'} to judge", _cost(found)
+        rows.append([item.key, item.name, item.about, state, cost])
     show.table(["reproduce", "item", "about", "state", "cost"], rows)
     return 0
 
 
-def _cost(experiment: Path, options: Options) -> str:
+def _cost(found: Mapping[str, Any]) -> str:
     """Runs, and what `check` predicts where it does."""
-    found = check(experiment, options)
     runs = found.get("runs")
     parts = [f"{len(runs) if isinstance(runs, list) else runs} runs"]
     if isinstance(found.get("packet_hops"), int | float):

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from priolane.report.model import Report, Verdict, point_text
+from priolane.report.model import Report, Source, Verdict, point_text, tallies
 from priolane.report.numbers import short
 
-_COLOURS = {Verdict.REPRODUCED: "green", Verdict.DIRECTION_ONLY: "yellow", Verdict.NOT_REPRODUCED: "red"}
+_COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
+_OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
 _PLAIN_WIDTH = 200
 _MANY = 4
 
@@ -33,7 +34,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
 
 
 def claims(report: Report) -> None:
-    """Claim, what it asks, measured with interval, verdict."""
+    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart."""
     rows: list[list[str | Text]] = []
     for claim in report.claims:
         measured = [
@@ -41,17 +42,16 @@ def claims(report: Report) -> None:
         ]
         rows.append(
             [
-                f"{claim.section}: {claim.says}",
+                f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.says}",
                 claim.asked,
                 "\n".join(measured),
-                Text(
-                    claim.verdict.value + (f", {claim.caveat}" if claim.caveat else ""),
-                    style=_COLOURS[Verdict.DIRECTION_ONLY] if claim.caveat else _COLOURS.get(claim.verdict, ""),
-                ),
+                Text("; ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
             ]
         )
     if rows:
         table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
+    for source, counts in tallies(report):
+        line(f"{_OWNERS[source]}: " + ", ".join(f"{count} {verdict.value}" for verdict, count in counts))
 
 
 def cautions(report: Report) -> None:

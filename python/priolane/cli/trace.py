@@ -24,7 +24,9 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     command.add_argument("file", type=Path, metavar="FILE.toml")
     command.add_argument("--flow", type=_flow, required=True, metavar="N", help="the flow: its line in flows.parquet")
     command.add_argument("--scheme", metavar="S", help="the scheme, where the experiment has several")
-    command.add_argument("--seed", type=int, metavar="K", help="the seed, where the experiment has several")
+    command.add_argument(
+        "--seed", type=arguments.whole(1, 1_000_000), metavar="K", help="the seed, where the experiment has several"
+    )
     command.add_argument(
         "--point",
         dest="points",

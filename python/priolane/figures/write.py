@@ -1,7 +1,6 @@
 """Writing a report's figures as files: each panel, and all of them together, as PNG and PDF."""
 
 import io
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,15 +14,14 @@ from priolane.report.model import Panel
 _ENDINGS: dict[str, dict[str, None]] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None}}
 
 
+def figure_names(panels: Sequence[Panel]) -> list[str]:
+    """The names of the files that `write_figures` writes."""
+    stems = [f"panel-{nth}" for nth, _ in enumerate(panels, start=1)] + (["figure"] if panels else [])
+    return [f"{stem}.{ending}" for stem in stems for ending in _ENDINGS]
+
+
 def write_figures(panels: Sequence[Panel], directory: Path) -> list[Path]:
-    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths. Figures of panels that
-    are no more are removed."""
-    for nth in itertools.count(len(panels) + 1):
-        stale = [path for path in (directory / f"panel-{nth}.{ending}" for ending in _ENDINGS) if path.exists()]
-        if not stale:
-            break
-        for path in stale:
-            path.unlink()
+    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths."""
     if not panels:
         return []
     drawings = {f"panel-{nth}": draw_panel(panel) for nth, panel in enumerate(panels, start=1)}

@@ -14,12 +14,27 @@ from priolane.report.numbers import fitting, short, told
 
 
 class Verdict(StrEnum):
-    """How far a claim of a paper was met."""
+    """What the runs say of a claim: docs/results.md says when which."""
 
     REPRODUCED = "reproduced"
-    DIRECTION_ONLY = "direction only"
-    NOT_REPRODUCED = "not reproduced"
+    UNDECIDED = "undecided"
+    CONTRADICTED = "contradicted"
     INCOMPLETE = "incomplete"
+
+
+class Direction(StrEnum):
+    """On which side of no difference the interval lies, as the claim has it."""
+
+    AGREES = "agrees"
+    OPPOSES = "opposes"
+    NONE = "none"
+
+
+class Source(StrEnum):
+    """Who makes a claim: the two are counted apart."""
+
+    PAPER = "paper"
+    OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,11 @@ class Measured:
     estimate: Estimate
     # As reports have it: `s`, `B`, `Gbit/s`, or `1`.
     unit: str
+    # Of comparisons only.
     verdict: Verdict | None = None
-    blurred: bool = False
+    direction: Direction = Direction.NONE
+    # Why the verdict is `undecided`; empty if it is not.
+    reason: str = ""
 
     @property
     def value(self) -> str:
@@ -71,21 +89,27 @@ class Measured:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper, what it asks of numbers, what was measured, and the verdict. `contrasts` are what the
-    verdict hangs on; one that is `blurred` meets the paper's number with an interval so wide that this says little."""
+    """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
+
+    `contrasts` are what the verdict depends on; `reason` says why it is undecided, and is empty if it is not.
+    """
 
     section: str
     says: str
+    source: Source
     asked: str
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
+    direction: Direction
+    reason: str
 
     @property
-    def caveat(self) -> str:
-        """What stands beside the verdict; empty if nothing."""
-        wide = self.verdict is Verdict.REPRODUCED and any(item.blurred for item in self.contrasts)
-        return "wide interval" if wide else ""
+    def notes(self) -> tuple[str, ...]:
+        """What stands beside the verdict: why it is undecided, and the direction where the verdict does not say it."""
+        told = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
+        direction = f"direction {self.direction.value}" if told else ""
+        return tuple(note for note in (self.reason, direction) if note)
 
 
 @dataclass(frozen=True)
@@ -207,7 +231,13 @@ def _claim(value: Mapping[str, Any]) -> Claim:
     )
     contrasts = tuple(
         Measured(
-            item["of"], point["point"], Estimate.read(item), item["unit"], Verdict(item["verdict"]), item["blurred"]
+            item["of"],
+            point["point"],
+            Estimate.read(item),
+            item["unit"],
+            Verdict(item["verdict"]),
+            Direction(item["direction"]),
+            _reason(item),
         )
         for point in points
         for item in point["contrasts"]
@@ -215,11 +245,29 @@ def _claim(value: Mapping[str, Any]) -> Claim:
     return Claim(
         section=value["section"],
         says=value["says"],
+        source=Source(value["source"]),
         asked=_asked(value, contrasts[0].unit if contrasts else "1"),
         measured=measured,
         contrasts=contrasts,
         verdict=Verdict(value["verdict"]),
+        direction=Direction(value["direction"]),
+        reason=_reason(value),
     )
+
+
+def _reason(value: Mapping[str, Any]) -> str:
+    return "" if value["undecided"] is None else str(value["undecided"]["says"])
+
+
+def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
+    """How many claims of the paper and of ours have each verdict; without those that nobody makes or has."""
+    counted = []
+    for source in Source:
+        verdicts = [claim.verdict for claim in report.claims if claim.source is source]
+        if verdicts:
+            counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
+            counted.append((source, [(verdict, count) for verdict, count in counts if count]))
+    return counted
 
 
 def _asked(claim: Mapping[str, Any], unit: str) -> str:

@@ -14,17 +14,17 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from priolane.directory import PAGE_FILE
 from priolane.figures.draw import SINGLE_IN, draw_panel, width_of
 from priolane.figures.svg import page_svg
 from priolane.figures.traces import trace_text
 from priolane.files import write_whole
-from priolane.report.model import Panel, Report, Verdict, point_text, spread
+from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
 from priolane.report.numbers import short
 from priolane.report.over_time import over_time
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
-PAGE_FILE = "report.html"
 _TEMPLATES = Path(__file__).parent
 _MANY = 4
 
@@ -77,7 +77,8 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
         "figure": report.figure,
         "quote": experiment.get("quote"),
         "assumptions": report.assumptions,
-        "tally": tally(report),
+        "tallies": tallies(report),
+        "owners": _OWNERS,
         "figures": [_figure(nth, panel) for nth, panel in enumerate(report.panels)],
         "traces": None if traces is None else traces.says,
         "trace_figures": [_figure(len(report.panels) + nth, panel) for nth, panel in enumerate(traces.panels)]
@@ -101,28 +102,24 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
     }
 
 
-def tally(report: Report) -> list[tuple[Verdict, int]]:
-    """How many claims have each verdict, the better ones first."""
-    counts = {verdict: sum(claim.verdict is verdict for claim in report.claims) for verdict in Verdict}
-    return [(verdict, count) for verdict, count in counts.items() if count]
-
-
 def badge(verdict: Verdict) -> dict[str, str]:
     """Class and sign of a verdict's badge: told apart by sign and word, not by colour alone."""
     signs = {
         Verdict.REPRODUCED: "✓",
-        Verdict.DIRECTION_ONLY: "≈",
-        Verdict.NOT_REPRODUCED: "✗",
+        Verdict.UNDECIDED: "≈",
+        Verdict.CONTRADICTED: "✗",
         Verdict.INCOMPLETE: "?",
     }
-    return {"class": verdict.value.replace(" ", "-"), "sign": signs[verdict]}
+    return {"class": verdict.value, "sign": signs[verdict]}
 
+
+_OWNERS = {Source.PAPER: "Claims of the paper", Source.OURS: "Our own claims"}
 
 _STATES = {
     "ok": ("reproduced", "✓ holds"),
     "open": ("open", "– not checked"),
-    "warn": ("direction-only", "! check this"),
-    "fail": ("not-reproduced", "✗ fails"),
+    "warn": ("undecided", "! check this"),
+    "fail": ("contradicted", "✗ fails"),
 }
 
 

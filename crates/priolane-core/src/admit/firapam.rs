@@ -12,7 +12,7 @@
 //! u = D^t - b D (d_o - d) - c D l                         D = B / d_o                            Eqs. 15, 16
 //! u = B^t - b B (B / d - B_max / d_max) - c B l           without deadline                       Eq. 19
 //! literal:   g = (u - u_last) / (x - x_last)              x = B / d                              Eq. 17, line 30
-//! analytic:  g = t D^(t-1) - b (d_o - d) - c l            |a g| <= step                          Eq. 21
+//! analytic:  g = t lambda^(t-1) - b (d_o - d) - c l       |a g| <= step,  lambda = B / d         Eqs. 20, 21
 //!            g = t B^(t-1) - b (B / d - B_max / d_max) - c l
 //! ```
 //!

@@ -149,6 +149,28 @@ fn a_limiter_lets_its_burst_go_and_no_more() {
 }
 
 #[test]
+fn a_limiter_charges_packets_of_every_size() {
+    // At 8 Gbps a byte takes 1 ns. An ACK, a credit of 84 B and a packet of 100 B are charged like any other.
+    for wire in [1, 40, 64, 84, 100, 101, 1500] {
+        let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), Rate::from_gbps(8), 0);
+        let mut small = packet(0, 0);
+        small.header.wire = wire;
+        for _ in 0..5 {
+            port.enqueue(Time::ZERO, &small);
+        }
+        let starts: Vec<u64> = (0..5)
+            .map(|_| {
+                let at = port.next_start().unwrap();
+                port.start(at).unwrap();
+                at.0 / 1_000
+            })
+            .collect();
+        let wire = u64::from(wire);
+        assert_eq!(starts, [0, wire, 2 * wire, 3 * wire, 4 * wire]);
+    }
+}
+
+#[test]
 fn a_limit_in_bytes_is_room_for_so_many_and_not_one_more() {
     let room = |bytes| Buffer { limit: Limit::Bytes(bytes), ..Buffer::UNLIMITED };
     let third = |bytes| {

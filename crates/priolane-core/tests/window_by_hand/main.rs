@@ -10,3 +10,4 @@ mod link;
 mod ns3;
 mod storm;
 mod strays;
+mod unfilled;

@@ -22,7 +22,7 @@ use super::limit::Extent;
 use super::rivals::{self, Rival};
 use crate::source::InputError;
 use crate::workload::{
-    self, App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, Until, flow_list,
+    self, App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, SizeDraw, Until, flow_list,
 };
 
 /// A scenario that can be measured.
@@ -285,7 +285,13 @@ fn short_flows(count: u32) -> Result<Scenario, Broken> {
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
-    let app = App::Poisson(Poisson { sizes, load, reach: Reach::AnyHost, changes: Vec::new() });
+    let app = App::Poisson(Poisson {
+        sizes,
+        load,
+        reach: Reach::AnyHost,
+        draw: SizeDraw::default(),
+        changes: Vec::new(),
+    });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
         topology,
@@ -312,6 +318,7 @@ pub(super) fn generated(
         seed: 1,
         group,
         until,
+        measured_from: Time::ZERO,
     };
     Ok(workload::merge(vec![workload::generate(app, &site)?]))
 }

@@ -75,6 +75,8 @@ pub(super) struct Forecast<'a> {
     /// The most flows that are open at once.
     open: i64,
     end: Time,
+    /// How many times as long the run is as the scenario, which is its first part.
+    times: f64,
 }
 
 /// What is put on links, and how often.
@@ -86,14 +88,14 @@ struct Traffic {
 }
 
 impl<'a> Forecast<'a> {
-    /// Of the flows of `scenario`.
-    pub(super) fn of(scenario: &'a Scenario) -> Self {
+    /// Of the flows of `scenario`, which goes on in the same way until it is `times` as long.
+    pub(super) fn of(scenario: &'a Scenario, times: f64) -> Self {
         let end = end(scenario);
         let flows = scenario.flows.iter().filter(|flow| flow.start < end);
         let demands: Vec<Demand> = flows.map(|flow| demand(scenario, &flow, end)).collect();
         let sent = sent(scenario, &demands, end);
         let open = most_open(&demands);
-        Self { scenario, demands, sent, open, end }
+        Self { scenario, demands, sent, open, end, times }
     }
 
     /// The run with this transport.
@@ -116,7 +118,8 @@ impl<'a> Forecast<'a> {
             traffic.ends += ends;
             traffic.hops += demand.path.len() as f64 * ends;
         }
-        traffic
+        let Traffic { hops, ends, duration } = traffic;
+        Traffic { hops: hops * self.times, ends: ends * self.times, duration: duration * self.times }
     }
 
     fn instructions(&self, &Traffic { hops, ends, duration }: &Traffic) -> f64 {
@@ -138,7 +141,7 @@ impl<'a> Forecast<'a> {
         let on_link = scenario.longest_hop().0 as f64;
         let samples = scenario.sample_every.map_or(0.0, |every| duration / every.0.max(1) as f64 * links);
         BASE + links * LINK
-            + scenario.flows.len() as f64 * KEPT
+            + scenario.flows.len() as f64 * self.times * KEPT
             + self.open as f64 * OPEN
             + 2.0 * hops * on_link / duration * PACKET
             + samples * SAMPLE

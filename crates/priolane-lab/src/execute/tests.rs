@@ -29,6 +29,7 @@ impl Bench {
             groups,
             measured,
             bare_fct,
+            with_handshake: None,
             window: crate::plan::Measured::All,
             load: Load::default(),
             warnings: Vec::new(),
@@ -157,6 +158,37 @@ fn verify_marks_a_run_and_detects_a_changed_one() {
     assert!(matches!(again, Ok(Done::AlreadyThere(_))));
     assert_eq!(engines, [Engine::Window, Engine::Wheel]);
     assert_eq!(bench.left(), ["0123456789abcdef", "0123456789abcdef.verified"]);
+}
+
+#[test]
+fn verify_compares_the_whole_record() {
+    let bench = Bench::new();
+    let good = bench.fixture.outcome.clone();
+    bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
+    let path = bench.dir.path().join("0123456789abcdef/run.json");
+    let mut stored = load(&bench).unwrap();
+    let mean = stored.summary.get_mut("all").unwrap();
+    mean.mean_fct_s = mean.mean_fct_s.map(|s| 3.0 * s);
+    std::fs::write(&path, stored.to_text().unwrap()).unwrap();
+    let result = bench.perform(Engines::Both, &mut |_, _, _| Ok(good.clone()));
+    let Err(Failure::Changed { key, .. }) = &result else { panic!("{result:?}") };
+    assert_eq!(key, "summary.all.mean_fct_s");
+    assert_eq!(bench.left(), ["0123456789abcdef"], "nothing is marked as verified");
+}
+
+#[test]
+fn a_record_with_a_changed_digit_is_not_taken_for_the_run() {
+    let bench = Bench::new();
+    let good = bench.fixture.outcome.clone();
+    let first = bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
+    let path = bench.dir.path().join("0123456789abcdef/run.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = text.find("\"mean_fct_s\": ").unwrap() + "\"mean_fct_s\": ".len();
+    let digit = if &text[at..=at] == "9" { "8" } else { "9" };
+    std::fs::write(&path, format!("{}{digit}{}", &text[..at], &text[at + 1..])).unwrap();
+    assert_eq!(load(&bench), None);
+    let again = bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
+    assert_eq!(again, Done::Ran(first.record().clone()));
 }
 
 #[test]

@@ -9,12 +9,13 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::coflow::{self, CoflowText, TraceText};
+use super::group::LIKE;
 use super::sizes::{self, Sizes};
-use super::sources::{Sources, of_seed};
+use super::sources::Sources;
 use crate::quantity::{as_text, show_bytes};
-use crate::source::{FLOW_LIST_LIMIT, Field, InputError, ReadKeys, Reader};
+use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use crate::workload::flow_list::{self, Row};
-use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading};
+use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +33,9 @@ pub enum AppText {
         /// Whom a host sends to.
         #[serde(serialize_with = "reach_text")]
         reach: Reach,
+        /// How sizes are drawn.
+        #[serde(skip_serializing_if = "SizeDraw::is_independent")]
+        draw: SizeDraw,
     },
     /// Open-loop arrivals in bursts.
     OnOff {
@@ -42,6 +46,9 @@ pub enum AppText {
         /// Whom a host sends to.
         #[serde(serialize_with = "reach_text")]
         reach: Reach,
+        /// How sizes are drawn.
+        #[serde(skip_serializing_if = "SizeDraw::is_independent")]
+        draw: SizeDraw,
         /// Load within a burst, of what and counted as `load`.
         burst_load: f64,
         /// Flows of a burst.
@@ -131,7 +138,7 @@ impl AppText {
     /// Sizes of flows and load, if the app states both.
     pub fn open_loop(&self) -> Option<OpenLoop<'_>> {
         match self {
-            Self::Poisson { sizes, load, reach } | Self::OnOff { sizes, load, reach, .. } => {
+            Self::Poisson { sizes, load, reach, .. } | Self::OnOff { sizes, load, reach, .. } => {
                 Some(OpenLoop { sizes, load: *load, reach: *reach })
             }
             _ => None,
@@ -307,16 +314,31 @@ pub enum ListText {
     Inline(#[serde(serialize_with = "inline")] Vec<Row>),
 }
 
-impl ListText {
-    /// The files that `path` stands for, by seed.
-    pub fn files<'p>(path: &'p str, sources: &Sources) -> impl Iterator<Item = Cow<'p, str>> + use<'p> {
-        let seeds = if matches!(of_seed(path, 1), Cow::Borrowed(_)) { 1 } else { sources.seeds() };
-        (1..=seeds).map(move |seed| of_seed(path, seed))
+/// How the keys of an app are read.
+type ReadApp = fn(&mut Reader<'_>, &mut Sources) -> Result<AppText, InputError>;
+
+/// What a group keeps of a base with another app, besides the keys of all groups.
+pub(super) const fn app_rule(all: &'static [&'static str]) -> Replace {
+    Replace::Kind {
+        tag: "app",
+        default: None,
+        own: Own::AllBut(all),
+        shared: &[
+            (&["poisson", "on_off"], &["sizes", "load", "reach"]),
+            (&["incast", "permutation", "long_lived"], &["size"]),
+            (&["incast", "permutation", "long_lived", "ring"], &["start", "jitter"]),
+        ],
     }
 }
 
-/// How the keys of an app are read.
-type ReadApp = fn(&mut Reader<'_>, &mut Sources) -> Result<AppText, InputError>;
+/// A load is stated, or that of another group and perhaps a part of it.
+pub(super) const LOAD_MERGE: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"])]);
+
+/// What pairs keep of a base with another rule.
+pub(super) const PAIRS_MERGE: Merge = Merge::of(&[
+    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: &[] },
+    LIKE,
+]);
 
 /// The apps, each with how its keys are read.
 const APPS: [(&str, ReadApp); 11] = [
@@ -333,6 +355,17 @@ const APPS: [(&str, ReadApp); 11] = [
     ("flows", flows),
 ];
 
+/// The apps that send: all but the first.
+pub(super) const SENDING: [&str; APPS.len() - 1] = {
+    let mut names = [""; APPS.len() - 1];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = APPS[i + 1].0;
+        i += 1;
+    }
+    names
+};
+
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     keys.need("app", "app = \"poisson\"")?.word(&APPS)?(keys, sources)
@@ -345,18 +378,19 @@ fn long_lived(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 
 fn poisson(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let (sizes, load, reach) = open_loop(keys, sources)?;
-    Ok(AppText::Poisson { sizes, load, reach })
+    Ok(AppText::Poisson { sizes, load, reach, draw: draw(keys)? })
 }
 
 fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let (sizes, load, reach) = open_loop(keys, sources)?;
+    let draw = draw(keys)?;
     let burst_load = keys.need("burst_load", "burst_load = 1.4")?.any_number()?;
     let flows = keys.take("burst_flows").map_or(Ok(4), |f| f.integer(1, u64::from(MAX_BURST)))?;
     let per =
         keys.word_or("per", &[("pair", Bursts::PerPair), ("host", Bursts::PerHost)], Bursts::PerPair)?;
     let readings = [("bursts", Reading::Bursts), ("compat_yaps", Reading::CompatYaps)];
     let reading = keys.word_or("reading", &readings, Reading::Bursts)?;
-    Ok(AppText::OnOff { sizes, load, reach, burst_load, burst_flows: flows as u32, per, reading })
+    Ok(AppText::OnOff { sizes, load, reach, draw, burst_load, burst_flows: flows as u32, per, reading })
 }
 
 /// `sizes`, `load` and `reach`.
@@ -367,6 +401,12 @@ fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, Loa
     let reaches = [("any_host", Reach::AnyHost), ("other_racks", Reach::OtherRacks)];
     let reach = keys.word_or("reach", &reaches, Reach::AnyHost)?;
     Ok((sizes, load, reach))
+}
+
+/// How sizes are drawn.
+fn draw(keys: &mut Reader<'_>) -> Result<SizeDraw, InputError> {
+    let draws = [("independent", SizeDraw::Independent), ("strata", SizeDraw::Strata)];
+    keys.word_or("draw", &draws, SizeDraw::default())
 }
 
 pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
@@ -415,11 +455,16 @@ const AFTER_DELAY: Span = Span::from_us(1);
 
 fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let list = list(&keys.need("list", "list = \"flows.csv\"")?, sources)?;
+    let has_waits = |path: &Cow<'_, str>| {
+        let list = flow_list::Reader::new(sources.known(path).as_bytes(), path, 1);
+        list.is_ok_and(|list| list.has_waits())
+    };
     let waits = match &list {
-        ListText::Path(path) => ListText::files(path, sources).any(|path| {
-            let list = flow_list::Reader::new(sources.known(&path).as_bytes(), &path, 1);
-            list.is_ok_and(|list| list.has_waits())
-        }),
+        ListText::Path(path) => {
+            let paths = sources.paths(path);
+            // Of no list it is not known, where the seeds are not.
+            paths.is_empty() || paths.iter().any(has_waits)
+        }
         ListText::Inline(_) => false,
     };
     let after_delay = match keys.take("after_delay") {

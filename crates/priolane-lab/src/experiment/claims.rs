@@ -4,22 +4,35 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Map, Value as Json};
 
+use super::Seeds;
 use super::evaluation::{Names, points, text};
 use crate::source::{Field, InputError};
 
-/// `[[claim]]`: a statement of a paper and how it is tested.
+/// `[[claim]]`: a statement about the results and how it is tested.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
     /// Where the paper says it.
     pub section: String,
     /// What it says, in our words.
     pub says: String,
+    /// Who says it.
+    pub source: Source,
     /// The points it is restricted to: swept key and value.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub at: Map<String, Json>,
     /// How it is tested.
     #[serde(flatten)]
     pub test: Test,
+}
+
+/// Whose statement a claim is: the two are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The paper's; the default where the experiment names a paper.
+    Paper,
+    /// Ours: a check, a reading or a number of our own; the default where the experiment names no paper.
+    Ours,
 }
 
 /// How a claim is tested. Metrics are `quantity.class.scheme`.
@@ -35,10 +48,13 @@ pub enum Test {
         /// The band.
         within: f64,
     },
-    /// A metric is beyond a bound.
+    /// A metric (or a ratio of two) is beyond a bound, or between two.
     Bound {
         /// The metric.
-        of: String,
+        of: MetricAt,
+        /// What it is divided by.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        over: Option<MetricAt>,
         /// It is above this.
         #[serde(skip_serializing_if = "Option::is_none")]
         above: Option<f64>,
@@ -74,7 +90,7 @@ pub enum Test {
         /// The swept key.
         along: String,
         /// Which way.
-        goes: Direction,
+        goes: Way,
     },
 }
 
@@ -122,8 +138,10 @@ impl Test {
     pub fn metrics_at(&self) -> Vec<&MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
-            Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).collect(),
-            Self::Bound { .. } | Self::Agree { .. } | Self::Trend { .. } => Vec::new(),
+            Self::Ratio { of, over, .. } | Self::Bound { of, over, .. } => {
+                std::iter::once(of).chain(over).collect()
+            }
+            Self::Agree { .. } | Self::Trend { .. } => Vec::new(),
         }
     }
 }
@@ -131,18 +149,19 @@ impl Test {
 /// Which way a trend goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Direction {
+pub enum Way {
     /// It grows.
     Up,
     /// It shrinks.
     Down,
 }
 
-/// Reads one `[[claim]]`.
-pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, InputError> {
+/// Reads one `[[claim]]`; `paper` is the one that the experiment names.
+pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -> Result<Claim, InputError> {
     let mut keys = field.table()?;
     let section = text(keys.need("section", "section = \"§V-B\"")?)?;
     let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
+    let source = source(keys.take("source").as_ref(), paper)?;
     let at = points(keys.take("at"))?;
     let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
@@ -163,7 +182,19 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>) -> Result<Claim, Input
         return Err(field.error("within belongs to equal", "leave it out, or put it into ratio"));
     }
     keys.finish()?;
-    Ok(Claim { section, says, at, test })
+    Ok(Claim { section, says, source, at, test })
+}
+
+fn source(field: Option<&Field<'_>>, paper: Option<&str>) -> Result<Source, InputError> {
+    let default = if paper.is_some() { Source::Paper } else { Source::Ours };
+    let Some(field) = field else { return Ok(default) };
+    match field.word(&[("paper", Source::Paper), ("ours", Source::Ours)])? {
+        Source::Paper if paper.is_none() => {
+            Err(field
+                .error("the experiment names no paper", "source = \"ours\", or paper = \"...\" at the top"))
+        }
+        source => Ok(source),
+    }
 }
 
 /// `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
@@ -181,14 +212,20 @@ fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Re
 
 fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"gain.all.pias\"")?)?;
+    let of = names.at_point(&keys.need("of", "of = \"gain.all.pias\"")?)?;
+    let over = keys.take("over").map(|f| names.at_point(&f)).transpose()?;
     let above = keys.take("above").map(|f| f.any_number()).transpose()?;
     let below = keys.take("below").map(|f| f.any_number()).transpose()?;
     if above.is_none() && below.is_none() {
         return Err(field.error("no bound is stated", "above = 1.0 or below = 1.0"));
     }
+    if let (Some(low), Some(high)) = (above, below)
+        && low >= high
+    {
+        return Err(field.error("no value is above the one and below the other", "above = 1.0, below = 2.0"));
+    }
     keys.finish()?;
-    Ok(Test::Bound { of, above, below })
+    Ok(Test::Bound { of, over, above, below })
 }
 
 fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
@@ -209,8 +246,9 @@ fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     if values.iter().any(|&number| number <= 0.0) {
         return Err(numbers.error("a number is not above zero", "positive numbers in the metric's own unit"));
     }
-    if values.len() < names.seeds as usize {
-        let what = format!("{} numbers for {} seeds", values.len(), names.seeds);
+    let seeds = names.seeds.map_or(Vec::new(), Seeds::list);
+    if let Some(seed) = seeds.into_iter().find(|&seed| seed > values.len() as u64) {
+        let what = format!("there is no number for seed {seed}: these are for seeds 1 to {}", values.len());
         return Err(numbers.error(what, "a number for each seed, seed 1 first"));
     }
     let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
@@ -222,8 +260,7 @@ fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
     let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
     let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
-    let goes =
-        keys.need("goes", "goes = \"up\"")?.word(&[("up", Direction::Up), ("down", Direction::Down)])?;
+    let goes = keys.need("goes", "goes = \"up\"")?.word(&[("up", Way::Up), ("down", Way::Down)])?;
     keys.finish()?;
     Ok(Test::Trend { of, along, goes })
 }

@@ -11,7 +11,9 @@ use serde::ser::Serializer;
 use super::app::{AppText, ListText};
 use super::{Experiment, Group};
 use crate::quantity::{as_text, show_span};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, Form, InputError, Merge, Reader, Replace};
+
+use super::group::LIKE;
 
 /// The rule for the deadlines of a group's flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -169,8 +171,8 @@ impl Experiment {
             (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,
             (Some(Deadline::Drawn(_)), _) => Coverage::Some,
             (None, AppText::Flows { list: ListText::Path(path), .. })
-                if ListText::files(path, &self.sources).any(|path| {
-                    let head = self.sources.known(&path).lines().next();
+                if self.sources.paths(path).iter().any(|path| {
+                    let head = self.sources.known(path).lines().next();
                     head.is_some_and(|head| head.contains("deadline_ns"))
                 }) =>
             {
@@ -189,6 +191,15 @@ impl Experiment {
 }
 
 const FIX: &str = "deadline = \"2ms\", [{ share = 0.5, within = \"2ms\" }, { share = 0.5 }], { mean = \"1ms\" } or { rate = \"5Gbps\" }";
+
+/// A mean, or a rate.
+pub(super) const MERGE: Merge = Merge::of(&[
+    Replace::OneOf(&[
+        Form { by: &["mean", "at_least_alone"], with: &[] },
+        Form { by: &["rate", "split", "at_least"], with: &[] },
+    ]),
+    LIKE,
+]);
 
 /// Reads the key of a group whose app is `app`.
 pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadline>, InputError> {

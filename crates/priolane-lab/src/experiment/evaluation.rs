@@ -1,16 +1,19 @@
-//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the
-//! size classes, by which its summary is broken down.
+//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the size classes, by which its summary
+//! is broken down, and the denominator of slowdowns.
 
+use std::collections::HashSet;
+
+use indexmap::{IndexMap, IndexSet};
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::price::Cos;
 use priolane_core::units::Span;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::{Group, service};
+use super::{Seeds, service};
 use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader, nearest};
+use crate::source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
 use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
@@ -44,11 +47,14 @@ pub struct Effective {
 
 /// The denominator of slowdowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Slowdown {
     /// Completion time alone in the network at line rate, without a handshake.
     #[default]
     Bare,
+    /// The same after a request and a token, data at the part of the line that tokens leave (TOP, footnote 1;
+    /// docs/assumptions.md#slowdown-handshake). The same for all schemes.
+    WithHandshake,
 }
 
 /// A range of flow sizes, of some groups or a class of service or all; at least a bound or one of these is there.
@@ -153,74 +159,124 @@ pub enum PanelKind {
     Cdf,
 }
 
-/// Names that metrics may use.
+/// Names that metrics, figures and claims may use; those that could not be read are `None`, and any is taken for right.
 pub(super) struct Names<'a> {
-    pub(super) schemes: &'a [String],
-    pub(super) metrics: &'a Metrics,
-    pub(super) admission_every: Option<Span>,
-    pub(super) seeds: u32,
+    /// The seeds that are run.
+    pub(super) seeds: Option<&'a Seeds>,
+    schemes: Option<IndexSet<&'a str>>,
+    groups: Option<IndexSet<&'a str>>,
+    /// Whether there is a baseline and a bottleneck.
+    metrics: Option<&'a Metrics>,
+    classes: IndexMap<&'a str, &'a SizeClass>,
+    admission_every: Option<Span>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(
+        schemes: Option<&'a [String]>,
+        groups: Option<IndexSet<&'a str>>,
+        seeds: Option<&'a Seeds>,
+    ) -> Self {
+        let schemes = schemes.map(|names| names.iter().map(String::as_str).collect());
+        Self { seeds, schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
+    }
+
+    /// Takes note of what was read of `[metrics]`, and of how often probabilities are kept.
+    pub(super) fn learn(&mut self, metrics: Option<&'a Metrics>, admission_every: Option<Span>) {
+        let classes = metrics.map_or(&[][..], |metrics| &metrics.classes);
+        self.classes = classes.iter().map(|(name, class)| (name.as_str(), class)).collect();
+        (self.metrics, self.admission_every) = (metrics, admission_every);
+    }
+
+    fn group(&self, field: &Field<'_>) -> Result<String, InputError> {
+        known_name(field, self.groups.as_ref())
+    }
+}
+
+/// The name that `field` states, if it is one of `names`.
+fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<String, InputError> {
+    let name = field.text()?;
+    match names {
+        Some(names) if !names.contains(name) => {
+            let known: Vec<&str> = names.iter().copied().collect();
+            Err(field.no_such(name, &known))
+        }
+        _ => Ok(name.to_owned()),
+    }
 }
 
 fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Result<S::Ok, S::Error> {
     s.collect_map(classes.iter().map(|(name, class)| (name, class)))
 }
 
+/// Bounds of a class are inclusive or not.
+pub(super) const MERGE: Merge = Merge {
+    rules: &[],
+    inner: &[("classes", &Merge { rules: &[], inner: &[], each: Some(&CLASS_MERGE) })],
+    each: None,
+};
+
+const CLASS_MERGE: Merge = Merge::of(&[
+    Replace::OneOf(&[Form { by: &["below"], with: &[] }, Form { by: &["to"], with: &[] }]),
+    Replace::OneOf(&[Form { by: &["above"], with: &[] }, Form { by: &["from"], with: &[] }]),
+]);
+
 /// Reads `[metrics]`.
-pub(super) fn metrics(
-    field: &Field<'_>,
-    schemes: &[String],
-    groups: &[Group],
-) -> Result<Metrics, InputError> {
+///
+/// # Errors
+/// All its mistakes.
+pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, InputError> {
     let mut keys = field.table()?;
-    let baseline = match keys.take("baseline") {
-        None => None,
-        Some(field) => {
-            let name = field.text()?;
-            if !schemes.iter().any(|s| s == name) {
-                let known: Vec<&str> = schemes.iter().map(String::as_str).collect();
-                return Err(field.no_such(name, &known));
-            }
-            Some(name.to_owned())
-        }
-    };
-    if let Some(field) = keys.take("slowdown") {
-        field.word(&[("bare", ())])?;
-    }
-    let effective = keys.take("effective").map(|f| effective(&f, groups)).transpose()?;
-    let port = keys.take("port").map(text).transpose()?;
-    let mut classes = Vec::new();
-    let classes_field = keys.take("classes");
-    let all = classes_field.map_or(Ok(Vec::new()), |f| f.entries())?;
-    for &(name, ref field) in &all {
+    let mut found = Mistakes::new(&field.origin().file);
+    let baseline = keys.take("baseline").map(|field| known_name(&field, names.schemes.as_ref()));
+    let baseline = found.keep(baseline.transpose());
+    let kinds = [("bare", Slowdown::Bare), ("with_handshake", Slowdown::WithHandshake)];
+    let slowdown = found.keep(keys.take("slowdown").map_or(Ok(Slowdown::Bare), |field| field.word(&kinds)));
+    let effective = found.keep(keys.take("effective").map(|f| effective(&f, names)).transpose());
+    let port = found.keep(keys.take("port").map(text).transpose());
+    let all = found.keep(keys.take("classes").map_or(Ok(Vec::new()), |f| f.entries())).unwrap_or_default();
+    let known: HashSet<&str> = all.iter().map(|(name, _)| *name).collect();
+    let classes = found.each(&all, |&(name, ref field)| {
         if name == "all" || name.contains('.') || name.starts_with("flow") {
-            return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
+            let fix = "a name without `.`, not `all` and not `flow...`";
+            return Err(field.error("this name is taken", fix));
         }
-        classes.push((name.to_owned(), size_class(field, groups)?));
-        let over = field.table().ok().and_then(|mut keys| keys.take("over"));
-        over.iter().try_for_each(|field| match field.text()? {
-            "all" => Ok(()),
-            of if of != name && all.iter().any(|(other, _)| *other == of) => Ok(()),
-            of => Err(field.error(format!("there is no other class {of:?}"), "a class of [metrics], or all")),
-        })?;
-    }
-    keys.finish()?;
-    Ok(Metrics { baseline, slowdown: Slowdown::Bare, effective, port, classes })
+        let class = size_class(field, names)?;
+        match class.over.as_deref() {
+            Some(of) if of != "all" && (of == name || !known.contains(of)) => {
+                let over = field.inner("over").unwrap_or_else(|| field.clone());
+                Err(over.error(format!("there is no other class {of:?}"), "a class of [metrics], or all"))
+            }
+            _ => Ok((name.to_owned(), class)),
+        }
+    });
+    found.keep(keys.finish());
+    let metrics = (|| {
+        Some(Metrics {
+            baseline: baseline?,
+            slowdown: slowdown?,
+            effective: effective?,
+            port: port?,
+            classes,
+        })
+    })();
+    found.done(metrics)
 }
 
-fn effective(field: &Field<'_>, groups: &[Group]) -> Result<Effective, InputError> {
+fn effective(field: &Field<'_>, names: &Names<'_>) -> Result<Effective, InputError> {
     let mut keys = field.table()?;
-    let to = group(&keys.need("to", "to = \"sink\"")?, groups)?;
+    let to = names.group(&keys.need("to", "to = \"sink\"")?)?;
     let every = keys.need("every", "every = \"100us\"")?.positive_span()?;
     keys.finish()?;
     Ok(Effective { to, every })
 }
 
-fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputError> {
+fn size_class(field: &Field<'_>, names: &Names<'_>) -> Result<SizeClass, InputError> {
     let mut keys = field.table()?;
     let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
     let (below, above) = (bound("below")?, bound("above")?);
     let (from, to) = (bound("from")?, bound("to")?);
-    let group = keys.take("group").map_or(Ok(Vec::new()), |f| some_groups(&f, groups))?;
+    let group = keys.take("group").map_or(Ok(Vec::new()), |f| some_groups(&f, names))?;
     let cos = keys.take("cos").map(|f| service::cos(&f)).transpose()?;
     let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
     let mut class = |key| keys.take(key).map(|f| Ok(f.integer(0, CLASSES as u64 - 1)? as Class)).transpose();
@@ -240,21 +296,12 @@ fn size_class(field: &Field<'_>, groups: &[Group]) -> Result<SizeClass, InputErr
 }
 
 /// A group's name, or a list of some.
-fn some_groups(field: &Field<'_>, groups: &[Group]) -> Result<Vec<String>, InputError> {
-    let Ok(names) = field.list() else { return Ok(vec![group(field, groups)?]) };
-    if names.is_empty() {
+fn some_groups(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<String>, InputError> {
+    let Ok(items) = field.list() else { return Ok(vec![names.group(field)?]) };
+    if items.is_empty() {
         return Err(field.error("no group is named", "a group, or a list of groups"));
     }
-    names.iter().map(|name| group(name, groups)).collect()
-}
-
-fn group(field: &Field<'_>, groups: &[Group]) -> Result<String, InputError> {
-    let name = field.text()?;
-    if groups.iter().any(|group| group.name == name) {
-        return Ok(name.to_owned());
-    }
-    let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-    Err(field.no_such(name, &known))
+    items.iter().map(|item| names.group(item)).collect()
 }
 
 /// Reads one `[[panel]]`.
@@ -339,10 +386,11 @@ impl Names<'_> {
     }
 
     fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {
-        if self.schemes.iter().any(|s| s == name) {
+        let Some(names) = &self.schemes else { return Ok(()) };
+        if names.contains(name) {
             return Ok(());
         }
-        let known: Vec<&str> = self.schemes.iter().map(String::as_str).collect();
+        let known: Vec<&str> = names.iter().copied().collect();
         Err(field.no_such(name, &known))
     }
 
@@ -352,8 +400,8 @@ impl Names<'_> {
             let what = "probabilities are not kept over time";
             return Err(field.error(what, "admission_every = \"1ms\" at the top of the file"));
         }
-        match self.metrics.classes.iter().find(|(name, _)| name == class) {
-            Some((_, own)) if own.asked.is_some() => Ok(()),
+        match self.classes.get(class) {
+            Some(own) if own.asked.is_some() => Ok(()),
             _ => Err(field.error(
                 format!("{class:?} is no class that flows ask for"),
                 "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
@@ -389,8 +437,10 @@ impl Names<'_> {
                 Err(field.error("a port is shared by all classes", fix))
             };
         }
+        // Without [metrics] nothing is known of classes.
+        let Some(metrics) = self.metrics else { return Ok(()) };
         let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
-        if relative && self.metrics.baseline.is_none() {
+        if relative && metrics.baseline.is_none() {
             return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
         }
         if let Quantity::Settling(_) | Quantity::Keys(_) = known {
@@ -402,7 +452,7 @@ impl Names<'_> {
         if known == Quantity::Probability {
             return self.probability(field, class);
         }
-        if matches!(known, Quantity::Effective(_)) && self.metrics.effective.is_none() {
+        if matches!(known, Quantity::Effective(_)) && metrics.effective.is_none() {
             let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
             return Err(field.error("no bottleneck is declared", fix));
         }
@@ -414,8 +464,8 @@ impl Names<'_> {
             return Err(field.error("the optimum is that of all flows together", "utility.all"));
         }
         let relative = matches!(known, Quantity::FctRatio | Quantity::Rates(Rated::Ratio));
-        let own = self.metrics.classes.iter().find(|(name, _)| name == class);
-        if relative && own.is_some_and(|(_, own)| own.over.is_none()) {
+        let own = self.classes.get(class);
+        if relative && own.is_some_and(|own| own.over.is_none()) {
             let fix = format!("over = \"all\", or another class, in the class {class}");
             return Err(field.error(format!("{quantity} of {class:?} is relative to no class"), fix));
         }
@@ -423,8 +473,10 @@ impl Names<'_> {
             && class
                 .strip_prefix("flow")
                 .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-        let mut classes: Vec<&str> = vec!["all"];
-        classes.extend(self.metrics.classes.iter().map(|(name, _)| name.as_str()));
-        if flow || classes.contains(&class) { Ok(()) } else { Err(field.no_such(class, &classes)) }
+        if flow || class == "all" || own.is_some() {
+            return Ok(());
+        }
+        let classes: Vec<&str> = std::iter::once("all").chain(self.classes.keys().copied()).collect();
+        Err(field.no_such(class, &classes))
     }
 }

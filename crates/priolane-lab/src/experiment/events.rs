@@ -1,5 +1,6 @@
 //! `[[event]]`: what changes or fails while a run goes on.
 
+use indexmap::IndexMap;
 use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -7,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::sizes::{self, Sizes};
 use super::{Group, Sources, Timing};
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, Mistakes, Reader};
 
 /// Most events of an experiment.
 const MAX_EVENTS: usize = 1_000;
@@ -88,28 +89,35 @@ impl Timing {
     }
 }
 
+/// What events are about; `None` where that could not be read.
+pub(super) struct Context<'c> {
+    pub(super) time: Option<&'c Timing>,
+    /// By name; `None` for a group that could not be read.
+    pub(super) groups: Option<&'c IndexMap<String, Option<Group>>>,
+}
+
 /// Reads `[[event]]`, sorted by time; events of one instant stay in the order written.
 pub(super) fn read(
     field: &Field<'_>,
-    (time, groups): (&Timing, &[Group]),
+    context: &Context<'_>,
     sources: &mut Sources,
 ) -> Result<Vec<Event>, InputError> {
     let items = field.filled_list()?;
     if items.len() > MAX_EVENTS {
         return Err(field.error(format!("{} events", items.len()), format!("at most {MAX_EVENTS}")));
     }
-    let mut events = Vec::new();
-    for item in items {
+    let mut found = Mistakes::new(&field.origin().file);
+    let mut events = found.each(items, |item| {
         let mut keys = item.table()?;
         let at_field = keys.need("at", "at = \"20ms\"")?;
         let at = at_field.span()?;
         let event = match (keys.take("set"), keys.take("fail")) {
             (Some(set), None) => {
-                before(&at_field, at, time.last_start().unwrap_or(time.end()))?;
-                Event::Set(SetEvent { at, set: changes(&set, groups, sources)? })
+                before(&at_field, at, context.time.map(|time| time.last_start().unwrap_or(time.end())))?;
+                Event::Set(SetEvent { at, set: changes(&set, context, sources)? })
             }
             (None, Some(fail)) => {
-                before(&at_field, at, time.end())?;
+                before(&at_field, at, context.time.map(Timing::end))?;
                 Event::Fail(failure(at, &fail, &mut keys)?)
             }
             (None, None) => {
@@ -121,16 +129,15 @@ pub(super) fn read(
             }
         };
         keys.finish()?;
-        events.push(event);
-    }
+        Ok(event)
+    });
+    found.finish()?;
     events.sort_by_key(Event::at);
     Ok(events)
 }
 
-fn before(field: &Field<'_>, at: Span, end: Span) -> Result<(), InputError> {
-    if at < end {
-        return Ok(());
-    }
+fn before(field: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputError> {
+    let Some(end) = end.filter(|&end| at >= end) else { return Ok(()) };
     let what =
         if end == Span::ZERO { "the run has no time" } else { "the event is after the end of the run" };
     Err(field.error(what, "an instant before the end that `time` states"))
@@ -146,19 +153,23 @@ fn failure(at: Span, fail: &Field<'_>, keys: &mut Reader<'_>) -> Result<FailEven
     Ok(FailEvent { at, fail: fail.text()?.to_owned(), until, reconvergence })
 }
 
-fn changes(field: &Field<'_>, groups: &[Group], sources: &mut Sources) -> Result<Vec<Setting>, InputError> {
+fn changes(
+    field: &Field<'_>,
+    context: &Context<'_>,
+    sources: &mut Sources,
+) -> Result<Vec<Setting>, InputError> {
     let entries = field.entries()?;
     if entries.is_empty() {
         return Err(field.error("nothing is set", "set = { \"group.all.load.value\" = 0.8 }"));
     }
-    let one = |(key, value): (&str, Field<'_>)| setting(key, &value, groups, sources);
+    let one = |(key, value): (&str, Field<'_>)| setting(key, &value, context, sources);
     entries.into_iter().map(one).collect()
 }
 
 fn setting(
     key: &str,
     value: &Field<'_>,
-    groups: &[Group],
+    context: &Context<'_>,
     sources: &mut Sources,
 ) -> Result<Setting, InputError> {
     let fix = "group.NAME.load.value or group.NAME.sizes, of a group whose app is poisson or on_off";
@@ -168,11 +179,12 @@ fn setting(
         ["group", name, rest @ ..] => (*name, rest),
         _ => return cannot(format!("{key:?} cannot change while a run goes on")),
     };
-    let Some(group) = groups.iter().find(|group| group.name == name) else {
-        return cannot(format!("there is no group {name:?}"));
-    };
-    if group.app.open_loop().is_none() {
-        return cannot(format!("group {name:?} offers no load that could change"));
+    match context.groups.map(|groups| groups.get(name)) {
+        Some(None) => return cannot(format!("there is no group {name:?}")),
+        Some(Some(Some(group))) if group.app.open_loop().is_none() => {
+            return cannot(format!("group {name:?} offers no load that could change"));
+        }
+        _ => {}
     }
     let new = match rest {
         ["load", "value"] => NewValue::Load(super::app::load_value(value)?),

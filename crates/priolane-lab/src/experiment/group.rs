@@ -11,7 +11,7 @@ use super::deadlines::{self, Deadline};
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 use crate::quantity::as_text;
-use crate::source::{Field, InputError};
+use crate::source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace};
 
 /// A group of hosts and its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,6 +76,23 @@ pub enum Target {
     Group(String),
 }
 
+impl Group {
+    /// A group that only receives.
+    fn receiving(name: &str, hosts: HostSet) -> Self {
+        Self {
+            name: name.to_owned(),
+            hosts,
+            to: Target::Nobody,
+            app: AppText::Nothing,
+            class: None,
+            service: Service::default(),
+            deadline: None,
+            on_downgrade: OnDowngrade::Ignore,
+            active: None,
+        }
+    }
+}
+
 impl Target {
     fn is_nobody(&self) -> bool {
         *self == Self::Nobody
@@ -120,61 +137,140 @@ impl HostSet {
     }
 }
 
-/// Reads one `[[group]]`.
-pub(super) fn group(field: &Field<'_>, sources: &mut Sources) -> Result<Group, InputError> {
-    let mut keys = field.table()?;
-    let name_field = keys.need("name", "name = \"all\"")?;
+/// A key that is like another group's: what stood there before goes.
+pub(super) const LIKE: Replace = Replace::Replaces("like");
+
+/// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
+const SENDING: &[&str] = &[
+    "to",
+    "class",
+    "deadline",
+    "on_downgrade",
+    "active",
+    "mix",
+    "cos",
+    "theta",
+    "w",
+    "plan",
+    "split",
+    "resplit",
+];
+
+/// What is an alternative of what in a group.
+pub(super) const MERGE: Merge = Merge {
+    rules: &[
+        app::app_rule(&[
+            "name",
+            "scheme",
+            "tiers",
+            "hosts",
+            "to",
+            "class",
+            "deadline",
+            "on_downgrade",
+            "active",
+            "mix",
+            "cos",
+            "theta",
+            "w",
+            "plan",
+            "split",
+            "resplit",
+        ]),
+        Replace::Kind {
+            tag: "app",
+            default: None,
+            own: Own::Only(SENDING),
+            shared: &[(&app::SENDING, SENDING)],
+        },
+        service::ONE_PAIR_OR_MIX,
+        service::SPLIT,
+        service::PLAN,
+        service::PAIR,
+    ],
+    inner: &[
+        ("load", &app::LOAD_MERGE),
+        ("pairs", &app::PAIRS_MERGE),
+        ("deadline", &deadlines::MERGE),
+        ("on_downgrade", &notices::MERGE),
+    ],
+    each: Some(&Merge::of(&[LIKE])),
+};
+
+/// Reads the name of one `[[group]]`; what is left is named after it: `group.all.load`, the form that sweeps and `--set`
+/// take.
+pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputError> {
+    let name_field = field.table()?.need("name", "name = \"all\"")?;
     let name = name_field.text()?.to_owned();
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !plain || name.len() > 40 || ["global", "local"].contains(&name.as_str()) {
         let fix = "1 to 40 letters, digits, `_` or `-`; not `global` or `local`";
         return Err(name_field.error("this is no name for a group", fix));
     }
-    // From here on, keys are named after the group: `group.all.load`, the form that sweeps and `--set` take.
     let renamed = Field::new(format!("group.{name}"), field.node());
-    let mut keys = renamed.table()?;
+    Ok((name, renamed))
+}
+
+/// Reads one `[[group]]`, called `name`.
+///
+/// # Errors
+/// All its mistakes; what depends on the app is not read where that is wrong.
+pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Result<Group, InputError> {
+    let mut keys = field.table()?;
+    let mut found = Mistakes::new(&field.origin().file);
     keys.take("name");
     for (key, what) in [("scheme", "schemes that differ by group"), ("tiers", "tiers")] {
         if let Some(field) = keys.take(key) {
-            return Err(field.error(format!("{what} are not supported in this version"), "leave the key out"));
+            let what = format!("{what} are not supported in this version");
+            found.add(field.error(what, "leave the key out"));
         }
     }
-    let hosts = hosts(&keys.need("hosts", "hosts = \"*\"")?)?;
-    if keys.take("app").is_some_and(|app| app.text().is_ok_and(|app| app == "none")) {
-        let (service, on_downgrade) = (Service::default(), OnDowngrade::Ignore);
-        let receives = Group {
-            name,
-            hosts,
-            to: Target::Nobody,
-            app: AppText::Nothing,
-            class: None,
-            service,
-            deadline: None,
-            on_downgrade,
-            active: None,
-        };
-        keys.finish()?;
-        return Ok(receives);
+    let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| hosts(&field)));
+    let app = found.keep(app::read(&mut keys, sources));
+    if app == Some(AppText::Nothing) {
+        found.keep(keys.finish());
+        let group = hosts.map(|hosts| Group::receiving(name, hosts));
+        return found.done(group);
     }
-    let to = match keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()? {
-        None => Target::All,
-        Some(text) if text == "*" => Target::All,
-        Some(text) => Target::Group(text),
+    let to = match found.keep(keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()) {
+        Some(Some(text)) if text != "*" => Target::Group(text),
+        _ => Target::All,
     };
-    let app = app::read(&mut keys, sources)?;
-    let class = match (keys.take("class"), &app) {
+    let class = app.as_ref().and_then(|app| found.keep(class(&mut keys, app)));
+    let deadline = app.as_ref().and_then(|app| found.keep(deadlines::read(&mut keys, app)));
+    let on_downgrade =
+        found.keep(keys.take("on_downgrade").map_or(Ok(OnDowngrade::Ignore), |f| notices::read(&f)));
+    let active = found.keep(keys.take("active").map(|field| active(&field)).transpose());
+    let service = found.keep(service::read(&mut keys));
+    // Which keys there are depends on what was read of the others.
+    if found.is_empty() {
+        found.keep(keys.finish());
+    }
+    let group = (|| {
+        Some(Group {
+            name: name.to_owned(),
+            hosts: hosts?,
+            to,
+            app: app?,
+            class: class?,
+            service: service?,
+            deadline: deadline?,
+            on_downgrade: on_downgrade?,
+            active: active?,
+        })
+    })();
+    found.done(group)
+}
+
+/// The class that the flows of an app ask for.
+fn class(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Class>, InputError> {
+    match (keys.take("class"), app) {
         (Some(field), AppText::Flows { .. }) => {
-            return Err(field.error("flows of a list have classes of their own", "the list's column `class`"));
+            Err(field.error("flows of a list have classes of their own", "the list's column `class`"))
         }
-        (None, AppText::Flows { .. }) => None,
-        (field, _) => Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class),
-    };
-    let deadline = deadlines::read(&mut keys, &app)?;
-    let on_downgrade = keys.take("on_downgrade").map_or(Ok(OnDowngrade::Ignore), |f| notices::read(&f))?;
-    let active = keys.take("active").map(|field| active(&field)).transpose()?;
-    let service = service::read(&mut keys)?;
-    keys.finish()?;
-    Ok(Group { name, hosts, to, app, class, service, deadline, on_downgrade, active })
+        (None, AppText::Flows { .. }) => Ok(None),
+        (field, _) => Ok(Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class)),
+    }
 }
 
 fn active(field: &Field<'_>) -> Result<Active, InputError> {

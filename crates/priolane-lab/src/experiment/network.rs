@@ -11,7 +11,7 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::Sources;
 use crate::quantity::{as_text, show_bytes};
-use crate::source::{Field, InputError, Reader, SIZE_LIMIT};
+use crate::source::{Field, InputError, Merge, Own, Reader, Replace, SIZE_LIMIT};
 
 /// The network, as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -271,6 +271,18 @@ fn file(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Shape, InputErro
     sources.read(&path, path.text()?, SIZE_LIMIT)?;
     Ok(Shape::File { path: path.text()?.to_owned() })
 }
+
+/// What a network keeps of a base of another kind.
+pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
+    tag: "kind",
+    default: None,
+    own: Own::AllBut(&["paths"]),
+    shared: &[
+        (&["leaf_spine", "fat_tree", "three_tier", "dumbbell", "single_switch"], &["host_link"]),
+        (&["leaf_spine", "fat_tree"], &["fabric_link"]),
+        (&["leaf_spine", "three_tier"], &["hosts_per_leaf"]),
+    ],
+}]);
 
 /// Reads `[topology]`.
 pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {

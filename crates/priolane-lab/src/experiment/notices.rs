@@ -5,8 +5,9 @@ use priolane_core::units::Span;
 use priolane_sim::scenario;
 use serde::Serialize;
 
+use super::group::LIKE;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, ReadKeys, Reader};
+use crate::source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// What the applications of a group do about a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
@@ -59,6 +60,9 @@ impl OnDowngrade {
         }
     }
 }
+
+pub(super) const MERGE: Merge =
+    Merge::of(&[Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: &[] }, LIKE]);
 
 /// Reads `on_downgrade = "defer"` or `{ kind = "defer", by = "100us", times = 1 }`.
 pub(super) fn read(field: &Field<'_>) -> Result<OnDowngrade, InputError> {

@@ -3,7 +3,10 @@
 //! A segment that follows a list names the item whose `name` it is (`group.all.load.value`). A segment with a
 //! dot in it is quoted (`scheme.dctcp.port.ecn.at."2.5Gbps"`).
 
-use crate::source::{InputError, Node, Origin, Table, Value};
+use std::collections::HashSet;
+
+use super::{MERGE, group};
+use crate::source::{InputError, Merge, Mistakes, Node, Origin, Table, Value};
 
 /// The segments of a dotted key; `None` if there is an empty one or a quote without end.
 pub fn segments(key: &str) -> Option<Vec<String>> {
@@ -28,48 +31,99 @@ pub fn segments(key: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Lays `node` over what stands at the dotted `key`; tables merge, anything else replaces.
+/// Lays `node` over what stands at the dotted `key`: tables merge, anything else replaces, and alternatives of what is
+/// stated go.
 pub fn set(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     let path = segments(key).ok_or_else(|| {
         node.origin.error(key, "this is no dotted key", "a key such as group.all.load.value")
     })?;
-    let (last, parents) = path.split_last().expect("invariant: a key has at least one segment");
-    let mut table = root;
+    lay(root, &MERGE, Change { path: &path, key, node })
+}
+
+/// Lays each value over what stands at its key.
+///
+/// # Errors
+/// All those of [`set`].
+pub fn set_all<'n>(
+    root: &mut Table,
+    all: impl IntoIterator<Item = (&'n str, &'n Node)>,
+) -> Result<(), InputError> {
+    let all = in_order(all);
+    let mut found = Mistakes::new(all.first().map_or("", |(_, node)| &node.origin.file));
+    found.each(all, |(key, node)| set(root, key, node));
+    found.finish()
+}
+
+/// Those keys first that decide which other keys there are: what is stated together does not depend on its order.
+pub fn in_order<'n>(all: impl IntoIterator<Item = (&'n str, &'n Node)>) -> Vec<(&'n str, &'n Node)> {
+    let (mut first, then): (Vec<_>, Vec<_>) = all.into_iter().partition(|(key, _)| decides(key));
+    first.extend(then);
+    first
+}
+
+/// Whether stating `key` may remove others.
+fn decides(key: &str) -> bool {
+    let path = segments(key).unwrap_or_default();
+    let Some((last, parents)) = path.split_last() else { return false };
+    let mut merge = &MERGE;
     let mut parents = parents.iter();
     while let Some(segment) = parents.next() {
-        if table.get(segment).is_none() {
-            let empty = Value::Table(Table::default());
-            table.set(segment, Node { origin: node.origin.clone(), value: empty });
+        merge = merge.under(segment);
+        if segment == "group" {
+            parents.next();
         }
-        let here = table.get_mut(segment).expect("invariant: set just above");
-        table = match &mut here.value {
-            Value::Table(inner) => inner,
-            Value::List(items) => {
-                let Some(name) = parents.next() else {
-                    // The key ends with an item's name: `group.all`.
-                    let item = items.iter_mut().find(|item| is_named(item, last));
-                    return item
-                        .map(|item| item.merge(node))
-                        .ok_or_else(|| no_item(node, key, segment, Some(last)));
-                };
-                let name = Some(name);
-                let item = name.and_then(|name| items.iter_mut().find(|item| is_named(item, name)));
-                match item.map(|item| &mut item.value) {
-                    Some(Value::Table(inner)) => inner,
-                    _ => return Err(no_item(node, key, segment, name)),
+    }
+    merge.decides(last)
+}
+
+/// What is laid over a tree, and where.
+#[derive(Clone, Copy)]
+struct Change<'c> {
+    /// The segments that are left.
+    path: &'c [String],
+    /// All of them as written, for messages.
+    key: &'c str,
+    node: &'c Node,
+}
+
+fn lay(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), InputError> {
+    let Change { path, key, node } = change;
+    let (segment, rest) = path.split_first().expect("invariant: a key has at least one segment");
+    let inner = merge.under(segment);
+    match table.get_mut(segment) {
+        Some(Node { value: Value::Table(here), .. }) if !rest.is_empty() => {
+            lay(here, inner, Change { path: rest, ..change })
+        }
+        Some(Node { value: Value::List(items), .. }) if !rest.is_empty() => {
+            let name = &rest[0];
+            let item = items.iter_mut().find(|item| is_named(item, name));
+            match (item, &rest[1..]) {
+                (Some(item), []) => {
+                    item.merge(node, inner);
+                    Ok(())
                 }
+                (Some(Node { value: Value::Table(here), .. }), rest) => {
+                    lay(here, inner, Change { path: rest, ..change })
+                }
+                _ => Err(no_item(node, key, segment, name)),
             }
-            other => {
-                let what = format!("`{segment}` is {}, so nothing can be set in it", other.kind());
-                return Err(node.origin.error(key, what, "the dotted key of a value of this file"));
-            }
-        };
+        }
+        Some(other) if !rest.is_empty() => {
+            let what = format!("`{segment}` is {}, so nothing can be set in it", other.value.kind());
+            Err(node.origin.error(key, what, "the dotted key of a value of this file"))
+        }
+        _ => {
+            let within = |node: Node, segment: &String| {
+                let origin = node.origin.clone();
+                let table = std::iter::once((segment.clone(), node)).collect();
+                Node { origin, value: Value::Table(table) }
+            };
+            let stated = rest.iter().rev().fold(node.clone(), within);
+            let alone: Table = std::iter::once((segment.clone(), stated)).collect();
+            table.merge(&alone, merge);
+            Ok(())
+        }
     }
-    match table.get_mut(last) {
-        Some(old) => old.merge(node),
-        None => table.set(last, node.clone()),
-    }
-    Ok(())
 }
 
 impl Axis {
@@ -86,11 +140,13 @@ impl Axis {
         let wanted_json = wanted.value.to_json();
         let labels: Vec<String> =
             self.values.iter().filter_map(label).map(|node| node.value.to_json().to_string()).collect();
-        self.values.retain(|value| label(value).is_some_and(|node| node.value.to_json() == wanted_json));
-        if self.values.is_empty() {
+        let is_wanted = |value: &&Node| label(value).is_some_and(|node| node.value.to_json() == wanted_json);
+        let kept: Vec<Node> = self.values.iter().filter(is_wanted).cloned().collect();
+        if kept.is_empty() {
             let what = format!("no point of the sweep has the label {wanted_json}");
             return Err(wanted.origin.error(&self.key, what, format!("one of {}", labels.join(", "))));
         }
+        self.values = kept;
         Ok(())
     }
 }
@@ -110,18 +166,14 @@ const LABEL: &str = "label";
 pub fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     match &node.value {
         Value::Table(together) if label(node).is_some() => {
-            let keys = together.entries().iter().filter(|(key, _)| key != LABEL);
-            keys.into_iter().try_for_each(|(key, node)| set(root, key, node))
+            set_all(root, together.entries().filter(|&(key, _)| key != LABEL))
         }
         _ => set(root, key, node),
     }
 }
 
-fn no_item(node: &Node, key: &str, list: &str, name: Option<&String>) -> InputError {
-    let what = match name {
-        Some(name) => format!("no `{list}` has the name {name:?}"),
-        None => format!("`{list}` is a list, and the key does not say which item"),
-    };
+fn no_item(node: &Node, key: &str, list: &str, name: &str) -> InputError {
+    let what = format!("no `{list}` has the name {name:?}");
     node.origin.error(key, what, format!("{list}.NAME.key, with a name that the file gives a {list}"))
 }
 
@@ -137,7 +189,7 @@ pub fn follow(root: &mut Table) -> Result<(), InputError> {
     let before = groups.clone();
     for group in groups {
         let Value::Table(group) = &mut group.value else { continue };
-        let keys: Vec<String> = group.entries().iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<String> = group.entries().map(|(key, _)| key.to_owned()).collect();
         for key in keys {
             let node = group.get_mut(&key).expect("invariant: one of its keys");
             liken(&key, node, &before)?;
@@ -164,8 +216,8 @@ fn liken(key: &str, node: &mut Node, groups: &[Node]) -> Result<(), InputError> 
         return Err(like.origin.error(&format!("group.{key}.like"), what, "the name of a group that does"));
     };
     let mut merged = theirs.clone();
-    if !own.entries().is_empty() {
-        merged.merge(node);
+    if !own.is_empty() {
+        merged.merge(node, group::MERGE.under(key));
     }
     *node = merged;
     Ok(())
@@ -224,9 +276,7 @@ pub fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputErr
             ));
         };
         if wanted == Some(name) {
-            for (key, value) in overrides.entries() {
-                set(root, key, value)?;
-            }
+            set_all(root, overrides.entries())?;
         }
     }
     Ok(())
@@ -245,19 +295,20 @@ pub struct Axis {
 pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
     let Some(node) = root.remove("sweep") else { return Ok(Vec::new()) };
     let mut axes = Vec::new();
+    let mut found = Mistakes::new(&node.origin.file);
     match &node.value {
-        Value::Table(table) => collect(table, "", &mut axes)?,
-        _ => {
-            return Err(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values"));
-        }
+        Value::Table(table) => collect(table, "", &mut axes, &mut found),
+        _ => found.add(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values")),
     }
-    for axis in &axes {
+    found.each(&axes, |axis| {
         sweepable(&axis.key, axis.values.first().map_or(&node.origin, |value| &value.origin))?;
         for value in axis.values.iter().filter(|value| label(value).is_some()) {
             let Value::Table(together) = &value.value else { continue };
-            together.entries().iter().try_for_each(|(key, node)| sweepable(key, &node.origin))?;
+            together.entries().try_for_each(|(key, node)| sweepable(key, &node.origin))?;
         }
-    }
+        Ok(())
+    });
+    found.finish()?;
     Ok(axes)
 }
 
@@ -274,41 +325,29 @@ fn sweepable(key: &str, origin: &Origin) -> Result<(), InputError> {
 const NOT_SWEPT: [&str; 10] =
     ["title", "paper", "figure", "quote", "assumptions", "schemes", "seeds", "metrics", "panel", "claim"];
 
-fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>) -> Result<(), InputError> {
+fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>, found: &mut Mistakes) {
     for (key, node) in table.entries() {
-        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let full = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        let wrong =
+            |node: &Node, what: &str, fix| node.origin.error(&format!("sweep.{full}"), what.to_owned(), fix);
         match &node.value {
-            Value::Table(inner) => collect(inner, &full, axes)?,
+            Value::Table(inner) => collect(inner, &full, axes, found),
             Value::List(values) if values.is_empty() => {
-                return Err(node.origin.error(
-                    &format!("sweep.{full}"),
-                    "the list is empty",
-                    "at least one value",
-                ));
+                found.add(wrong(node, "the list is empty", "at least one value"));
             }
             Value::List(values) => {
-                let same =
-                    values.iter().enumerate().find(|(i, v)| values[..*i].iter().any(|w| w.value == v.value));
-                if let Some((_, twice)) = same {
-                    return Err(twice.origin.error(
-                        &format!("sweep.{full}"),
-                        "a value is listed twice",
-                        "each value once",
-                    ));
+                let mut seen = HashSet::with_capacity(values.len());
+                match values.iter().find(|value| !seen.insert(value.value.to_json().to_string())) {
+                    Some(twice) => found.add(wrong(twice, "a value is listed twice", "each value once")),
+                    None => axes.push(Axis { key: full, values: values.clone() }),
                 }
-                axes.push(Axis { key: full, values: values.clone() });
             }
             other => {
                 let what = format!("this is {}", other.kind());
-                return Err(node.origin.error(
-                    &format!("sweep.{full}"),
-                    what,
-                    "a list of values in brackets",
-                ));
+                found.add(wrong(node, &what, "a list of values in brackets"));
             }
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use indexmap::IndexSet;
+
 use super::Sources;
-use crate::scheme::{self, SHIPPED, Scheme};
-use crate::source::{Field, InputError, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
+use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
+use crate::source::{Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
 
 /// A scheme of the experiment with the tree it was read from, for messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,30 +21,62 @@ pub struct Named {
     pub origin: Origin,
 }
 
+/// What could be read of the schemes of an experiment.
+pub(super) struct Listed {
+    /// The names listed; `None` where not all of them could be told.
+    pub(super) names: Option<Vec<String>>,
+    /// The schemes without mistakes.
+    pub(super) schemes: Vec<Named>,
+}
+
 /// Reads the schemes that `schemes` lists, each with its overrides.
-pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Vec<Named>, InputError> {
-    let list = keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]")?;
-    let inline = match keys.take("scheme") {
-        None => Vec::new(),
-        Some(field) => field.entries()?,
-    };
-    let mut all: Vec<Named> = Vec::new();
-    for item in list.filled_list()? {
-        let text = item.text()?;
-        let name = name_of(text);
-        if all.iter().any(|other| other.name == name) {
+pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> Listed {
+    let list = found.keep(keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]"));
+    let inline = keys.take("scheme");
+    let own = inline.as_ref().and_then(|field| found.keep(field.table().map(|_| field)));
+    let items = list.and_then(|list| found.keep(list.filled_list()));
+    let Some(items) = items else { return Listed { names: None, schemes: Vec::new() } };
+    let mut names: IndexSet<&str> = IndexSet::new();
+    let mut all_known = inline.is_none() == own.is_none();
+    let count = items.len();
+    let schemes = found.each(&items, |item| {
+        let name = item.text().and_then(|text| listed(item, text, own));
+        let (name, text) = name.inspect_err(|_| all_known = false)?;
+        if !names.insert(name) {
             return Err(item.error(format!("the scheme {name:?} is listed twice"), "each scheme once"));
         }
-        let own = inline.iter().find(|(key, _)| *key == name).map(|(_, field)| field);
-        all.push(one(&item, text, own, sources)?);
+        let own = own.and_then(|field| field.inner(name));
+        one(item, text, own.as_ref(), sources)
+    });
+    if !all_known || names.len() < count {
+        return Listed { names: None, schemes };
     }
-    match inline.iter().find(|(key, _)| !all.iter().any(|s| s.name == *key)) {
-        None => Ok(all),
-        Some((key, field)) => {
-            let names: Vec<&str> = all.iter().map(|s| s.name.as_str()).collect();
-            Err(field.no_such(key, &names))
-        }
+    let inline = own.map_or(Ok(Vec::new()), Field::entries);
+    let inline = found.keep(inline).unwrap_or_default();
+    let not_listed = inline.iter().filter(|(key, _)| !names.contains(key));
+    found.each(not_listed, |(key, field)| {
+        let names: Vec<&str> = names.iter().copied().collect();
+        Err::<(), _>(field.no_such(key, &names))
+    });
+    Listed { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes }
+}
+
+/// The name of an item of `schemes` and its text, if there may be such a scheme.
+fn listed<'a>(
+    item: &Field<'_>,
+    text: &'a str,
+    own: Option<&Field<'_>>,
+) -> Result<(&'a str, &'a str), InputError> {
+    let name = name_of(text);
+    if name.is_empty() || name.contains(['.', '"']) || name.len() > 60 {
+        return Err(
+            item.error("this is no name for a scheme", "a shipped scheme, or the path of a scheme file")
+        );
     }
+    let known = is_path(text)
+        || scheme::shipped_tree(text).is_some()
+        || own.is_some_and(|field| field.inner(name).is_some());
+    if known { Ok((name, text)) } else { Err(unknown(item, text)) }
 }
 
 /// The name of a scheme: that of a path is the file's without its ending.
@@ -61,11 +95,6 @@ fn one(
     sources: &mut Sources,
 ) -> Result<Named, InputError> {
     let name = name_of(text).to_owned();
-    if name.is_empty() || name.contains(['.', '"']) || name.len() > 60 {
-        return Err(
-            item.error("this is no name for a scheme", "a shipped scheme, or the path of a scheme file")
-        );
-    }
     let own_table = own.map(table).transpose()?;
     let base_name = own_table.and_then(|t| t.get("base"));
     let (mut tree, mut origin) = if is_path(text) {
@@ -83,7 +112,7 @@ fn one(
     if let Some(own_table) = own_table {
         let mut overrides = own_table.clone();
         overrides.remove("base");
-        tree.merge(&overrides);
+        tree.merge(&overrides, &scheme::MERGE);
         origin = own.map_or(origin, |field| field.origin().clone());
     }
     let scheme = scheme::read(&tree, &path, &origin)?;
@@ -111,6 +140,9 @@ fn shipped_origin(name: &str) -> Origin {
 }
 
 fn unknown(field: &Field<'_>, text: &str) -> InputError {
+    if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == text) {
+        return field.error(format!("the scheme {text:?} is now called {now:?}"), format!("{now:?}"));
+    }
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let mut error = field.no_such(text, &names);
     error.what = format!("there is no scheme {:?}", text.chars().take(60).collect::<String>());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use crate::quantity::{as_text, show_rate};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, Form, InputError, Own, Reader, Replace};
 
 /// Largest weight.
 const MAX_W: f64 = 1_000.0;
@@ -113,6 +113,25 @@ impl Service {
         drawn.or(self.mix.last()).map_or(self.pair.0, |portion| portion.pair.0)
     }
 }
+
+/// Which of a group's keys about its service exclude each other.
+pub(super) const ONE_PAIR_OR_MIX: Replace =
+    Replace::OneOf(&[Form { by: &["mix"], with: &[] }, Form { by: &["cos", "theta", "w"], with: &[] }]);
+
+/// A split is stated, or made anew.
+pub(super) const SPLIT: Replace =
+    Replace::OneOf(&[Form { by: &["split"], with: &[] }, Form { by: &["resplit"], with: &[] }]);
+
+/// What goes with who pays.
+pub(super) const PLAN: Replace = Replace::Kind {
+    tag: "plan",
+    default: Some("fbp"),
+    own: Own::Only(&["mix", "split", "resplit"]),
+    shared: &[],
+};
+
+/// The class of service follows from the pair.
+pub(super) const PAIR: Replace = Replace::Stated(&["theta", "w"], &["cos"]);
 
 /// Reads the keys of a group's service.
 pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::Seeds;
 use crate::source::{Field, InputError, read_text};
 
 /// What stands for the number of a seed in a path.
@@ -26,7 +27,7 @@ pub struct Sources {
     used: BTreeMap<String, Content>,
     /// Files that runs of one seed only read, by path.
     of_seed: BTreeMap<String, u64>,
-    seeds: u32,
+    seeds: Vec<u64>,
 }
 
 /// A file's text and its SHA-256.
@@ -48,14 +49,19 @@ impl Sources {
         Self { experiment: experiment.into(), base: base.to_owned(), ..Self::default() }
     }
 
-    /// The experiment has seeds 1 to `seeds`: for so many a path with `{seed}` stands.
-    pub fn expect_seeds(&mut self, seeds: u32) {
-        self.seeds = seeds;
+    /// The experiment has these seeds: a path with `{seed}` stands for a file for each of them.
+    pub fn expect_seeds(&mut self, seeds: &Seeds) {
+        self.seeds = seeds.list();
     }
 
-    /// Seeds of the experiment, from 1.
-    pub fn seeds(&self) -> u64 {
-        u64::from(self.seeds.max(1))
+    /// The paths that `path` stands for: with `{seed}` in it one for each seed, in order, else itself. None where the
+    /// seeds are not known.
+    pub fn paths<'p>(&self, path: &'p str) -> Vec<Cow<'p, str>> {
+        if path.contains(SEED) {
+            self.seeds.iter().map(|&seed| of_seed(path, seed)).collect()
+        } else {
+            vec![path.into()]
+        }
     }
 
     /// The name of the experiment file, for messages.
@@ -89,7 +95,7 @@ impl Sources {
         if !path.contains(SEED) {
             return self.read(field, path, limit).map(drop);
         }
-        for seed in 1..=self.seeds() {
+        for seed in self.seeds.clone() {
             let own = of_seed(path, seed);
             let shared = self.used.contains_key(&*own) && !self.of_seed.contains_key(&*own);
             self.read(field, &own, limit)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::service::{self, Pair};
 
 use crate::quantity::as_text;
-use crate::source::{Field, InputError};
+use crate::source::{Field, Form, InputError, Merge, Mistakes, Replace};
 
 /// What is warmed up, measured and drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -88,6 +88,12 @@ pub enum Change {
 /// The latest instant of a run that states none: an hour.
 const DEFAULT_LIMIT: Span = Span(3_600 * 1_000_000_000_000);
 
+/// A number of flows, or a window.
+pub(super) const MERGE: Merge = Merge::of(&[Replace::OneOf(&[
+    Form { by: &["flows"], with: &[] },
+    Form { by: &["warmup", "measure", "drain"], with: &[] },
+])]);
+
 /// Reads `time`.
 pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
     let mut keys = field.table()?;
@@ -122,8 +128,8 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
 
 /// Reads `[[control]]`, sorted by time.
 pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError> {
-    let mut all = Vec::new();
-    for item in field.list()? {
+    let mut found = Mistakes::new(&field.origin().file);
+    let mut all = found.each(field.list()?, |item| {
         let mut keys = item.table()?;
         let at = keys.need("at", "at = \"2ms\"")?.span()?;
         let whom = match (keys.take("flow"), keys.take("group")) {
@@ -143,8 +149,9 @@ pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError
             _ => return Err(item.error("no change is stated", "abort = true, class = N or pay = { w = 2 }")),
         };
         keys.finish()?;
-        all.push(ControlText { at, whom, change });
-    }
+        Ok(ControlText { at, whom, change })
+    });
+    found.finish()?;
     all.sort_by_key(|control| control.at);
     Ok(all)
 }

@@ -12,7 +12,7 @@ use priolane_sim::topology::text;
 
 use super::collect::MAX_HOSTS;
 use super::{Format, Imported, Network, Options, Report, SizeTable, Source, Start, read, read_topology};
-use crate::source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, read_text};
+use crate::source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
 use crate::workload::LATEST_START;
 use crate::workload::flow_list::{Extra, Writer};
 
@@ -111,23 +111,6 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     })?;
     files.keep()?;
     Ok(report)
-}
-
-fn open(path: &Path, shown: &str) -> Result<File, InputError> {
-    let unreadable = |error: io::Error| {
-        InputError::new(
-            shown,
-            None,
-            "",
-            format!("cannot be read: {error}"),
-            "the path of a readable text file",
-        )
-    };
-    let file = File::open(path).map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(InputError::new(shown, None, "", "this is no regular file", "the path of a text file"));
-    }
-    Ok(file)
 }
 
 fn network(path: &Path) -> Result<Network, InputError> {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const LEVEL: f64 = 0.95;
 
 /// The 97.5th percentile of the normal law.
-const Z: f64 = 1.959_963_984_540_054;
+pub const Z: f64 = 1.959_963_984_540_054;
 
 /// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent; `None` without flows.
 pub fn half_width(missed: u64, met: u64) -> Option<f64> {

@@ -4,6 +4,7 @@
 //! list, standard deviations are those of the population (divided by n): the flows measured are all there
 //! are. Unfinished flows enter no mean and no percentile; they are counted.
 
+pub mod bound;
 pub mod coflows;
 pub mod effective;
 pub mod interval;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{FlowRecord, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::{Payer, PerMille, SizeClass, jain, met, percentile, slowdown};
+use super::{Payer, PerMille, SizeClass, bound, jain, met, percentile, slowdown};
 use crate::results::rows::Source;
 
 /// What the measured flows of one size class add up to. Values are null where no flow has one.
@@ -34,6 +35,9 @@ pub struct Summary {
     /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
     #[serde(default)]
     pub mean_fct_acked_s: Option<f64>,
+    /// No scheme can give the flows that finished a mean completion time below this (see `metrics::bound`), in seconds.
+    #[serde(default)]
+    pub mean_fct_bound_s: Option<f64>,
     /// Mean slowdown.
     pub mean_slowdown: Option<f64>,
     /// Median slowdown.
@@ -70,18 +74,35 @@ pub struct Summary {
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
 pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> BTreeMap<String, Summary> {
-    let all = SizeClass::all();
-    let classes = std::iter::once(&all).chain(classes);
-    classes.map(|class| (class.name.clone(), Tally::of(source, outcome, class).summary())).collect()
+    let classes: Vec<SizeClass> = std::iter::once(SizeClass::all()).chain(classes.iter().cloned()).collect();
+    let bounds = bound::mean_fct(source, outcome, &classes);
+    let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
+        let summary = Tally::of(source, outcome, class).summary();
+        (class.name.clone(), Summary { mean_fct_bound_s, ..summary })
+    };
+    classes.iter().zip(bounds).map(summary).collect()
 }
 
 /// The summary of a single flow that took `fct`, or did not finish, and `acked` at its sender, and takes `bare` alone.
-pub fn summarize_flow(fct: Option<Span>, acked: Option<Span>, bare: Option<Span>) -> Summary {
+pub fn summarize_flow(
+    (fct, acked): (Option<Span>, Option<Span>),
+    bare: Option<Span>,
+    slowdown: Option<f64>,
+) -> Summary {
     let mut tally = Tally { flows: 1, ..Tally::default() };
     tally.fcts.extend(fct.map(|f| f.0));
     tally.acked.extend(acked.map(|f| f.0));
-    tally.slowdowns.extend(slowdown(fct, bare));
-    tally.summary()
+    tally.slowdowns.extend(slowdown);
+    let bound = fct.and(bare).map(Span::as_secs_f64);
+    Summary { mean_fct_bound_s: bound, ..tally.summary() }
+}
+
+/// Whether a flow counts in `class`: measured, with an end, and of the class in all that the class states.
+pub(super) fn counts(class: &SizeClass, (spec, measured): (&FlowSpec, bool), record: &FlowRecord) -> bool {
+    let of_class = || {
+        class.contains(spec.size, Payer::of(spec)) && class.holds((record.class.asked, record.class.given))
+    };
+    measured && spec.size.is_some() && of_class()
 }
 
 #[derive(Debug, Default)]
@@ -110,20 +131,18 @@ impl Tally {
     fn of(source: &Source, outcome: &Outcome, class: &SizeClass) -> Self {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
-        for (((spec, &measured), &bare), record) in specs.zip(&outcome.flows) {
-            if !measured || spec.size.is_none() || !class.contains(spec.size, Payer::of(&spec)) {
+        let alone = source.denominators().iter();
+        for ((((spec, &measured), &bare), &alone), record) in specs.zip(alone).zip(&outcome.flows) {
+            if !counts(class, (&spec, measured), &record) {
                 continue;
             }
             let (asked, given) = (record.class.asked, record.class.given);
-            if !class.holds((asked, given)) {
-                continue;
-            }
             tally.downgraded += u64::from(given > asked);
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.acked.extend(record.fct_acked.map(|f| f.0));
-            tally.slowdowns.extend(slowdown(record.fct, Some(bare)));
+            tally.slowdowns.extend(slowdown(record.fct, Some(alone)));
             let judged = met(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
             tally.infeasible += u64::from(judged.is_some() && late);
@@ -161,6 +180,7 @@ impl Tally {
             p99_fct_s: fct(990),
             p999_fct_s: fct(999),
             mean_fct_acked_s: mean_ps(&self.acked).map(|ps| ps / PS_PER_S as f64),
+            mean_fct_bound_s: None,
             mean_slowdown,
             p50_slowdown: slow(500),
             p95_slowdown: slow(950),

@@ -9,7 +9,9 @@ const PAYLOAD: f64 = 1460.0 / 1538.0;
 fn figure(name: &str, point: usize) -> Scenario {
     let file = format!("../../experiments/papers/paccp/{name}.toml");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
-    let plan = plan(&path, &Options { seeds: Some(1), ..Options::default() }).unwrap();
+    let plan =
+        plan(&path, &Options { seeds: Some(crate::experiment::Seeds::Count(1)), ..Options::default() })
+            .unwrap();
     build(&plan.runs[point]).unwrap().scenario
 }
 

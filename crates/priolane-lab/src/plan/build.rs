@@ -8,11 +8,15 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 
+use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
-use crate::experiment::{AtRate, Change, Deadline, Event, Experiment, Group, Pair, Timing, Whom};
+use crate::experiment::{
+    AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Slowdown, Timing, Whom,
+};
 use crate::results::bills::{PayingGroup, Pricing};
+use crate::results::record::Demand;
 use crate::results::rows::port_names;
 use crate::scheme::{Assign, RankBy, Scheme};
 use crate::source::{InputError, Table, nearest};
@@ -30,8 +34,10 @@ pub struct Built {
     pub groups: Vec<String>,
     /// Per flow: inside the measured window.
     pub measured: Vec<bool>,
-    /// Per flow: completion time alone, at line rate, without a handshake.
+    /// Per flow: completion time alone, at line rate, without a handshake (`Topology::bare_fct`).
     pub bare_fct: Vec<Span>,
+    /// Per flow: the same with a handshake (`BareTimes::with_handshake`); `None` unless slowdowns are over it.
+    pub with_handshake: Option<Vec<Span>>,
     /// What is measured.
     pub window: Measured,
     /// Load asked for and offered; before the run without flows that wait.
@@ -49,7 +55,7 @@ pub struct Built {
 }
 
 /// Load as a fraction of capacity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
     /// Asked for, where one group asks for one.
     pub asked: Option<f64>,
@@ -57,6 +63,10 @@ pub struct Load {
     pub offered_host: Option<f64>,
     /// Offered to the links up into the fabric, by payload.
     pub offered_core: Option<f64>,
+    /// What each group asks for that asks for a load.
+    pub groups: Vec<GroupLoad>,
+    /// What groups ask for together, and what they offer, measured as they ask for it.
+    pub demands: Vec<Demand>,
 }
 
 /// The scenario of `run`.
@@ -64,26 +74,36 @@ pub struct Load {
 /// # Errors
 /// An [`InputError`] where the traffic does not fit the network.
 pub fn build(run: &Run) -> Result<Built, InputError> {
-    let experiment = &run.experiment;
+    build_at(&run.experiment, &run.scheme, run.seed)
+}
+
+/// The scenario of `experiment` with the scheme of this name.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
-    let Some(scheme) = experiment.scheme.get(&run.scheme) else {
-        let what = format!("the experiment has no scheme {:?}", run.scheme);
+    let Some(scheme) = experiment.scheme.get(scheme) else {
+        let what = format!("the experiment has no scheme {scheme:?}");
         let file = experiment.sources.experiment();
         return Err(InputError::new(file, None, "schemes", what, "a scheme that the experiment lists"));
     };
-    topology.path_choice = ports::path_choice(scheme, topology.path_choice);
-    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, run.seed)?;
-    assign(scheme, &mut flows, run.seed);
+    let network_choice = topology.path_choice;
+    topology.path_choice = ports::path_choice(scheme, network_choice);
+    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, seed)?;
+    assign(scheme, &mut flows, seed);
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
     let judged = judged(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
-    let bare =
-        |f: FlowSpec| topology.bare_fct(&experiment.frame, f.src, f.dst, f.entropy, f.size.unwrap_or(0));
+    let mut times = BareTimes::new(&topology, &experiment.frame);
+    let bare = |f: FlowSpec| times.of((f.src, f.dst), f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
-    let measured = flows.iter().map(|f| window.holds(f.start)).collect();
+    let measured: Vec<bool> = flows.iter().map(|f| window.holds(f.start)).collect();
+    let mut warnings = unmeasured(experiment, &flows, &measured);
+    let with_handshake = with_handshake(experiment, (&topology, network_choice), &flows);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
@@ -105,7 +125,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
         admission_every: experiment.admission_every,
-        seed: run.seed,
+        seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,
         tie_shuffle: experiment.tie_shuffle,
@@ -115,18 +135,23 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
         topology,
     };
     scenario.stop = stop(&experiment.time, &scenario);
-    let load = Load { asked: asked(experiment), ..Load::default() };
+    let groups = demand::groups(experiment, &scenario.topology)?;
+    let load = Load { asked: asked(experiment), groups, ..Load::default() };
     // When a flow that waits starts, and what it offers then, is seen in the run.
     let independent = workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
+    if load.asked.is_some() {
+        warnings.extend(overload(&load));
+    }
     Ok(Built {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
+        with_handshake,
         window,
-        warnings: if load.asked.is_some() { overload(&load) } else { Vec::new() },
+        warnings,
         load,
         pricing,
         zero_loss,
@@ -135,10 +160,29 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
     })
 }
 
-/// What carries the flows of `run`, but for how often it reports; `None` where the experiment has no such scheme.
-pub(crate) fn transport(run: &Run) -> Option<Transport> {
-    let scheme = run.experiment.scheme.get(&run.scheme)?;
-    Some(ports::transport(scheme, run.experiment.frame, None))
+/// Denominators of slowdowns with a handshake, where the experiment asks for them: by the network's own choice of paths, so that
+/// all schemes have the same.
+fn with_handshake(
+    experiment: &Experiment,
+    (topology, choice): (&Topology, PathChoice),
+    flows: &FlowList,
+) -> Option<Vec<Span>> {
+    if experiment.metrics.slowdown != Slowdown::WithHandshake {
+        return None;
+    }
+    let topology = Topology { path_choice: choice, ..topology.clone() };
+    let mut times = BareTimes::new(&topology, &experiment.frame);
+    let of = |f: FlowSpec| {
+        let (ends, bytes) = ((f.src, f.dst), f.size.unwrap_or(0));
+        times.with_handshake(ends, f.entropy, (bytes, experiment.host_delay))
+    };
+    Some(flows.iter().map(of).collect())
+}
+
+/// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
+pub(crate) fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
+    let scheme = experiment.scheme.get(scheme)?;
+    Some(ports::transport(scheme, experiment.frame, None))
 }
 
 /// The port that `[metrics]` names.
@@ -298,11 +342,35 @@ impl Load {
         let offered = offered::offered(flows, &fabric, window);
         let counts = workload::Counts::Payload;
         Self {
-            asked: self.asked,
             offered_host: offered.host_load(&senders, counts),
             offered_core: offered.core_load(counts),
+            demands: demand::demands(&self.groups, flows, &fabric, window),
+            ..self
         }
     }
+}
+
+/// Groups of replayed flows of which some start outside the measured window: they run, and no metric has them.
+fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> Vec<String> {
+    let replayed = |group: &Group| matches!(group.app, AppText::Flows { .. } | AppText::CoflowTrace(_));
+    let mut counts = vec![(0u64, 0u64); experiment.groups.len()];
+    for (flow, &measured) in flows.iter().zip(measured) {
+        let (all, outside) = &mut counts[usize::from(flow.group)];
+        *all += 1;
+        *outside += u64::from(!measured);
+    }
+    let groups = experiment.groups.iter().zip(counts);
+    groups
+        .filter(|(group, (_, outside))| replayed(group) && *outside > 0)
+        .map(|(group, (all, outside))| {
+            format!(
+                "group {:?}: {outside} of {all} replayed flows start outside the measured window: they are simulated, \
+                 but no metric counts them or their coflows; use `time = {{ flows = ... }}`, or a `measure` that covers \
+                 the list, to count all",
+                group.name
+            )
+        })
+        .collect()
 }
 
 /// Loads above what the links carry.

@@ -4,7 +4,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Span;
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{BareTimes, Topology};
 
 use super::requirement::{Requirement, requirement};
 use crate::experiment::{Allowed, Deadline, Deadlines, Experiment, Group};
@@ -15,6 +15,7 @@ use crate::workload::Traffic;
 pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (&mut FlowList, u64)) {
     let base = r_base(experiment, topology, (flows, seed)).map_or(Span::ZERO, |found| found.fits);
     let mut allowed = draw(experiment, flows, seed).into_iter();
+    let mut times = BareTimes::new(topology, &experiment.frame);
     flows.edit_all(|flow| {
         let within = match allowed.next().flatten() {
             Some(Allowed::Within { within }) => within,
@@ -22,16 +23,16 @@ pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (
             Some(Allowed::OfBase { r_base, over }) => Span(((base.0 as f64 * r_base / over) as u64).max(1)),
             Some(Allowed::Ever {}) | None => return,
         };
-        flow.deadline = Some(flow.start + within.max(least(experiment, topology, flow)));
+        flow.deadline = Some(flow.start + within.max(least(experiment, &mut times, flow)));
     });
 }
 
 /// The least time that its group's exponential law leaves a flow; zero under other rules.
-fn least(experiment: &Experiment, topology: &Topology, flow: &FlowSpec) -> Span {
+fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) -> Span {
     let group = experiment.groups.get(usize::from(flow.group));
     match (group.and_then(|group| group.deadline.as_ref()), flow.size) {
         (Some(Deadline::Drawn(Deadlines::Exponential(law))), Some(bytes)) => {
-            law.least(topology.bare_fct(&experiment.frame, flow.src, flow.dst, flow.entropy, bytes))
+            law.least(times.of((flow.src, flow.dst), flow.entropy, bytes))
         }
         _ => Span::ZERO,
     }

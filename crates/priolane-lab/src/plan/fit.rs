@@ -4,30 +4,35 @@ use priolane_core::ids::HostId;
 use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 
-use super::{build, failures, traffic};
+use super::{build, failures, size, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
 use crate::quantity::show_rate;
-use crate::source::{InputError, Node, Origin, Table, Value, nearest};
+use crate::source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 use crate::verdict::panels::TIME;
 use crate::workload::{Counts, LoadOf, Reach};
 
-/// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry.
+/// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry, and about
+/// how many flows there are.
+///
+/// # Errors
+/// The first mistake of each group, or that there are too many flows.
 pub(super) fn traffic(
     experiment: &Experiment,
     topology: &Topology,
     root: &Table,
-) -> Result<Vec<String>, InputError> {
+) -> Result<(Vec<String>, u64), InputError> {
     let located = |error: InputError| match overlay::locate(root, &error.key) {
         Some(origin) if error.line.is_none() => {
             InputError { file: origin.file.to_string(), line: origin.line, ..error }
         }
         _ => error,
     };
-    traffic::probe(experiment, topology).map_err(located)?;
-    build::judged(experiment, topology).map_err(located)?;
+    let mut found = Mistakes::new(experiment.sources.experiment());
     let mut core = 0.0;
     let mut warnings = Vec::new();
-    for group in &experiment.groups {
+    let flows = found.each(experiment.groups.iter().enumerate(), |(number, group)| {
+        let first = traffic::probe(experiment, topology, number).map_err(located)?;
+        let flows = size::flows(experiment, group, first);
         promised(experiment, topology, group).map_err(located)?;
         if let AppText::CoflowTrace(trace) = &group.app {
             let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
@@ -38,7 +43,7 @@ pub(super) fn traffic(
         if let AppText::Coflow(coflow) = &group.app {
             warnings.extend(coflow.scaled().map(|what| format!("group {}: {what}", group.name)));
         }
-        let Some((load, reach)) = group.app.load() else { continue };
+        let Some((load, reach)) = group.app.load() else { return Ok(flows) };
         let site = Site::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
         if load.of == LoadOf::Host && one_rate.is_none() {
@@ -59,13 +64,17 @@ pub(super) fn traffic(
                 group.name
             ));
         }
-    }
+        Ok(flows)
+    });
+    found.keep(build::judged(experiment, topology).map_err(located));
+    found.finish()?;
+    let flows = size::check(experiment, &flows).map_err(located)?;
     if core > 1.0 {
         warnings.push(format!(
             "the load of the links out of racks is {core:.3} on the wire: more than they carry"
         ));
     }
-    Ok(warnings)
+    Ok((warnings, flows))
 }
 
 /// Checks that what fails is in the network, and that nothing is cut off for ever.

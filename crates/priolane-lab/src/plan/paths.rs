@@ -83,9 +83,9 @@ pub(super) fn are_stated(experiment: &Experiment) -> bool {
         }
         AppText::Flows { list: ListText::Inline(rows), .. } => rows.iter().any(|row| row.path.is_some()),
         AppText::Flows { list: ListText::Path(path), .. } => {
-            ListText::files(path, &experiment.sources).any(|path| {
-                let text = experiment.sources.known(&path).as_bytes();
-                flow_list::Reader::new(text, &path, 1).is_ok_and(|list| list.has_paths())
+            experiment.sources.paths(path).iter().any(|path| {
+                let text = experiment.sources.known(path).as_bytes();
+                flow_list::Reader::new(text, path, 1).is_ok_and(|list| list.has_paths())
             })
         }
         _ => false,

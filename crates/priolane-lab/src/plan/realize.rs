@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
+use priolane_core::units::Span;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::Scenario;
 
@@ -44,6 +45,8 @@ impl Built {
             .map(|((_, began), flow)| *began != Began::Never && self.window.holds(flow.start));
         let measured = measured.collect();
         let bare_fct = kept().map(|(place, _)| self.bare_fct[place]).collect();
+        let of_kept = |all: &Vec<Span>| kept().map(|(place, _)| all[place]).collect();
+        let with_handshake = self.with_handshake.as_ref().map(of_kept);
         let started: FlowList = kept()
             .zip(&flows)
             .filter(|((_, began), _)| **began != Began::Never)
@@ -53,9 +56,9 @@ impl Built {
             Measured::All => Measured::All.offered(&started),
             window => window.offered(&FlowList::default()),
         };
-        let load = self.load.offered(&self.scenario, &started, window);
+        let load = self.load.clone().offered(&self.scenario, &started, window);
         outcome.flows.retain(|record| record.began != Began::NotIssued);
         let scenario = Scenario { flows, waits: Vec::new(), controls: Vec::new(), ..self.scenario.clone() };
-        Cow::Owned(Self { scenario, measured, bare_fct, load, ..self.clone() })
+        Cow::Owned(Self { scenario, measured, bare_fct, with_handshake, load, ..self.clone() })
     }
 }

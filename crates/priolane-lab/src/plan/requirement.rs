@@ -18,7 +18,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::units::Span;
-use priolane_sim::topology::Topology;
+use priolane_sim::topology::{BareTimes, Topology};
 use serde::Serialize;
 
 /// The least deadlines of flows with w = 1.
@@ -51,10 +51,11 @@ pub(super) fn requirement(
     (topology, frame): (&Topology, &Frame),
 ) -> Requirement {
     let mut lines: BTreeMap<HostId, Vec<Demand>> = BTreeMap::new();
+    let mut times = BareTimes::new(topology, frame);
     for (flow, &weight) in flows.iter().zip(weights) {
         let bytes = flow.size.unwrap_or(0);
         let takes = topology.host_capacity(flow.dst).serialize(frame.stream_wire(bytes)).0;
-        let bare = topology.bare_fct(frame, flow.src, flow.dst, flow.entropy, bytes).0;
+        let bare = times.of((flow.src, flow.dst), flow.entropy, bytes).0;
         let demand = Demand { start: flow.start.0, takes, beyond: bare.saturating_sub(takes), weight };
         lines.entry(flow.dst).or_default().push(demand);
     }

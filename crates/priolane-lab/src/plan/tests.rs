@@ -100,15 +100,69 @@ fn overlays_and_sets_change_the_plan() {
     let set = Options { sets: vec![("group.all.load.value".into(), "0.7".into())], ..Options::default() };
     let fixed = planned(FILE, &set);
     assert_eq!((fixed.runs.len(), fixed.experiment.sweep.len()), (4, 0));
-    let one = Options { schemes: Some(vec!["dctcp".into()]), seeds: Some(3), ..Options::default() };
+    let one =
+        Options { schemes: Some(vec!["dctcp".into()]), seeds: Some(Seeds::Count(3)), ..Options::default() };
     assert_eq!(planned(FILE, &one).runs.len(), 6);
 }
 
 #[test]
 fn a_grid_beyond_the_limit_is_refused_before_it_is_made() {
-    let error =
-        from_text("f", &FILE.replace("seeds = 2", "seeds = 900000"), Path::new("."), &Options::default());
-    assert!(error.unwrap_err().to_string().contains("3600000 runs"));
+    let values: Vec<String> = (1..=60).map(|n| format!("0.{n:02}")).collect();
+    let file = FILE.replace("seeds = 2", "seeds = 10000").replace("0.5, 0.6", &values.join(", "));
+    let error = from_text("f", &file, Path::new("."), &Options::default());
+    assert!(error.unwrap_err().to_string().contains("1200000 runs"));
+}
+
+#[test]
+fn listed_seeds_are_run_in_their_order_and_share_the_runs_of_counted_ones() {
+    let seeds = |text: &str, seeds: Option<Seeds>| -> Vec<(u64, String)> {
+        let plan = planned(text, &Options { seeds, ..Options::default() });
+        let first = plan.runs.iter().filter(|run| run.scheme == "dctcp" && run.point[0].1 == 0.5);
+        first.map(|run| (run.seed, run.id.clone())).collect()
+    };
+    let counted = seeds(FILE, None);
+    let listed = seeds(&FILE.replace("seeds = 2", "seeds = [9, 2]"), None);
+    assert_eq!(listed.iter().map(|run| run.0).collect::<Vec<_>>(), [9, 2]);
+    // The same seed is the same run, whether it is counted or listed.
+    assert_eq!(listed[1], counted[1]);
+    assert_eq!(seeds(FILE, Some(Seeds::Listed(vec![9, 2]))), listed);
+    let json =
+        planned(&FILE.replace("seeds = 2", "seeds = [9, 2]"), &Options::default()).experiment.to_json();
+    assert_eq!(json["seeds"], serde_json::json!([9, 2]));
+}
+
+#[test]
+fn a_seed_in_place_of_a_number_of_seeds_is_refused_with_what_was_meant() {
+    let options = Options { seeds: Some(Seeds::Count(90_001)), ..Options::default() };
+    let error = from_text("f", FILE, Path::new("."), &options).unwrap_err().to_string();
+    assert!(error.starts_with("--seeds: key `seeds`: 90001 seeds"), "{error}");
+    assert!(error.contains("--seed-list 90001"), "{error}");
+    let twice = Options { seeds: Some(Seeds::Listed(vec![7, 8, 7])), ..Options::default() };
+    let error = from_text("f", FILE, Path::new("."), &twice).unwrap_err().to_string();
+    assert!(error.starts_with("--seed-list: key `seeds[2]`: the seed 7 is listed twice"), "{error}");
+    for seeds in ["[]", "[0]", "[1.5]", "0", "10001", "\"7\""] {
+        let file = FILE.replace("seeds = 2", &format!("seeds = {seeds}"));
+        let error = from_text("f", &file, Path::new("."), &Options::default()).unwrap_err();
+        assert_eq!((error.line, &error.key[..5]), (Some(4), "seeds"), "{error}");
+    }
+}
+
+#[test]
+fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
+    let file = FILE.replace("\"1ms\"", "\"50ms\"");
+    let load_of = |text: &str| build(&planned(text, &Options::default()).runs[0]).unwrap().load;
+    let payload = load_of(&file);
+    let [demand] = payload.demands[..] else { panic!("{payload:?}") };
+    assert_eq!(demand.asked, 0.5);
+    // All four hosts send, so that this is the load that is measured in payload anyway.
+    assert!((demand.offered - payload.offered_host.unwrap()).abs() < 1e-12, "{payload:?}");
+    // The same flows are more on the wire: 1538 B for 1460 B and more for small ones.
+    let wire = load_of(&file.replace("\"payload\"", "\"wire\""));
+    assert!(wire.demands[0].offered > 1.05 * wire.offered_host.unwrap(), "{wire:?}");
+    // A load that changes is none to be compared; sizes that change leave it as it is.
+    let event = |set: &str| format!("{file}\n[[event]]\nat = \"1ms\"\nset = {{ {set} }}\n");
+    assert_eq!(load_of(&event("\"group.all.load.value\" = 0.6")).demands, []);
+    assert_eq!(load_of(&event("\"group.all.sizes\" = \"data_mining\"")).demands[0].asked, 0.5);
 }
 
 #[test]

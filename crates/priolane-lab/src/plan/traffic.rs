@@ -10,7 +10,7 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
-use super::{drawn_deadlines, paths};
+use super::{drawn_deadlines, paths, size};
 use crate::experiment::{
     Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
     PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
@@ -19,7 +19,7 @@ use crate::experiment::{
 use crate::source::InputError;
 use crate::workload::{
     self, App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
-    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, Traffic, Until, flow_list,
+    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
 };
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -58,21 +58,38 @@ struct Draw {
     until: Until,
 }
 
-/// Makes the first flows of each group: where traffic and network do not fit, this is where it shows.
+/// The first flows of a group: of the longest of its lists, where each seed has its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstFlows {
+    /// How many there are.
+    pub(super) count: usize,
+    /// When the last of them starts, by the group's own clock.
+    pub(super) last: Span,
+}
+
+/// Makes the first flows of the group of this number: where traffic and network do not fit, this is where it shows.
 ///
 /// # Errors
 /// An [`InputError`] with the key that is to blame, but not yet its line.
-pub(super) fn probe(experiment: &Experiment, topology: &Topology) -> Result<(), InputError> {
-    for (number, group) in experiment.groups.iter().enumerate() {
-        let seeds = if lists_differ(group) { experiment.sources.seeds() } else { 1 };
-        for seed in 1..=seeds {
-            let draw = Draw { seed, group: number as u16, until: Until::Flows(1) };
-            let traffic = group_flows(experiment, topology, group, draw)?;
-            countable(experiment, group, &traffic)?;
-            drawn_deadlines::countable(experiment, &traffic)?;
-        }
+pub(super) fn probe(
+    experiment: &Experiment,
+    topology: &Topology,
+    number: usize,
+) -> Result<FirstFlows, InputError> {
+    let group = &experiment.groups[number];
+    let until = Until::Flows(size::looked_at(experiment.groups.len()));
+    let from = group.active.map_or(Span::ZERO, |active| active.from);
+    let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
+    let mut most = FirstFlows { count: 0, last: Span::ZERO };
+    for seed in seeds {
+        let traffic = group_flows(experiment, topology, group, Draw { seed, group: number as u16, until })?;
+        countable(experiment, group, &traffic)?;
+        drawn_deadlines::countable(experiment, &traffic)?;
+        let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
+        let (count, last) = (most.count.max(traffic.flows.len()), most.last.0.max(last.unwrap_or(0)));
+        most = FirstFlows { count, last: Span(last) };
     }
-    Ok(())
+    Ok(most)
 }
 
 /// Whether each seed has a flow list of its own.
@@ -149,6 +166,7 @@ fn group_flows(
         seed: draw.seed,
         group: draw.group,
         until: own_until(group.active, draw.until),
+        measured_from: Time(measured_from(&experiment.time, group.active)),
     };
     let app = app(experiment, group, topology, draw.seed)?;
     let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
@@ -220,14 +238,20 @@ fn own_until(active: Option<Active>, until: Until) -> Until {
     Until::Time(Time(end.saturating_sub(from.0)))
 }
 
+/// The first instant that is measured, in picoseconds of a clock that begins when the group becomes active.
+fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
+    let (from, _) = time.window();
+    from.0.saturating_sub(active.map_or(0, |active| active.from.0))
+}
+
 fn app(experiment: &Experiment, group: &Group, topology: &Topology, seed: u64) -> Result<App, InputError> {
     Ok(match &group.app {
         AppText::Nothing => App::Flows(Flows::plain(FlowList::default())),
-        AppText::Poisson { sizes, load, reach } => {
-            App::Poisson(poisson(experiment, group, sizes, (*load, *reach)))
+        AppText::Poisson { sizes, load, reach, draw } => {
+            App::Poisson(poisson(experiment, group, sizes, (*load, *reach, *draw)))
         }
-        &AppText::OnOff { ref sizes, load, reach, burst_load, burst_flows, per, reading } => {
-            let mean = poisson(experiment, group, sizes, (load, reach));
+        &AppText::OnOff { ref sizes, load, reach, draw, burst_load, burst_flows, per, reading } => {
+            let mean = poisson(experiment, group, sizes, (load, reach, draw));
             App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per, reading })
         }
         AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
@@ -280,7 +304,7 @@ fn poisson(
     experiment: &Experiment,
     group: &Group,
     sizes: &Sizes,
-    (load, reach): (LoadText, Reach),
+    (load, reach, draw): (LoadText, Reach, SizeDraw),
 ) -> Poisson {
     let load = workload::Load { of: load.of, counts: load.counts, value: load.value };
     let begin = group.active.map_or(Span::ZERO, |active| active.from);
@@ -296,7 +320,7 @@ fn poisson(
             changes.push(LoadChange { at: Time(at.0.saturating_sub(begin.0)), sizes, load });
         }
     }
-    Poisson { sizes: sizes.law.clone(), load, reach, changes }
+    Poisson { sizes: sizes.law.clone(), load, reach, draw, changes }
 }
 
 fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App {

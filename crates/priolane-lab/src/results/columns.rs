@@ -100,7 +100,13 @@ static FLOWS: [Column; 25] = [
         "ps",
         "fct_ps of the same flow alone in the network at line rate without handshake; null for a flow without end",
     ),
-    maybe("slowdown", DataType::Float64, "1", "fct_ps / bare_fct_ps, never clamped; null if unfinished"),
+    maybe(
+        "slowdown",
+        DataType::Float64,
+        "1",
+        "fct_ps / bare_fct_ps, or over the time with a handshake where the experiment says so; never clamped; null if \
+         unfinished",
+    ),
     known("class_asked", DataType::UInt8, "1", "class asked for at the start, 0 is served first"),
     known(
         "class_given",

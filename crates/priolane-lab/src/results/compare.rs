@@ -122,9 +122,9 @@ pub struct CommonRun {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sameness {
-    /// Equal digests.
+    /// Equal digests, and equal records in all that is not the run's name.
     Equal,
-    /// The first metric of the summary or the counters that differs: its dotted name and both values.
+    /// The first value of the records that differs: its dotted name and both values.
     Metric {
         /// For example `summary.all.mean_fct_s`.
         name: String,
@@ -133,7 +133,7 @@ pub enum Sameness {
         /// In the second directory.
         b: Value,
     },
-    /// Equal summaries and counters: the first row that differs.
+    /// Equal records but for the digest: the first row that differs.
     Row(Difference),
     /// Digests differ, but nothing in the tables does: the two were written by different table formats.
     Format,
@@ -163,18 +163,11 @@ fn whole_runs(directory: &Path) -> Result<Runs, StoreError> {
 }
 
 fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<Sameness, StoreError> {
+    if let Some((name, a, b)) = differing_result(x, y) {
+        return Ok(Sameness::Metric { name, a, b });
+    }
     if x.digest == y.digest {
         return Ok(Sameness::Equal);
-    }
-    let json = |record: &RunRecord| {
-        let part = |value: serde_json::Result<Value>| value.unwrap_or(Value::Null);
-        let summary = part(serde_json::to_value(&record.summary));
-        let counters = part(serde_json::to_value(record.counters));
-        let stopped = Value::from(record.stopped_at_ps);
-        Value::from_iter([("summary", summary), ("counters", counters), ("stopped_at_ps", stopped)])
-    };
-    if let Some((name, a, b)) = first_differing_value(&json(x), &json(y)) {
-        return Ok(Sameness::Metric { name, a, b });
     }
     for table in Table::ALL {
         if let Some(row) = stored_difference(table, &a.join(&x.run), &b.join(&y.run))? {
@@ -182,6 +175,34 @@ fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<
         }
     }
     Ok(Sameness::Format)
+}
+
+/// Members of a record that say which run it is, by which version, and how its tables are stored.
+const NOT_RESULTS: [&str; 8] = ["run", "version", "title", "scheme", "point", "seed", "merged", "files"];
+
+/// The dotted name and both values of the first result, the digest aside, that differs between two records.
+fn differing_result(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Value)> {
+    let results = |record: &RunRecord| {
+        let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|key, _| key != "digest" && !NOT_RESULTS.contains(&key.as_str()));
+        }
+        value
+    };
+    first_differing_value(&results(a), &results(b))
+}
+
+/// The dotted name and both values of the first member in which two records of the same run differ, the digest
+/// first. How tables are stored (`files`) is left out.
+pub fn differing_member(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Value)> {
+    if a.digest != b.digest {
+        return Some(("digest".to_owned(), Value::from(a.digest.as_str()), Value::from(b.digest.as_str())));
+    }
+    let [a, b] = [a, b].map(|record| {
+        let bare = RunRecord { files: Vec::new(), ..record.clone() };
+        serde_json::to_value(bare).unwrap_or(Value::Null)
+    });
+    first_differing_value(&a, &b)
 }
 
 /// The dotted name and both values of the first leaf in which two JSON trees differ, keys in order; `summary`

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod bills;
+pub mod checksum;
 pub mod columns;
 pub mod compare;
 pub mod digest;

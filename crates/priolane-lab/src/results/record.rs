@@ -1,8 +1,10 @@
 //! `run.json`: what a run was, what it counted, and what its flows add up to.
 //!
-//! No clock time and no engine is in it: the same run gives the same bytes anywhere.
+//! No clock time and no engine is in it: the same run gives the same bytes anywhere. Its last member is a checksum of
+//! the file (`checksum`).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::admission::AdmissionRecord;
+use super::checksum::with_checksum;
 use super::tokens::{ReceivedRecord, TokenRecord};
 use crate::metrics::Summary;
 use crate::metrics::coflows::CoflowSummary;
@@ -18,6 +21,7 @@ use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
+use crate::workload::{Counts, LoadOf};
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";
@@ -27,7 +31,7 @@ pub const FILE: &str = "run.json";
 pub struct RunRecord {
     /// The run's id, which is also its directory's name.
     pub run: String,
-    /// Version of priolane, with a hash of its sources.
+    /// Version of priolane and of its results.
     pub version: String,
     /// Title of the experiment.
     pub title: String,
@@ -81,6 +85,17 @@ pub struct RunRecord {
     pub tokens: Option<TokenRecord>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
+}
+
+impl RunRecord {
+    /// The text of `run.json`, its checksum included.
+    ///
+    /// # Errors
+    /// A value has no form in JSON.
+    pub fn to_text(&self) -> io::Result<String> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        with_checksum(&text).ok_or_else(|| io::Error::other("a run's record is a JSON object"))
+    }
 }
 
 /// A file of a run's directory.
@@ -141,19 +156,41 @@ impl Counters {
 }
 
 /// Load as a fraction of capacity: asked for by the experiment and offered by the flow list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Asked for; null where no group asks for a load.
+    /// Asked for; null unless exactly one group asks for a load.
     pub asked: Option<f64>,
-    /// Offered to the hosts' links.
+    /// Payload offered to the hosts' links.
     pub offered_host: Option<f64>,
-    /// Offered to the core.
+    /// Payload offered to the core.
     pub offered_core: Option<f64>,
+    /// Asked and offered load of the groups that ask for one, measured as they ask for it: one entry for each way of
+    /// measuring. Groups whose load changes are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demands: Vec<Demand>,
+}
+
+/// A load that groups ask for together, and what their flows offer in the measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// What it is a share of: the links of the groups' hosts, or the core.
+    pub of: LoadOf,
+    /// Which bytes count.
+    pub counts: Counts,
+    /// The load asked for, mean over the window.
+    pub asked: f64,
+    /// The load offered.
+    pub offered: f64,
 }
 
 impl From<&crate::plan::Load> for LoadRecord {
     fn from(load: &crate::plan::Load) -> Self {
-        Self { asked: load.asked, offered_host: load.offered_host, offered_core: load.offered_core }
+        Self {
+            asked: load.asked,
+            offered_host: load.offered_host,
+            offered_core: load.offered_core,
+            demands: load.demands.clone(),
+        }
     }
 }
 

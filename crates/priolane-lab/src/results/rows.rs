@@ -83,6 +83,15 @@ pub struct Source<'a> {
     pub measured: &'a [bool],
     /// Per flow: its completion time alone in the network; meaningless for a flow without end.
     pub bare_fct: &'a [Span],
+    /// Per flow: the same with a handshake, where slowdowns are over it.
+    pub with_handshake: Option<&'a [Span]>,
+}
+
+impl<'a> Source<'a> {
+    /// Per flow: what its slowdown is over.
+    pub fn denominators(&self) -> &'a [Span] {
+        self.with_handshake.unwrap_or(self.bare_fct)
+    }
 }
 
 /// The rows of one run.
@@ -185,6 +194,8 @@ impl<'a> Rows<'a> {
         let records: Vec<FlowRecord> = self.outcome.flows.range(range.clone()).collect();
         let spans = self.source.bare_fct[range.clone()].iter().zip(&specs);
         let bare = spans.map(|(span, spec)| spec.size.map(|_| span.0));
+        let alone = self.source.denominators()[range.clone()].iter().zip(&specs);
+        let alone = alone.map(|(&span, spec)| spec.size.map(|_| span));
         let group = |g: u16| self.source.groups.get(usize::from(g)).map(String::as_str);
         let stop = self.outcome.stopped_at;
         vec![
@@ -196,8 +207,8 @@ impl<'a> Rows<'a> {
             u64s(specs.iter().zip(&records).map(|(s, r)| (r.began != Began::Never).then_some(s.start.0))),
             u64s(records.iter().map(|r| r.fct.map(|f| f.0))),
             u64s(records.iter().map(|r| r.fct_acked.map(|f| f.0))),
-            u64s(bare.clone()),
-            f64s(records.iter().zip(bare).map(|(r, b)| crate::metrics::slowdown(r.fct, b.map(Span)))),
+            u64s(bare),
+            f64s(records.iter().zip(alone).map(|(r, alone)| crate::metrics::slowdown(r.fct, alone))),
             u8s(records.iter().map(|r| Some(r.class.asked))),
             u8s(records.iter().map(|r| Some(r.class.given))),
             u32s(records.iter().map(|r| Some(r.moves))),

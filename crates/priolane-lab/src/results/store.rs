@@ -4,14 +4,14 @@
 //! DIR/.lock                          held while names change hands, never while a run is written
 //! DIR/.tmp-<run>-<pid>-<n>/          a run being written; `owner` inside is locked by its writer
 //! DIR/<run>/                         a whole run: tables, then run.json, brought to the disk, then renamed here
-//! DIR/<run>.verified                 the digest that both engines agreed on
+//! DIR/<run>.verified                 SHA-256 of the run.json on which both engines agreed
 //! DIR/.mark-<run>-<pid>-<n>          such a note being written, under the lock
 //! DIR/.aside-<run>-<pid>-<n>/        something else that stood at DIR/<run>: kept, never deleted
 //! ```
 //!
-//! A run is *whole* if its directory has the run's name and its `run.json` parses, names the run and lists
-//! exactly the other files there with their lengths and hashes. Nothing else is accepted. A temporary whose
-//! `owner` nobody locks belongs to a dead writer and is removed.
+//! A run is *whole* if its directory has the run's name and its `run.json` has the checksum of its content
+//! (`checksum`), names the run and lists exactly the other files there with their lengths and hashes. Nothing else
+//! is accepted. A temporary whose `owner` nobody locks belongs to a dead writer and is removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
+use super::checksum;
 use super::digest::hex;
 use super::record::{self, FileRecord, RunRecord};
 use super::rows::{Rows, Table};
@@ -109,6 +110,7 @@ impl Store {
             return None;
         }
         let text = fs::read(directory.join(record::FILE)).ok()?;
+        checksum::verify(&text).ok()?;
         let record: RunRecord = serde_json::from_slice(&text).ok()?;
         (record.run == id.as_str() && is_whole(&directory, &record.files)).then_some(record)
     }
@@ -136,21 +138,24 @@ impl Store {
         Ok(draft)
     }
 
-    /// Notes that both engines agreed on `digest` for a run.
-    pub fn mark_verified(&self, id: &RunId, digest: &str) -> Result<(), StoreError> {
+    /// Notes that both engines agreed on a run as it is stored now.
+    pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
+        let record = self.path(id).join(record::FILE);
+        let hash = hash_file(&record).map_err(failed("read", &record))?;
         let temporary = self.root.join(fresh_name(MARK, id));
         let mark = self.mark(id);
         let _lock = self.lock()?;
-        let written = write_file(&temporary, digest.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
+        let written = write_file(&temporary, hash.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
         written.map_err(|source| {
             let _ = fs::remove_file(&temporary);
             failed("write", &mark)(source)
         })
     }
 
-    /// Whether both engines agreed on `digest` for a run.
-    pub fn is_verified(&self, id: &RunId, digest: &str) -> bool {
-        fs::read(self.mark(id)).is_ok_and(|text| text == digest.as_bytes())
+    /// Whether both engines agreed on a run as it is stored now.
+    pub fn is_verified(&self, id: &RunId) -> bool {
+        let hash = hash_file(&self.path(id).join(record::FILE));
+        hash.is_ok_and(|hash| fs::read(self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
     }
 
     fn mark(&self, id: &RunId) -> PathBuf {
@@ -160,7 +165,12 @@ impl Store {
     /// Holds the directory's lock until the file is dropped; a dead process holds none.
     fn lock(&self) -> Result<File, StoreError> {
         let path = self.root.join(LOCK);
-        let file = File::options().create(true).append(true).open(&path).map_err(failed("open", &path))?;
+        let mut options = File::options();
+        options.create(true).append(true);
+        // A link in the lock's place could lead to somebody else's file.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+        let file = options.open(&path).map_err(failed("open", &path))?;
         file.lock().map_err(failed("lock", &path))?;
         Ok(file)
     }
@@ -229,9 +239,8 @@ impl Draft {
     pub fn publish(self, record: &mut RunRecord) -> Result<Published, StoreError> {
         record.files = self.files.clone();
         let path = self.path.join(record::FILE);
-        let text =
-            serde_json::to_vec_pretty(record).map_err(io::Error::other).map_err(failed("write", &path))?;
-        write_file(&path, &text).map_err(failed("write", &path))?;
+        let text = record.to_text().map_err(failed("write", &path))?;
+        write_file(&path, text.as_bytes()).map_err(failed("write", &path))?;
         let _lock = self.store.lock()?;
         if self.store.accept(&self.id).is_some() {
             return Ok(Published::AlreadyThere);

@@ -213,7 +213,7 @@ fn priorities_count_inversions_by_class_and_queue() {
 
 #[test]
 fn damaged_runs_are_not_accepted_and_are_kept_aside() {
-    let damages: [fn(&std::path::Path); 8] = [
+    let damages: [fn(&std::path::Path); 9] = [
         |run| fs::remove_file(run.join("run.json")).unwrap(),
         |run| truncate(&run.join("run.json")),
         |run| truncate(&run.join("flows.parquet")),
@@ -222,6 +222,7 @@ fn damaged_runs_are_not_accepted_and_are_kept_aside() {
         |run| flip_a_byte(&run.join("series.parquet")),
         |run| replace(&run.join("run.json"), "00000000000000aa", "00000000000000bb"),
         |run| replace(&run.join("run.json"), "flows.parquet", "other.parquet"),
+        |run| replace(&run.join("run.json"), "\"stopped_at_ps\": 0", "\"stopped_at_ps\": 1"),
     ];
     for (i, damage) in damages.into_iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
@@ -234,6 +235,35 @@ fn damaged_runs_are_not_accepted_and_are_kept_aside() {
         let names = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         assert_eq!(names.filter(|n| n.starts_with(".aside-00000000000000aa-")).count(), 1, "damage {i}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_locks_place_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    fs::write(&victim, "precious").unwrap();
+    let root = dir.path().join("out");
+    fs::create_dir(&root).unwrap();
+    std::os::unix::fs::symlink(&victim, root.join(".lock")).unwrap();
+    let message = Store::open(&root).unwrap_err().to_string();
+    assert!(message.starts_with("cannot open ") && !message.contains('\n'), "{message}");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+}
+
+#[test]
+fn a_run_is_verified_only_as_it_was_stored_then() {
+    let dir = tempfile::tempdir().unwrap();
+    store(dir.path(), &Fixture::with_flows(10));
+    let (runs, id) = (Store::at(dir.path()), RunId::new(ID).unwrap());
+    assert!(!runs.is_verified(&id));
+    runs.mark_verified(&id).unwrap();
+    assert!(runs.is_verified(&id));
+    let path = dir.path().join(ID).join("run.json");
+    let mut changed = runs.accept(&id).unwrap();
+    changed.counters.marks += 1;
+    fs::write(&path, changed.to_text().unwrap()).unwrap();
+    assert!(runs.accept(&id).is_some() && !runs.is_verified(&id));
 }
 
 fn truncate(path: &std::path::Path) {
@@ -334,6 +364,15 @@ fn comparison_names_the_first_difference() {
         comparison.common[0].outcome.clone()
     };
     assert_eq!(outcome_of(|_| ()), Sameness::Equal);
+    // No table has the run's end: only the record differs.
+    let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    store(a.path(), &base);
+    store(b.path(), &base);
+    let mut other = Store::at(b.path()).accept(&RunId::new(ID).unwrap()).unwrap();
+    other.stopped_at_ps = 1;
+    fs::write(b.path().join(ID).join("run.json"), other.to_text().unwrap()).unwrap();
+    let found = compare(a.path(), b.path()).unwrap().common.remove(0).outcome;
+    assert!(matches!(&found, Sameness::Metric { name, .. } if name == "stopped_at_ps"), "{found:?}");
     let metric = outcome_of(|f| f.outcome.flows.edit(1, |flow| flow.fct = Some(Span(5_000))));
     assert!(
         matches!(&metric, Sameness::Metric { name, .. } if name.starts_with("summary.all.")),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use crate::quantity::{as_text, show_span};
-use crate::source::{Field, InputError, ReadKeys, Reader};
+use crate::source::{Field, Form, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// Admission policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -211,6 +211,18 @@ const KINDS: [(&str, ReadKeys<Admit>); 4] = [
     ("pase", |keys| Ok(Admit::Pase { levels: levels(keys)?, remap: remap(keys)? })),
     ("firapam", |keys| firapam(keys).map(Admit::Firapam)),
 ];
+
+pub(super) const MERGE: Merge = Merge::of(&[
+    Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&[]),
+        shared: &[(&["aequitas", "pase", "firapam"], &["levels"]), (&["pase", "firapam"], &["mi", "remap"])],
+    },
+    Replace::OneOf(&[Form { by: &["percentile"], with: &[] }, Form { by: &["window"], with: &[] }]),
+    // The steps of the two modes differ in scale.
+    Replace::Kind { tag: "mode", default: Some("analytic"), own: Own::Only(&["a", "step"]), shared: &[] },
+]);
 
 /// Reads `admit = { kind = "firapam", levels = 3, ... }`.
 pub(super) fn read(field: &Field<'_>) -> Result<Admit, InputError> {

@@ -235,6 +235,28 @@ fn share(field: Option<Field<'_>>, default: f64) -> Result<f64, InputError> {
     }
 }
 
+/// The names of Swift's keys.
+pub(super) const SWIFT_KEYS: &[&str] = &[
+    "preset",
+    "delay",
+    "start",
+    "ai",
+    "target",
+    "target_from",
+    "hop",
+    "class_step",
+    "fs_range",
+    "fs_min",
+    "fs_max",
+    "beta",
+    "max_mdf",
+    "min_cwnd",
+    "max_cwnd",
+    "whole_packets",
+    "endpoint_target",
+    "retx_reset",
+];
+
 /// HPCC's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Hpcc {
@@ -265,6 +287,10 @@ impl Hpcc {
         })
     }
 }
+
+/// The names of LEDBAT's keys.
+pub(super) const LEDBAT_KEYS: &[&str] =
+    &["delay", "target", "gain", "decrease_gain", "allowed_increase", "min_window", "base_interval"];
 
 /// LEDBAT's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -8,7 +8,7 @@ use serde::ser::Serializer;
 
 use super::thresholds::ThresholdSource;
 use crate::quantity::{as_text, bytes as read_bytes, show_bytes, show_rate, show_span, span as read_span};
-use crate::source::{Field, InputError, ReadKeys, Reader};
+use crate::source::{Field, InputError, Own, ReadKeys, Reader, Replace};
 
 /// A rule that gives each flow its class when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -202,6 +202,13 @@ pub(super) const KINDS: [(&str, ReadKeys<Known>); 10] = [
     }),
     ("deadlines_first", |keys| Ok(Known::DeadlinesFirst { thresholds: behind_deadlines(keys)? })),
 ];
+
+/// Thresholds that were found are those of what is stated beside them.
+pub(super) const SOLVED: Replace = Replace::Stated(&["fractions", "levels", "from"], &["bytes"]);
+
+/// Sizes and deadlines have different units.
+pub(super) const POWER_LAW: Replace =
+    Replace::Kind { tag: "of", default: None, own: Own::Only(&["scale", "offset"]), shared: &[] };
 
 fn flow_fraction(keys: &mut Reader<'_>) -> Result<Known, InputError> {
     let fractions = fractions(keys)?;

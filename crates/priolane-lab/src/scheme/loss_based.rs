@@ -51,6 +51,12 @@ pub struct PaccpDctcp {
     pub dctcp: Dctcp,
 }
 
+/// DCTCP's keys.
+pub(super) const DCTCP_KEYS: &[&str] = &["g", "alpha_0", "min_window", "reduction"];
+
+/// PACCP's keys.
+pub(super) const PACCP_KEYS: &[&str] = &["r_cos", "exact_cap", "rtt"];
+
 const REDUCTIONS: [(&str, Reduction); 3] =
     [("at_once", Reduction::AtOnce), ("proportional", Reduction::Proportional), ("ns3", Reduction::Ns3)];
 

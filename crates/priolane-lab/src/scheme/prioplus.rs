@@ -51,6 +51,24 @@ pub struct PrioPlus<C> {
     pub inner: C,
 }
 
+/// The names of PrioPlus's own keys.
+pub(super) const KEYS: &[&str] = &[
+    "variant",
+    "channels",
+    "priorities",
+    "fluctuation",
+    "noise",
+    "delay_budget",
+    "never_yield",
+    "w_ls_high",
+    "w_ls_medium",
+    "w_ls_low",
+    "exceed_limit",
+    "base_tolerance",
+    "increase",
+    "probes",
+];
+
 const VARIANTS: [(&str, Variant); 2] = [("paper", Variant::Paper), ("released", Variant::Released)];
 
 const INCREASES: [(&str, Increase); 2] = [("dual_rtt", Increase::DualRtt), ("every_rtt", Increase::EveryRtt)];

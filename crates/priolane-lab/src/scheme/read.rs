@@ -9,7 +9,23 @@ use super::parts::{
 };
 use super::{Admit, Known, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
-use crate::source::{Field, InputError, Origin, ReadKeys, Reader, Table};
+use crate::source::{
+    Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Table,
+};
+
+/// What is an alternative of what in a scheme.
+pub const MERGE: Merge = Merge {
+    rules: &[],
+    inner: &[
+        ("transport", &transport::MERGE),
+        ("assign", &ASSIGN_MERGE),
+        ("host", &HOST_MERGE),
+        ("admit", &admit::MERGE),
+        ("nic", &NIC_MERGE),
+        ("port", &PORT_MERGE),
+    ],
+    each: None,
+};
 
 const COUNTS: [(&str, Count); 2] = [("stream_offset", Count::StreamOffset), ("bytes_sent", Count::BytesSent)];
 const SCOPES: [(&str, Scope); 2] = [("port", Scope::Port), ("queue", Scope::Queue)];
@@ -17,27 +33,44 @@ const OVERFLOWS: [(&str, Overflow); 2] = [("drop", Overflow::Drop), ("return", O
 const PORT_FIX: &str = "port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }";
 
 /// Reads the scheme in `table`, which stands at `origin` under the dotted key `path`.
+///
+/// # Errors
+/// The first mistake of each part, and all keys that are unknown.
 pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputError> {
     let mut keys = Reader::new(table, path, origin);
-    let paper = keys.take("paper").map(|f| f.text().map(str::to_owned)).transpose()?;
+    let mut found = Mistakes::new(&origin.file);
+    let paper = found.keep(keys.take("paper").map(|f| f.text().map(str::to_owned)).transpose());
     if let Some(price) = keys.take("price") {
-        return Err(price.error("prices are not supported in this version", "leave the key out"));
+        found.add(price.error("prices are not supported in this version", "leave the key out"));
     }
-    let transport = transport::read(&keys.need("transport", "transport = { kind = \"dctcp\" }")?)?;
-    let order = if transport.kind.schedules_itself() { Host::Own } else { Host::RoundRobin };
-    let scheme = Scheme {
-        paper,
-        assumptions: keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f))?,
-        transport,
-        assign: keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f))?,
-        host: keys.take("host").map_or(Ok(order), |f| host(&f))?,
-        admit: keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f))?,
-        nic: keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f))?,
-        port: port(&keys.need("port", PORT_FIX)?)?,
-        map: keys.take("map").map_or(Ok(Map::Identity), |f| map(&f))?,
+    let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
+    let transport = keys.need("transport", "transport = { kind = \"dctcp\" }");
+    let transport = found.keep(transport.and_then(|field| transport::read(&field)));
+    let order = match &transport {
+        Some(transport) if transport.kind.schedules_itself() => Host::Own,
+        _ => Host::RoundRobin,
     };
-    keys.finish()?;
-    Ok(scheme)
+    let assign = found.keep(keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f)));
+    let host = found.keep(keys.take("host").map_or(Ok(order), |f| host(&f)));
+    let admit = found.keep(keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f)));
+    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| nic(&f)));
+    let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| port(&field)));
+    let map = found.keep(keys.take("map").map_or(Ok(Map::Identity), |f| map(&f)));
+    found.keep(keys.finish());
+    let scheme = (|| {
+        Some(Scheme {
+            paper: paper?,
+            assumptions: assumptions?,
+            transport: transport?,
+            assign: assign?,
+            host: host?,
+            admit: admit?,
+            nic: nic?,
+            port: port?,
+            map: map?,
+        })
+    })();
+    found.done(scheme)
 }
 
 /// How the keys of a rule are read.
@@ -46,6 +79,25 @@ enum ReadRule {
     Own(ReadKeys<Assign>),
     Known(ReadKeys<Known>),
 }
+
+const ASSIGN_MERGE: Merge = Merge {
+    rules: &[
+        Replace::Kind {
+            tag: "kind",
+            default: None,
+            own: Own::AllBut(&[]),
+            shared: &[
+                (&["bytes_sent", "equal_bytes", "power_law"], &["levels"]),
+                (&["flow_fraction", "random_fraction", "deadline_rank"], &["fractions"]),
+                (&["flow_fraction", "equal_bytes"], &["from"]),
+            ],
+        },
+        known::SOLVED,
+        known::POWER_LAW,
+    ],
+    inner: &[("thresholds", &thresholds::MERGE)],
+    each: None,
+};
 
 fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
     let mut keys = field.table()?;
@@ -81,6 +133,12 @@ const HOSTS: [(&str, ReadKeys<Host>); 6] = [
     ("own", |_| Ok(Host::Own)),
 ];
 
+const HOST_MERGE: Merge = Merge {
+    rules: &[Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: &[] }],
+    inner: &[("thresholds", &thresholds::MERGE)],
+    each: None,
+};
+
 fn host(field: &Field<'_>) -> Result<Host, InputError> {
     let mut keys = field.table()?;
     let host = keys.need("kind", "kind = \"round_robin\"")?.word(&HOSTS)?(&mut keys)?;
@@ -97,6 +155,15 @@ fn ladder(keys: &mut Reader<'_>, levels: u8) -> Result<thresholds::Thresholds, I
     thresholds::read(&keys.need("thresholds", fix)?, levels)
 }
 
+const NIC_MERGE: Merge = Merge {
+    rules: &[Replace::OneOf(&[
+        Form { by: &["queue"], with: &["limit", "ecn"] },
+        Form { by: &["port"], with: &["map"] },
+    ])],
+    inner: &[("port", &PORT_MERGE)],
+    each: None,
+};
+
 fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
@@ -109,9 +176,10 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             )),
         };
     };
-    if keys.has_own("port")
-        && let Some(field) = keys.take("port")
-    {
+    if let Some(field) = keys.take("port") {
+        if let Some(queue) = keys.take("queue") {
+            return Err(queue.error("both queue and port are stated", "one of them"));
+        }
         let (port, per_flow_limit) = (nic_port(&field)?, per_flow_limit(&mut keys)?);
         let map = keys.take("map").map(|f| map(&f)).transpose()?;
         keys.finish()?;
@@ -186,6 +254,17 @@ const PORTS: [(&str, ReadKeys<PortKind>); 9] = [
     ("aifo", aifo),
 ];
 
+const PORT_MERGE: Merge = Merge {
+    rules: &[Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&["buffer", "ecn", "pfc", "tiers"]),
+        shared: &[(&["strict", "wfq"], &["queues"])],
+    }],
+    inner: &[("buffer", &BUFFER_MERGE)],
+    each: None,
+};
+
 fn port(field: &Field<'_>) -> Result<Port, InputError> {
     let mut keys = field.table()?;
     let kind = keys.need("kind", "kind = \"fifo\"")?.word(&PORTS)?(&mut keys)?;
@@ -259,6 +338,14 @@ fn wfq(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
     Ok(PortKind::Wfq { queues, weights, clock })
 }
 
+const BUFFER_MERGE: Merge = Merge::of(&[Replace::OneOf(&[
+    Form { by: &["shared"], with: &["at"] },
+    Form { by: &["per_queue"], with: &["at"] },
+    Form { by: &["push_out"], with: &["at"] },
+    Form { by: &["dynamic"], with: &["alpha"] },
+    Form { by: &["zero_loss"], with: &[] },
+])]);
+
 fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
@@ -281,8 +368,6 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
         return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), at: Vec::new(), sharing });
     }
     if let Some(signals) = keys.take("zero_loss") {
-        // An experiment's key is laid beside that of the shipped scheme, whose place it takes.
-        keys.take("shared");
         keys.finish()?;
         let limit = Limit::Bytes(signals.bytes()?);
         return Ok(Buffer { limit, at: Vec::new(), sharing: Sharing::ZeroLoss });

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::thresholds::ThresholdSource;
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, Reader, Replace};
 
 /// pHost's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -151,6 +151,9 @@ impl Ndp {
         })
     }
 }
+
+/// Homa's cut-offs are stated, or follow from these.
+pub(super) const CUTOFFS: Replace = Replace::Stated(&["from", "rtt_bytes", "unscheduled"], &["cutoffs"]);
 
 impl Homa {
     pub(super) fn read(keys: &mut Reader<'_>) -> Result<Self, InputError> {

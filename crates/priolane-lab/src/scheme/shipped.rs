@@ -20,7 +20,7 @@ shipped!(
     "es8",
     "ps",
     "srpt",
-    "ideal_srpt",
+    "srpt_ranked",
     "ns3_dctcp",
     "paccp",
     "paccp_dctcp",
@@ -44,6 +44,9 @@ shipped!(
     "top",
     "ideal_tokens"
 );
+
+/// Former names of shipped schemes, and what they are called now.
+pub const RENAMED: &[(&str, &str)] = &[("ideal_srpt", "srpt_ranked")];
 
 /// The text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {

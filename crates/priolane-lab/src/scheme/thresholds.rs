@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::quantity::as_text;
-use crate::source::{Field, InputError};
+use crate::source::{Field, Form, InputError, Merge, Replace};
 
 /// Thresholds of a ladder of levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -122,6 +122,18 @@ const SOLVERS: [(&str, Solver); 6] = [
 fn some_bytes<S: serde::Serializer>(bytes: &Option<Vec<u64>>, s: S) -> Result<S::Ok, S::Error> {
     as_text::many_bytes(bytes.as_deref().unwrap_or_default(), s)
 }
+
+/// Thresholds that were found are those of what is stated beside them, and a tail has two forms.
+pub(super) const MERGE: Merge = Merge {
+    rules: &[Replace::Stated(&["solver", "from", "tail"], &["bytes"])],
+    inner: &[("tail", &TAIL_MERGE)],
+    each: None,
+};
+
+const TAIL_MERGE: Merge = Merge::of(&[Replace::OneOf(&[
+    Form { by: &["max"], with: &[] },
+    Form { by: &["from", "times"], with: &[] },
+])]);
 
 /// Reads the thresholds of a ladder of `levels` levels.
 pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputError> {

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, ReadKeys, Reader};
+use crate::source::{Field, Form, InputError, Own, ReadKeys, Reader, Replace};
 
 /// What receivers rank flows by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -100,6 +100,38 @@ const RANKS: &[(&str, ReadKeys<RankBy>)] = &[
     ("exact_deadline", |_| Ok(RankBy::ExactDeadline)),
     ("exact_coflow", |_| Ok(RankBy::ExactCoflow)),
 ];
+
+/// What the keys of a rule are for.
+pub(super) const PRIORITY: Replace = Replace::Kind {
+    tag: "priority",
+    default: Some("size"),
+    own: Own::Only(&[
+        "classes",
+        "thresholds",
+        "p",
+        "tail",
+        "mean",
+        "a",
+        "b",
+        "deadline_min",
+        "deadline_max",
+        "ranks",
+    ]),
+    shared: &[
+        (&["asked", "size", "attained", "deadline"], &["classes"]),
+        (&["single", "asked", "size", "attained", "deadline"], &["ranks"]),
+    ],
+};
+
+/// Thresholds are stated, or follow from a density of sizes.
+pub(super) const CUTS: Replace = Replace::OneOf(&[
+    Form { by: &["thresholds"], with: &[] },
+    Form { by: &["p", "tail", "mean", "a", "b"], with: &[] },
+]);
+
+/// What the keys of a density are for.
+pub(super) const TAIL: Replace =
+    Replace::Kind { tag: "tail", default: Some("heavy"), own: Own::Only(&["mean", "a", "b"]), shared: &[] };
 
 fn by_size(keys: &mut Reader<'_>) -> Result<RankBy, InputError> {
     Sizes::read(keys).map(RankBy::Size)

@@ -10,7 +10,7 @@ use super::token_port::Order;
 use super::token_rank::RankBy;
 use super::{Assign, Scheme};
 use crate::quantity::{as_text, show_span};
-use crate::source::{Field, InputError, Reader};
+use crate::source::{Field, InputError, Own, Reader, Replace};
 
 /// A token transport.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -160,6 +160,25 @@ pub(super) enum Whose {
     ExpressPass,
     Top,
 }
+
+/// The names of the keys that both transports have.
+pub(super) const KEYS: &[&str] = &[
+    "token_min",
+    "token_max",
+    "feedback",
+    "alpha",
+    "w_init",
+    "target",
+    "jitter",
+    "stop",
+    "recovery",
+    "reordering",
+    "min_rto",
+];
+
+/// Only tokens that expire at hosts have a lifetime there.
+pub(super) const EXPIRY: Replace =
+    Replace::Kind { tag: "expiry", default: Some("switch"), own: Own::Only(&["lifetime"]), shared: &[] };
 
 /// The keys that only TOP has and that are always there.
 const TOP_KEYS: [&str; 4] = ["expiry", "unscheduled", "paths", "priority"];

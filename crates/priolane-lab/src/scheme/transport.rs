@@ -6,13 +6,14 @@ use priolane_core::transport::delay::Size;
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use super::delay_based::{Hpcc, Ledbat, Preset, Swift, WindowSize};
-use super::loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
-use super::prioplus::PrioPlus;
-use super::receiver_driven::{Homa, Ndp, PHost};
+use super::delay_based::{self, Hpcc, Ledbat, Preset, Swift, WindowSize};
+use super::loss_based::{self, D2tcp, Dctcp, Paccp, PaccpDctcp};
+use super::prioplus::{self, PrioPlus};
+use super::receiver_driven::{self, Homa, Ndp, PHost};
+use super::token_rank;
 use super::tokens::{self, Tokens, Whose};
 use crate::quantity::{as_text, bytes as read_bytes};
-use crate::source::{Field, InputError, ReadKeys, Reader};
+use crate::source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -218,6 +219,61 @@ const KINDS: [(&str, ReadKeys<TransportKind>); 16] = [
     ("ndp", |keys| Ndp::read(keys).map(TransportKind::Ndp)),
     ("homa", |keys| Homa::read(keys).map(TransportKind::Homa)),
 ];
+/// Kinds on the window machine.
+const WINDOW_KINDS: &[&str] = &[
+    "newreno",
+    "dctcp",
+    "paccp",
+    "d2tcp",
+    "swift",
+    "ledbat",
+    "prioplus_swift",
+    "hpcc",
+    "prioplus_ledbat",
+    "paccp_dctcp",
+    "pfabric",
+];
+
+/// The keys of the window machine.
+const WINDOW_KEYS: &[&str] = &[
+    "init_window",
+    "handshake",
+    "recovery",
+    "reliable",
+    "dup_threshold",
+    "ack_every",
+    "ack_delay",
+    "min_rto",
+    "initial_rto",
+    "max_rto",
+    "max_window",
+    "ecn_control",
+    "control_class",
+];
+
+/// What is an alternative of what: a kind keeps the keys that the kind before it read as the same.
+pub(super) const MERGE: Merge = Merge::of(&[
+    Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&[]),
+        shared: &[
+            (WINDOW_KINDS, WINDOW_KEYS),
+            (&["dctcp", "d2tcp", "paccp_dctcp"], loss_based::DCTCP_KEYS),
+            (&["paccp", "paccp_dctcp"], loss_based::PACCP_KEYS),
+            (&["swift", "prioplus_swift"], delay_based::SWIFT_KEYS),
+            (&["ledbat", "prioplus_ledbat"], delay_based::LEDBAT_KEYS),
+            (&["prioplus_swift", "prioplus_ledbat"], prioplus::KEYS),
+            (&["expresspass", "top"], tokens::KEYS),
+        ],
+    },
+    tokens::EXPIRY,
+    token_rank::PRIORITY,
+    token_rank::CUTS,
+    token_rank::TAIL,
+    receiver_driven::CUTOFFS,
+]);
+
 const HANDSHAKES: [(&str, Handshake); 3] =
     [("none", Handshake::None), ("1rtt", Handshake::OneRtt), ("reuse", Handshake::Reuse)];
 const RECOVERIES: [(&str, Recovery); 3] =

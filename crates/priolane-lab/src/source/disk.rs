@@ -1,5 +1,6 @@
-//! Reading input files whole, within bounds.
+//! Opening and reading input files, within bounds.
 
+use std::fs::{File, FileType};
 use std::io::Read;
 use std::path::Path;
 
@@ -11,18 +12,59 @@ pub const SIZE_LIMIT: u64 = 1 << 20;
 /// Largest flow list: 256 MiB.
 pub const FLOW_LIST_LIMIT: u64 = 256 << 20;
 
-/// Reads the text file at `path`, of at most `limit` bytes; `shown` is its name in messages.
-pub fn read_text(path: &Path, shown: &str, limit: u64) -> Result<String, InputError> {
+/// Opens the regular file at `path` for reading; `shown` is its name in messages.
+///
+/// # Errors
+/// If it cannot be opened, or is a directory, a FIFO, a device or a socket. None of these is opened, since that may
+/// block until another process opens the other end.
+pub fn open(path: &Path, shown: &str) -> Result<File, InputError> {
     let origin = Origin { file: shown.into(), line: None };
     let unreadable = |error: std::io::Error| {
         origin.error("", format!("cannot be read: {error}"), "the path of a readable text file")
     };
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(origin.error("", "this is no regular file", "the path of a text file"));
+    let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
+    if !kind.is_file() {
+        return Err(origin.error("", format!("this is {}, no regular file", name(kind)), FIX));
     }
+    let file = File::open(path).map_err(unreadable)?;
+    // What stands there may have changed in between.
+    let kind = file.metadata().map_err(unreadable)?.file_type();
+    if kind.is_file() {
+        return Ok(file);
+    }
+    Err(origin.error("", format!("this is {}, no regular file", name(kind)), FIX))
+}
+
+const FIX: &str = "the path of a text file";
+
+/// What kind of file this is, for messages.
+fn name(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        return "a directory";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a FIFO";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    "a special file"
+}
+
+/// Reads the text file at `path`, of at most `limit` bytes; `shown` is its name in messages.
+pub fn read_text(path: &Path, shown: &str, limit: u64) -> Result<String, InputError> {
+    let origin = Origin { file: shown.into(), line: None };
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    open(path, shown)?.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+        origin.error("", format!("cannot be read: {error}"), "the path of a readable text file")
+    })?;
     if bytes.len() as u64 > limit {
         let what = format!("the file is larger than {limit} bytes");
         return Err(origin.error("", what, format!("a file of at most {limit} bytes")));

@@ -3,11 +3,14 @@
 use priolane_core::port::Limit;
 use priolane_core::units::{Rate, Span};
 
-use super::{InputError, Node, Origin, Table, Value};
+use super::{InputError, MOST_SHOWN, Mistakes, Node, Origin, Table, Value};
 use crate::quantity::{self, QuantityError};
 
 /// Names that a message lists; more would hide what it says.
 const MOST_LISTED: usize = 30;
+
+/// Names among which a misspelt one is looked for.
+const MOST_COMPARED: usize = 1_000;
 
 /// How the keys of one of several kinds are read: what its word stands for.
 pub type ReadKeys<T> = fn(&mut Reader<'_>) -> Result<T, InputError>;
@@ -60,12 +63,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses the keys that nobody took, but for those of a base whose `kind` was laid over by another.
+    /// Refuses the keys that nobody took, all of them at once.
     pub fn finish(self) -> Result<(), InputError> {
-        match self.left_over().find(|(key, _)| !self.table.is_of_another_kind(key)) {
-            None => Ok(()),
-            Some((key, node)) => Err(self.unknown(key, node)),
+        let mut mistakes = Mistakes::new(&self.origin.file);
+        let mut unknown = self.left_over();
+        for (key, node) in unknown.by_ref().take(MOST_SHOWN) {
+            mistakes.add(self.unknown(key, node));
         }
+        mistakes.count(unknown.count());
+        mistakes.finish()
     }
 
     /// An error about the table itself.
@@ -78,11 +84,6 @@ impl<'a> Reader<'a> {
         &self.origin
     }
 
-    /// Whether the table has `key`, and not from a base whose kind was laid over by another; this does not consume it.
-    pub fn has_own(&self, key: &str) -> bool {
-        self.has(key) && !self.table.is_of_another_kind(key)
-    }
-
     /// Whether the table has `key`; this does not consume it.
     pub fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
@@ -92,9 +93,8 @@ impl<'a> Reader<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    fn left_over(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
-        let entries = self.table.entries().iter();
-        entries.filter(|(key, _)| !self.known.contains(&key.as_str())).map(|(key, node)| (key.as_str(), node))
+    fn left_over(&self) -> impl Iterator<Item = (&'a str, &'a Node)> + '_ {
+        self.table.entries().filter(|(key, _)| !self.known.contains(key))
     }
 
     fn unknown(&self, key: &str, node: &Node) -> InputError {
@@ -107,8 +107,8 @@ impl<'a> Reader<'a> {
 
     /// If the missing `key` seems to stand there misspelt: the error that says so.
     fn misspelt(&self, key: &str) -> Option<InputError> {
-        let (typed, node) =
-            self.left_over().find(|(typed, _)| nearest(typed, [key].into_iter()).is_some())?;
+        let mut some = self.left_over().take(MOST_COMPARED);
+        let (typed, node) = some.find(|(typed, _)| nearest(typed, [key].into_iter()).is_some())?;
         let fix = format!("did you mean `{key}`?");
         Some(node.origin.error(&self.full(&shown(typed)), "there is no such key here", fix))
     }
@@ -280,13 +280,18 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The value of `key` of a table whose keys are the user's own.
+    pub fn inner(&self, key: &str) -> Option<Field<'a>> {
+        let Value::Table(table) = &self.node.value else { return None };
+        let node = table.get(key)?;
+        Some(Field { key: format!("{}.{}", self.key, shown(key)), node })
+    }
+
     /// The keys and values of a table whose keys are the user's own.
     pub fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, InputError> {
         let entries = self.table()?.table.entries();
-        let field = |(key, node): &'a (String, Node)| {
-            (key.as_str(), Field { key: format!("{}.{}", self.key, shown(key)), node })
-        };
-        Ok(entries.iter().map(field).collect())
+        let field = |(key, node)| (key, Field { key: format!("{}.{}", self.key, shown(key)), node });
+        Ok(entries.map(field).collect())
     }
 
     /// The error that `text` is not among `choices`.
@@ -332,7 +337,10 @@ fn quoted(names: &[&str]) -> String {
 /// The name closest to `typed`, if it is at most two edits (one, if both are short) away.
 pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let allowed = |name: &str| if typed.chars().count().max(name.len()) <= 4 { 1 } else { 2 };
-    let close = names.map(|name| (edits(typed, name), name)).filter(|(d, name)| *d <= allowed(name));
+    let close = names
+        .take(MOST_COMPARED)
+        .map(|name| (edits(typed, name), name))
+        .filter(|(d, name)| *d <= allowed(name));
     close.min_by_key(|(d, _)| *d).map(|(_, name)| name)
 }
 

@@ -1,6 +1,5 @@
 //! What `priolane thresholds` asks: sizes by name, from a table or from a flow list, a load, solvers.
 
-use std::fs::File;
 use std::io::BufReader;
 
 use priolane_core::sizes::{Interpolation, SizeDistribution};
@@ -8,7 +7,7 @@ use serde::Deserialize;
 
 use super::Question;
 use super::answer::{Answer, Traffic, answer_of};
-use crate::source::InputError;
+use crate::source::{InputError, open};
 use crate::workload::{flow_list, size_csv};
 
 /// Hosts a flow list may name: sizes are all that is read of it.
@@ -104,11 +103,8 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
 
 /// The sizes of a flow list.
 fn recorded(path: &str) -> Result<Vec<u64>, InputError> {
-    let unreadable = |error: std::io::Error| {
-        let fix = "the path of a CSV with the columns start_ns, src, dst, bytes";
-        InputError::new(path, None, "", format!("cannot read the flow list: {error}"), fix)
-    };
-    let file = File::open(path).map_err(unreadable)?;
+    let fix = "the path of a CSV with the columns start_ns, src, dst, bytes";
+    let file = open(path.as_ref(), path).map_err(|error| InputError { fix: fix.to_owned(), ..error })?;
     let mut reader = flow_list::Reader::new(BufReader::new(file), path, HOSTS)?;
     let mut sizes = Vec::new();
     while let Some(flow) = reader.next() {

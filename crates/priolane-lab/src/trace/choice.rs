@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::Request;
+use crate::experiment::Seeds;
 use crate::plan::{Plan, Run};
 use crate::source::{InputError, parse_value};
 
@@ -12,15 +13,13 @@ use crate::source::{InputError, parse_value};
 /// No run or several fit.
 pub(super) fn choose<'a>(plan: &'a Plan, request: &Request) -> Result<&'a Run, InputError> {
     let wanted = point(plan, request)?;
-    let seeds = plan.experiment.seeds;
-    if let Some(seed) = request.seed.filter(|&seed| seed < 1 || seed > u64::from(seeds)) {
-        let what = format!("the experiment has no seed {seed}");
-        return Err(wrong(
-            plan,
-            "--seed",
-            what,
-            format!("a seed from 1 to {seeds}, or more with --set seeds=N"),
-        ));
+    let seeds = plan.experiment.seeds.list();
+    if let Some(seed) = request.seed.filter(|seed| !seeds.contains(seed)) {
+        let fix = match &plan.experiment.seeds {
+            Seeds::Count(count) => format!("a seed from 1 to {count}, or --set 'seeds=[{seed}]'"),
+            Seeds::Listed(_) => format!("one of {}, or --set 'seeds=[{seed}]'", numbers(&seeds)),
+        };
+        return Err(wrong(plan, "--seed", format!("the experiment has no seed {seed}"), fix));
     }
     let fits = |run: &&Run| {
         request.seed.is_none_or(|seed| run.seed == seed)
@@ -74,7 +73,11 @@ fn several(plan: &Plan, found: &[&Run]) -> InputError {
     }
     let seeds = distinct(found.iter().map(|run| run.seed));
     if let [first, .., last] = seeds[..] {
-        add.push(format!("--seed K (from {first} to {last})"));
+        let which = match &plan.experiment.seeds {
+            Seeds::Count(_) => format!("from {first} to {last}"),
+            Seeds::Listed(_) => format!("one of {}", numbers(&seeds)),
+        };
+        add.push(format!("--seed K ({which})"));
     }
     for (key, _) in &found[0].point {
         let swept = values(found, key);
@@ -99,6 +102,10 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
+}
+
+fn numbers(seeds: &[u64]) -> String {
+    seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn list(values: &[&Json], between: &str) -> String {

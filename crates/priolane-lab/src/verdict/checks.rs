@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::decision::LOAD_TOLERANCE;
 use super::grid::Grid;
 use crate::metrics::{ALL, Summary};
 use crate::results::record::{LedgerRow, RunRecord};
@@ -32,10 +33,6 @@ pub enum State {
     /// The results are wrong or not whole.
     Fail,
 }
-
-/// Largest relative deviation of the offered load from the asked one that is passed without a warning:
-/// ours, docs/assumptions.md#load-check.
-const LOAD_SLACK: f64 = 0.05;
 
 /// All checks, over the runs that are there.
 pub(super) fn all(grid: &Grid) -> Vec<Check> {
@@ -127,9 +124,12 @@ fn load(records: &[&RunRecord]) -> Vec<Check> {
         let asked = f64::from_bits(asked);
         let host = range(records.iter().filter_map(|r| r.load.offered_host));
         let core = range(records.iter().filter_map(|r| r.load.offered_core));
-        let near = |x: f64| (x - asked).abs() <= LOAD_SLACK * asked;
+        let near = |x: f64| (x - asked).abs() <= LOAD_TOLERANCE * asked;
         let near = |range: Option<(f64, f64)>| range.is_some_and(|(low, high)| near(low) && near(high));
-        let state = if near(host) || near(core) { State::Ok } else { State::Warn };
+        // As the group asks for it, where the record says so.
+        let demands = || records.iter().flat_map(|r| &r.load.demands).map(|demand| demand.offered);
+        let ok = if demands().next().is_some() { near(range(demands())) } else { near(host) || near(core) };
+        let state = if ok { State::Ok } else { State::Warn };
         let says = format!("asked {asked:.3}, offered to hosts {}, to the core {}", show(host), show(core));
         Check { name: "load", state, says }
     };

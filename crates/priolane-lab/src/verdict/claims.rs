@@ -1,140 +1,16 @@
 //! Claims judged point by point.
 
-use serde::Serialize;
 use serde_json::Value;
 
+use super::decision::Decision;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
+use super::load;
 use super::path::{MetricPath, Quantity};
-use super::rules::{self, BySeed, Contrast, Published, Scale, Verdict};
-use super::spec::{Claim, ClaimKind, Direction, MetricAt, OpenRange};
+use super::report::{ClaimReport, ContrastReport, Measured, PointReport};
+use super::rules::{self, BySeed, Contrast, Published, Scale};
+use super::spec::{Claim, ClaimKind, MetricAt};
 use super::unit::Unit;
 use crate::metrics::interval::Interval;
-
-/// A claim and what the runs say of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClaimReport {
-    /// Where it stands.
-    pub section: String,
-    /// What it says, in words.
-    pub says: String,
-    /// What it asks.
-    #[serde(flatten)]
-    pub asks: Asks,
-    /// What the runs say, point by point (for a trend: line by line).
-    pub points: Vec<PointReport>,
-    /// The worst of the points' verdicts.
-    pub verdict: Verdict,
-}
-
-/// What a claim asks of what is measured; its `kind` is that of experiment files.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Asks {
-    /// That the metrics decrease.
-    Order,
-    /// That they are equal.
-    Equal {
-        /// Widest ratio of two of them, less one.
-        within: f64,
-    },
-    /// That the metric lies beyond a number, in its unit, or between two.
-    Bound {
-        /// The lower one.
-        above: Option<f64>,
-        /// The upper one.
-        below: Option<f64>,
-    },
-    /// That the metric, or the ratio of two, is the paper's number.
-    Ratio {
-        /// The number.
-        paper: f64,
-        /// Half width of the band around it, relative.
-        within: f64,
-    },
-    /// That the metric agrees with numbers from elsewhere, seed by seed.
-    Agree {
-        /// Widest ratio of the two, less one.
-        within: f64,
-    },
-    /// That the metric goes one way.
-    Trend {
-        /// Which.
-        goes: Direction,
-    },
-}
-
-impl From<&ClaimKind> for Asks {
-    fn from(kind: &ClaimKind) -> Self {
-        match *kind {
-            ClaimKind::Order(_) => Self::Order,
-            ClaimKind::Equal { within, .. } => Self::Equal { within },
-            ClaimKind::Bound { range: OpenRange { above, below }, .. } => Self::Bound { above, below },
-            ClaimKind::Ratio { paper, within, .. } => Self::Ratio { paper, within },
-            ClaimKind::Agree { within, .. } => Self::Agree { within },
-            ClaimKind::Trend { goes, .. } => Self::Trend { goes },
-        }
-    }
-}
-
-/// A claim at one sweep point.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct PointReport {
-    /// The point; for a trend, the keys that stay fixed.
-    pub point: serde_json::Map<String, Value>,
-    /// The claim's metrics.
-    pub measured: Vec<Measured>,
-    /// What the verdict hangs on: ratios, differences or slopes between metrics.
-    pub contrasts: Vec<ContrastReport>,
-    /// The verdict here.
-    pub verdict: Option<Verdict>,
-}
-
-/// A metric with its interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
-    /// The metric path; followed by ` at ` and x for a trend, or the point where it is one of its own.
-    pub metric: String,
-    /// What it is in.
-    pub unit: Unit,
-    /// Mean and interval over seeds.
-    #[serde(flatten)]
-    pub value: Interval,
-}
-
-impl Measured {
-    fn new(metric: String, quantity: Quantity, values: &BySeed) -> Self {
-        Self { metric, unit: quantity.unit(), value: quantity.interval(values) }
-    }
-}
-
-/// A comparison, paired by seed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ContrastReport {
-    /// What is compared: `a / b`, `a - b`, or `slope of a`.
-    pub of: String,
-    /// What it is in; of a slope `1`, whatever it is along.
-    pub unit: Unit,
-    /// Mean (of ratios: geometric) and interval over seeds.
-    #[serde(flatten)]
-    pub value: Interval,
-    /// What this comparison alone says.
-    pub verdict: Verdict,
-    /// Whether the interval meets the band and is so wide that this says little.
-    pub blurred: bool,
-}
-
-impl ContrastReport {
-    fn new(of: String, unit: Unit, value: Interval, verdict: Verdict) -> Self {
-        Self { of, unit, value, verdict, blurred: false }
-    }
-
-    /// Of one reading alone.
-    fn of_one((reading, values): &Evidence, judge: impl Fn(&Interval) -> Verdict) -> Self {
-        let value = Interval::of(&rules::values(values));
-        let verdict = judge(&value);
-        Self::new(reading.to_string(), reading.unit(), value, verdict)
-    }
-}
 
 /// The reports of all claims, and what to check before trusting them.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
@@ -154,14 +30,7 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
             Vec::new()
         }
     };
-    let verdict = points.iter().filter_map(|p| p.verdict).max().unwrap_or(Verdict::Incomplete);
-    ClaimReport {
-        section: claim.section.clone(),
-        says: claim.says.clone(),
-        asks: Asks::from(&claim.kind),
-        points,
-        verdict,
-    }
+    ClaimReport::new(claim, points)
 }
 
 /// What a claim reads: a metric at its point, or at another.
@@ -217,12 +86,16 @@ impl Court<'_> {
     }
 
     fn point(&mut self, readings: &[Reading], point: usize) -> PointReport {
-        let mut report = PointReport { point: as_map(&self.grid.points[point]), ..PointReport::default() };
+        let mut report = PointReport::at(as_map(&self.grid.points[point]));
         let mut complete = true;
         let mut evidence: Vec<Evidence> = Vec::new();
+        let mut off_load = load::miss(self.grid, point);
         for reading in readings {
             let values = match self.grid.moved(point, &reading.at) {
-                Some(point) => self.evidence(&reading.path, point, &mut complete),
+                Some(point) => {
+                    off_load = off_load.or_else(|| load::miss(self.grid, point));
+                    self.evidence(&reading.path, point, &mut complete)
+                }
                 None => {
                     self.warn(&format!("the sweep has no point for {reading}"));
                     complete = false;
@@ -233,13 +106,14 @@ impl Court<'_> {
             evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
-        let worst = report.contrasts.iter().map(|c| c.verdict).max();
-        report.verdict = if complete { worst } else { None }.or(Some(Verdict::Incomplete));
+        if complete {
+            report.settle(off_load);
+        }
         report
     }
 
-    /// What the claim's verdict hangs on at a point.
-    fn contrasts(&mut self, evidence: &[Evidence]) -> Vec<ContrastReport> {
+    /// What the claim's verdict depends on at a point.
+    fn contrasts(&self, evidence: &[Evidence]) -> Vec<ContrastReport> {
         match &self.claim.kind {
             ClaimKind::Order(_) => {
                 evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::ordered)).collect()
@@ -250,37 +124,29 @@ impl Court<'_> {
                     .map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within)))
                     .collect()
             }
-            ClaimKind::Bound { range, .. } => {
-                vec![ContrastReport::of_one(&evidence[0], |value| rules::bounded(value, *range))]
-            }
+            ClaimKind::Bound { range, .. } => vec![one_or_ratio(
+                evidence,
+                |value| rules::bounded(value, *range),
+                |contrast| rules::bounded_ratio(contrast, *range),
+            )],
             ClaimKind::Ratio { paper, within, over, .. } => {
                 let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
                 let scale = if relative { Scale::Relative } else { Scale::Absolute };
-                vec![self.ratio(evidence, Published { value: *paper, within: *within, scale })]
+                let published = Published { value: *paper, within: *within, scale };
+                vec![one_or_ratio(
+                    evidence,
+                    |value| published.judge(value),
+                    |contrast| published.judge_ratio(contrast),
+                )]
             }
             ClaimKind::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
             ClaimKind::Trend { .. } => Vec::new(),
         }
     }
 
-    fn ratio(&mut self, evidence: &[Evidence], published: Published) -> ContrastReport {
-        let mut report = match evidence {
-            [a, b, ..] => compare(a, b, |c| match c {
-                Contrast::Ratio(ratio) => published.judge(&ratio),
-                Contrast::Difference(_) => Verdict::NotReproduced,
-            }),
-            _ => ContrastReport::of_one(&evidence[0], |value| published.judge(value)),
-        };
-        report.blurred = report.verdict == Verdict::Reproduced && published.is_blurred_by(&report.value);
-        if report.blurred {
-            self.warn("its interval is more than twice as wide as the band: run more seeds");
-        }
-        report
-    }
-
     /// A trend along the points of one line.
     fn line(&mut self, path: &MetricPath, along: &str, line: &Line) -> PointReport {
-        let mut report = PointReport { point: as_map(&line.fixed), ..PointReport::default() };
+        let mut report = PointReport::at(as_map(&line.fixed));
         let mut complete = true;
         let mut values = Vec::new();
         for &(x, point) in &line.points {
@@ -295,9 +161,12 @@ impl Court<'_> {
             self.warn(&format!("fewer than two values of `{along}` in the sweep"));
             complete = false;
         }
-        let (value, verdict) = rules::trend(&values, goes);
-        report.contrasts = vec![ContrastReport::new(format!("slope of {path}"), Unit::One, value, verdict)];
-        report.verdict = Some(if complete { verdict } else { Verdict::Incomplete });
+        let (slope, decision) = rules::trend(&values, goes);
+        report.contrasts =
+            vec![ContrastReport::new(format!("slope of {path}"), (Unit::One, slope), decision)];
+        if complete {
+            report.settle(line.points.iter().find_map(|&(_, point)| load::miss(self.grid, point)));
+        }
         report
     }
 
@@ -324,18 +193,39 @@ impl Court<'_> {
 fn agreement((reading, ours): &Evidence, theirs: &[f64], within: f64) -> ContrastReport {
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
     let contrast = rules::contrast(ours, &theirs);
-    let (Contrast::Ratio(value) | Contrast::Difference(value)) = contrast;
-    let verdict = rules::equal(contrast, within);
-    ContrastReport::new(format!("{reading} / numbers stated by seed"), Unit::One, value, verdict)
+    report((reading, &"numbers stated by seed"), contrast, rules::agrees(contrast, within))
 }
 
-fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Verdict) -> ContrastReport {
+/// One metric, judged by itself, or the ratio of two.
+fn one_or_ratio(
+    evidence: &[Evidence],
+    of_one: impl Fn(&Interval) -> Decision,
+    of_ratio: impl Fn(Contrast) -> Decision,
+) -> ContrastReport {
+    if let [a, b, ..] = evidence {
+        return compare(a, b, of_ratio);
+    }
+    let (reading, values) = &evidence[0];
+    let value = Interval::of(&rules::values(values));
+    ContrastReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
+}
+
+fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Decision) -> ContrastReport {
     let contrast = rules::contrast(&a.1, &b.1);
+    report((a.0, &b.0), contrast, judge(contrast))
+}
+
+/// The report of a reading compared with something else.
+fn report(
+    (reading, other): (&Reading, &dyn std::fmt::Display),
+    contrast: Contrast,
+    decision: Decision,
+) -> ContrastReport {
     let (sign, unit, value) = match contrast {
         Contrast::Ratio(ratio) => ("/", Unit::One, ratio),
-        Contrast::Difference(difference) => ("-", a.0.unit(), difference),
+        Contrast::Difference(difference) => ("-", reading.unit(), difference),
     };
-    ContrastReport::new(format!("{} {sign} {}", a.0, b.0), unit, value, judge(contrast))
+    ContrastReport::new(format!("{reading} {sign} {other}"), (unit, value), decision)
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

@@ -347,7 +347,7 @@ impl<'a> Grid<'a> {
             || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
         let flow = single_flow(class).ok_or_else(unknown)? as usize;
         let flows = self.flows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
-        flows.get(flow).map(|f| summarize_flow(f.fct, f.acked, f.bare)).ok_or_else(unknown)
+        flows.get(flow).map(|f| summarize_flow((f.fct, f.acked), f.bare, f.slowdown)).ok_or_else(unknown)
     }
 
     /// The flows of a stored run, by id.
@@ -359,6 +359,7 @@ impl<'a> Grid<'a> {
             "fct_ps",
             "fct_acked_ps",
             "bare_fct_ps",
+            "slowdown",
             "class_asked",
             "class_given",
             "cos",
@@ -370,10 +371,14 @@ impl<'a> Grid<'a> {
                 fct: row.whole(2).map(Span),
                 acked: row.whole(3).map(Span),
                 bare: row.whole(4).map(Span),
-                measured: row.cell(8) == Cell::Bool(true),
-                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(7)) },
-                asked: row.whole(5).map_or(0, |class| class as Class),
-                given: row.whole(6).map_or(0, |class| class as Class),
+                slowdown: match row.cell(5) {
+                    Cell::Real(slowdown) => Some(slowdown),
+                    _ => None,
+                },
+                measured: row.cell(9) == Cell::Bool(true),
+                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(8)) },
+                asked: row.whole(6).map_or(0, |class| class as Class),
+                given: row.whole(7).map_or(0, |class| class as Class),
             })
         })
     }
@@ -386,7 +391,7 @@ impl<'a> Grid<'a> {
 
     /// Whether both engines agreed on a stored run.
     pub(super) fn is_verified(&self, record: &RunRecord) -> bool {
-        RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id, &record.digest))
+        RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id))
     }
 }
 
@@ -416,7 +421,7 @@ fn rates(record: &RunRecord) -> Result<&RateRecord, String> {
 }
 
 /// What a stored table says of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StoredFlow {
     /// Payload bytes; `None` without end.
     pub bytes: Option<u64>,
@@ -426,6 +431,8 @@ pub(super) struct StoredFlow {
     pub acked: Option<Span>,
     /// Completion time alone in the network.
     pub bare: Option<Span>,
+    /// The stored slowdown, by whichever denominator; `None` if unfinished.
+    pub slowdown: Option<f64>,
     /// The class it asked for.
     pub asked: Class,
     /// The class it was given at the start.

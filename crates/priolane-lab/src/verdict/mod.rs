@@ -3,9 +3,12 @@
 mod alike;
 mod checks;
 mod claims;
+mod decision;
 mod grid;
+mod load;
 pub(crate) mod panels;
 pub mod path;
+mod report;
 pub mod rules;
 pub mod spec;
 mod thresholds;
@@ -18,9 +21,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 pub use self::checks::{Check, State};
-pub use self::claims::{Asks, ClaimReport, ContrastReport, Measured, PointReport};
+pub use self::decision::{Direction, Undecided};
 use self::grid::Grid;
 pub use self::panels::{Mark, PanelReport, Series};
+pub use self::report::{Asks, ClaimReport, ContrastReport, Measured, PointReport};
 pub use self::rules::Verdict;
 use self::spec::Spec;
 pub use self::unit::Unit;
@@ -138,7 +142,7 @@ fn run_line(run: &Run, record: &RunRecord) -> RunLine {
         point: claims::as_map(&run.point),
         seed: run.seed,
         digest: record.digest.clone(),
-        load: record.load,
+        load: record.load.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::grid::{Gap, Grid, OverTime, StoredFlow, value_of};
 use super::path::{Measure, MetricPath, Quantity};
 use super::spec::{self, Panel, PanelKind};
 use crate::metrics::interval::Interval;
-use crate::metrics::{PerMille, SizeClass, percentile, slowdown};
+use crate::metrics::{PerMille, SizeClass, percentile};
 
 /// A panel and what is drawn in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -206,7 +206,7 @@ fn distributions(
         let class = class.ok_or_else(|| format!("`{}` is not a size class", measure.class))?;
         let value = match measure.quantity {
             Quantity::Fct => |flow: &StoredFlow| flow.fct.map(|fct| fct.as_secs_f64()),
-            Quantity::Slowdown => |flow: &StoredFlow| slowdown(flow.fct, flow.bare),
+            Quantity::Slowdown => |flow: &StoredFlow| flow.slowdown,
             other => return Err(format!("a cdf is drawn of fct or slowdown, not of {}", other.name())),
         };
         for &point in points {

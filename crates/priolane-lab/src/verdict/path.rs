@@ -37,6 +37,10 @@ pub enum Quantity {
     DeadlineMeetRatio,
     /// Mean completion time over that of the class that the class is `over`.
     FctRatio,
+    /// What no scheme's mean completion time can be below, in seconds (see `metrics::bound`).
+    FctBound,
+    /// Mean completion time over that.
+    FctOverBound,
     /// Deadlines that could not have been met alone in the network over all that were met or missed.
     DeadlineInfeasibleRate,
     /// Jain's index over sources of the part of deadlines that each met.
@@ -351,7 +355,7 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 68] = [
+const QUANTITIES: [(&str, Quantity); 70] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
     ("fct_acked", Quantity::FctAcked),
@@ -376,6 +380,8 @@ const QUANTITIES: [(&str, Quantity); 68] = [
     ("host_threshold", Quantity::Thresholds(Of::Host)),
     ("class_threshold_settling", Quantity::Thresholds(Of::Settling)),
     ("fct_ratio", Quantity::FctRatio),
+    ("fct_bound", Quantity::FctBound),
+    ("fct_over_bound", Quantity::FctOverBound),
     ("rate", Quantity::Rates(Rated::Rate)),
     ("rate_ratio", Quantity::Rates(Rated::Ratio)),
     ("host_rate", Quantity::Rates(Rated::Host)),
@@ -490,6 +496,11 @@ impl Quantity {
             }
             Self::Fct => summary.mean_fct_s,
             Self::FctAcked => summary.mean_fct_acked_s,
+            Self::FctBound => summary.mean_fct_bound_s,
+            Self::FctOverBound => {
+                let bound = summary.mean_fct_bound_s.filter(|&bound| bound > 0.0)?;
+                Some(summary.mean_fct_s? / bound)
+            }
             Self::FctPercentile(Tail::P50) => summary.p50_fct_s,
             Self::FctPercentile(Tail::P95) => summary.p95_fct_s,
             Self::FctPercentile(Tail::P99) => summary.p99_fct_s,

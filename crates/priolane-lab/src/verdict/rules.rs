@@ -1,61 +1,112 @@
 //! When a claim counts as reproduced.
 //!
-//! Everything is judged on values per seed, schemes paired by seed, with 95 % Student-t intervals over
-//! seeds. With one seed there is no interval, and nothing is better than *direction only*.
+//! A claim allows a band of values. What is measured is a 95 % Student-t interval over seeds, with schemes paired by
+//! seed. The claim is
 //!
-//! | claim | reproduced | direction only |
-//! |---|---|---|
-//! | order a > b > ... | each neighbouring pair's interval of ln(a/b) lies above 0 | its mean does |
-//! | equal within w | each pair's interval of ln(a/b) lies inside ±ln(1 + w) | its mean does |
-//! | bound | the interval lies in the claimed range | the mean does |
-//! | ratio p within w | the interval meets [p (1 - w), p (1 + w)] | mean and p on the same side of 1, or the mean in the band |
-//! | trend | the interval of the slope has the claimed sign, and the means are monotone | the mean slope has it |
+//! - *reproduced* if the whole interval lies within the band,
+//! - *contradicted* if interval and band have no value in common,
+//! - *undecided* otherwise, as it is with one seed, which has no interval,
+//! - *incomplete* if a run or a value is missing.
+//!
+//! | claim | value | band | direction: which side of |
+//! |---|---|---|---|
+//! | order a > b > ... | a/b of each neighbouring pair | above 1 | 1 |
+//! | equal within w | a/b of each pair | 1/(1 + w) to 1 + w | none |
+//! | bound | the metric, or the ratio of two | the stated range, ends excluded | the bound, if there is one only |
+//! | ratio p within w | the metric, or the ratio of two | p (1 - w) to p (1 + w) | 1, if p is a ratio other than 1 |
+//! | agree within w | the metric over the number stated for the seed | 1/(1 + w) to 1 + w | none |
+//! | trend | least-squares slope of each seed | above 0, or below 0 | 0 |
+//!
+//! Intervals of ratios are those of ln(a/b). Where a value is not positive, order and equal compare a - b with 0;
+//! ratio and agree are undecided. A trend also needs means that are monotone: it is undecided if only the slope has the sign.
 //!
 //! Bands and trends are ours: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
-//!
-//! Where a value is not positive, order falls back from ln(a/b) to a - b; equality then asks for a = b.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::{Direction, OpenRange};
+use super::decision::{Decision, Direction, Undecided};
+use super::spec::{OpenRange, Way};
 use crate::metrics::interval::Interval;
 
-/// What became of a claim. Later is worse.
+/// What became of a claim. Of several, the last in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The interval says so.
-    #[serde(rename = "reproduced")]
+    /// The whole interval lies within the band.
     Reproduced,
-    /// Only the mean says so.
-    #[serde(rename = "direction only")]
-    DirectionOnly,
-    /// Not even the mean says so.
-    #[serde(rename = "not reproduced")]
-    NotReproduced,
+    /// The interval lies partly within the band, there is no interval, or the offered load is off.
+    Undecided,
     /// Runs, or values in them, are missing.
-    #[serde(rename = "incomplete")]
     Incomplete,
-}
-
-impl Verdict {
-    /// Reproduced if `holds` for both ends of the interval, direction only if for the mean alone.
-    fn on(value: &Interval, holds: impl Fn(f64) -> bool) -> Self {
-        match value.ends() {
-            Some((low, high)) if holds(low) && holds(high) => Self::Reproduced,
-            _ if value.mean.is_some_and(holds) => Self::DirectionOnly,
-            _ => Self::NotReproduced,
-        }
-    }
+    /// Interval and band have no value in common.
+    Contradicted,
 }
 
 /// Values of one metric by seed.
 pub type BySeed = BTreeMap<u64, f64>;
 
+/// The values that a claim allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Its lower end.
+    pub low: Bound<f64>,
+    /// Its upper end.
+    pub high: Bound<f64>,
+}
+
+impl Band {
+    /// From `low` to `high`, both included.
+    pub fn closed(low: f64, high: f64) -> Self {
+        Self { low: Bound::Included(low), high: Bound::Included(high) }
+    }
+
+    /// Whether all values from `from` to `to` lie in it.
+    pub fn holds(&self, (from, to): (f64, f64)) -> bool {
+        self.is_beyond_low(from) && self.is_beyond_high(to)
+    }
+
+    /// Whether no value from `from` to `to` lies in it.
+    pub fn misses(&self, (from, to): (f64, f64)) -> bool {
+        !self.is_beyond_low(to) || !self.is_beyond_high(from)
+    }
+
+    /// Its finite ends.
+    pub fn ends(&self) -> impl Iterator<Item = f64> {
+        [self.low, self.high].into_iter().filter_map(|end| match end {
+            Bound::Included(x) | Bound::Excluded(x) => Some(x),
+            Bound::Unbounded => None,
+        })
+    }
+
+    fn is_beyond_low(&self, x: f64) -> bool {
+        match self.low {
+            Bound::Included(low) => x >= low,
+            Bound::Excluded(low) => x > low,
+            Bound::Unbounded => true,
+        }
+    }
+
+    fn is_beyond_high(&self, x: f64) -> bool {
+        match self.high {
+            Bound::Included(high) => x <= high,
+            Bound::Excluded(high) => x < high,
+            Bound::Unbounded => true,
+        }
+    }
+}
+
+impl From<OpenRange> for Band {
+    fn from(OpenRange { above, below }: OpenRange) -> Self {
+        let end = |end: Option<f64>| end.map_or(Bound::Unbounded, Bound::Excluded);
+        Self { low: end(above), high: end(below) }
+    }
+}
+
 /// How two metrics compare, seed by seed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(tag = "as", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contrast {
     /// Their ratio: geometric mean and interval.
     Ratio(Interval),
@@ -76,25 +127,57 @@ pub fn contrast(a: &BySeed, b: &BySeed) -> Contrast {
 }
 
 /// Whether a pair of an order claim is in order: the first above the second.
-pub fn ordered(contrast: Contrast) -> Verdict {
+pub fn ordered(contrast: Contrast) -> Decision {
+    let above = |tie: f64| OpenRange::above(tie).into();
     match contrast {
-        Contrast::Ratio(ratio) => bounded(&ratio, OpenRange::above(1.0)),
-        Contrast::Difference(difference) => bounded(&difference, OpenRange::above(0.0)),
+        Contrast::Ratio(ratio) => {
+            Decision::of_ratio(&ratio, above(1.0)).directed(Direction::above(&ratio, 1.0))
+        }
+        Contrast::Difference(difference) => {
+            Decision::of(&difference, above(0.0)).directed(Direction::above(&difference, 0.0))
+        }
     }
 }
 
 /// Whether a pair is equal within `within`: neither is more than `1 + within` times the other.
-pub fn equal(contrast: Contrast, within: f64) -> Verdict {
-    let (interval, low, high) = match contrast {
-        Contrast::Ratio(ratio) => (ratio, 1.0 / (1.0 + within), 1.0 + within),
-        Contrast::Difference(difference) => (difference, 0.0, 0.0),
-    };
-    Verdict::on(&interval, |x| low <= x && x <= high)
+pub fn equal(contrast: Contrast, within: f64) -> Decision {
+    match contrast {
+        Contrast::Ratio(ratio) => {
+            Decision::of_ratio(&ratio, Band::closed(1.0 / (1.0 + within), 1.0 + within))
+        }
+        Contrast::Difference(difference) => Decision::of(&difference, Band::closed(0.0, 0.0)),
+    }
+}
+
+/// Whether a metric agrees within `within` with numbers stated seed by seed, which are above 0: neither is more than
+/// `1 + within` times the other.
+pub fn agrees(contrast: Contrast, within: f64) -> Decision {
+    match contrast {
+        Contrast::Ratio(_) => equal(contrast, within),
+        Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+    }
 }
 
 /// Whether a value lies in a range.
-pub fn bounded(value: &Interval, range: OpenRange) -> Verdict {
-    Verdict::on(value, |x| range.contains(x))
+pub fn bounded(value: &Interval, range: OpenRange) -> Decision {
+    Decision::of(value, range.into()).directed(beside(value, range))
+}
+
+/// Whether the ratio of two metrics lies in a range.
+pub fn bounded_ratio(contrast: Contrast, range: OpenRange) -> Decision {
+    match contrast {
+        Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, range.into()).directed(beside(&ratio, range)),
+        Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+    }
+}
+
+/// On which side of its only end a value lies.
+fn beside(value: &Interval, range: OpenRange) -> Direction {
+    match (range.above, range.below) {
+        (Some(above), None) => Direction::above(value, above),
+        (None, Some(below)) => Direction::below(value, below),
+        _ => Direction::None,
+    }
 }
 
 /// A number of the paper's.
@@ -118,49 +201,52 @@ pub enum Scale {
 }
 
 impl Published {
-    /// Lower and upper end of the band.
-    pub fn band(&self) -> (f64, f64) {
-        (self.value * (1.0 - self.within), self.value * (1.0 + self.within))
+    /// The values that agree with it.
+    pub fn band(&self) -> Band {
+        Band::closed(self.value * (1.0 - self.within), self.value * (1.0 + self.within))
     }
 
     /// Whether a measured value agrees.
-    pub fn judge(&self, value: &Interval) -> Verdict {
-        let (low, high) = self.band();
-        if value.ends().is_some_and(|(from, to)| from <= high && low <= to) {
-            return Verdict::Reproduced;
-        }
-        let same_side = |mean: f64| {
-            self.scale == Scale::Relative
-                && ((mean > 1.0 && self.value > 1.0) || (mean < 1.0 && self.value < 1.0))
-        };
-        let direction = |mean: f64| (low..=high).contains(&mean) || same_side(mean);
-        if value.mean.is_some_and(direction) { Verdict::DirectionOnly } else { Verdict::NotReproduced }
+    pub fn judge(&self, value: &Interval) -> Decision {
+        Decision::of(value, self.band()).directed(self.side(value))
     }
 
-    /// Whether an interval is so wide that meeting the band says little: more than twice the band.
-    pub fn is_blurred_by(&self, value: &Interval) -> bool {
-        let (low, high) = self.band();
-        value.ends().is_some_and(|(from, to)| to - from > 2.0 * (high - low))
+    /// Whether a measured ratio agrees.
+    pub fn judge_ratio(&self, contrast: Contrast) -> Decision {
+        match contrast {
+            Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
+            Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+        }
+    }
+
+    fn side(&self, value: &Interval) -> Direction {
+        match self.scale {
+            Scale::Relative if self.value > 1.0 => Direction::above(value, 1.0),
+            Scale::Relative if self.value < 1.0 => Direction::below(value, 1.0),
+            _ => Direction::None,
+        }
     }
 }
 
 /// Whether a metric goes `way` along x: values by seed at each x, in increasing order of x.
-pub fn trend(along: &[(f64, BySeed)], way: Direction) -> (Interval, Verdict) {
+pub fn trend(along: &[(f64, BySeed)], way: Way) -> (Interval, Decision) {
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
     let interval = Interval::of(&slopes);
-    let range = match way {
-        Direction::Up => OpenRange::above(0.0),
-        Direction::Down => OpenRange::below(0.0),
+    let decision = match way {
+        Way::Up => bounded(&interval, OpenRange::above(0.0)),
+        Way::Down => bounded(&interval, OpenRange::below(0.0)),
     };
-    let verdict = bounded(&interval, range);
     let means: Vec<f64> = along.iter().filter_map(|(_, v)| Interval::of(&values(v)).mean).collect();
     let monotone = means.windows(2).all(|pair| match way {
-        Direction::Up => pair[0] <= pair[1],
-        Direction::Down => pair[0] >= pair[1],
+        Way::Up => pair[0] <= pair[1],
+        Way::Down => pair[0] >= pair[1],
     });
-    let verdict = if verdict == Verdict::Reproduced && !monotone { Verdict::DirectionOnly } else { verdict };
-    (interval, verdict)
+    if decision.verdict == Verdict::Reproduced && !monotone {
+        let undecided = Decision::undecided(Undecided::NotMonotone);
+        return (interval, undecided.directed(decision.direction));
+    }
+    (interval, decision)
 }
 
 /// The values by increasing seed.

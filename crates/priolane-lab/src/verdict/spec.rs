@@ -5,7 +5,7 @@ use std::ops::Bound;
 use serde_json::Value;
 
 use crate::experiment::{self, Experiment};
-pub use crate::experiment::{Direction, MetricAt, PanelKind};
+pub use crate::experiment::{MetricAt, PanelKind, Source, Way};
 use crate::metrics::SizeClass;
 
 /// The part of an experiment that results are judged and drawn by.
@@ -50,6 +50,8 @@ pub struct Claim {
     pub section: String,
     /// What it says, in words.
     pub says: String,
+    /// Who says it.
+    pub source: Source,
     /// What it says, in metrics.
     pub kind: ClaimKind,
     /// Sweep keys and values that restrict it to some points; empty for all.
@@ -60,7 +62,7 @@ impl Claim {
     fn of(claim: &experiment::Claim) -> Self {
         let at = claim.at.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let kind = ClaimKind::of(&claim.test);
-        Self { section: claim.section.clone(), says: claim.says.clone(), kind, at }
+        Self { section: claim.section.clone(), says: claim.says.clone(), source: claim.source, kind, at }
     }
 }
 
@@ -76,10 +78,12 @@ pub enum ClaimKind {
         /// Widest ratio of two of them, less one: 0.1 is ±10 %.
         within: f64,
     },
-    /// The metric lies beyond a number, or between two.
+    /// The metric, or the ratio of two, lies beyond a number, or between two.
     Bound {
-        /// Which.
-        of: String,
+        /// The metric, or the numerator.
+        of: MetricAt,
+        /// The denominator, if it is a ratio.
+        over: Option<MetricAt>,
         /// Where.
         range: OpenRange,
     },
@@ -110,7 +114,7 @@ pub enum ClaimKind {
         /// The sweep key.
         along: String,
         /// Which way.
-        goes: Direction,
+        goes: Way,
     },
 }
 
@@ -120,7 +124,9 @@ impl ClaimKind {
         match test.clone() {
             Test::Order(of) => Self::Order(of),
             Test::Equal { of, within } => Self::Equal { of, within },
-            Test::Bound { of, above, below } => Self::Bound { of, range: OpenRange { above, below } },
+            Test::Bound { of, over, above, below } => {
+                Self::Bound { of, over, range: OpenRange { above, below } }
+            }
             Test::Ratio { of, over, paper, within } => Self::Ratio { of, over, paper, within },
             Test::Agree { of, values, within } => Self::Agree { of, values, within },
             Test::Trend { of, along, goes } => Self::Trend { of, along, goes },
@@ -131,10 +137,10 @@ impl ClaimKind {
     pub fn metrics(&self) -> Vec<MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.clone(),
-            Self::Bound { of, .. } | Self::Agree { of, .. } | Self::Trend { of, .. } => {
-                vec![of.as_str().into()]
+            Self::Agree { of, .. } | Self::Trend { of, .. } => vec![of.as_str().into()],
+            Self::Bound { of, over, .. } | Self::Ratio { of, over, .. } => {
+                std::iter::once(of).chain(over).cloned().collect()
             }
-            Self::Ratio { of, over, .. } => std::iter::once(of).chain(over).cloned().collect(),
         }
     }
 }

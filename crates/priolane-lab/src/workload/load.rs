@@ -10,11 +10,13 @@
 
 use priolane_core::packet::Frame;
 use priolane_core::sizes::{Segment, SizeDistribution, whole_bytes};
+use serde::{Deserialize, Serialize};
 
 use super::AppError;
 
 /// What a load is a share of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LoadOf {
     /// Each sending host's link.
     Host,
@@ -23,7 +25,8 @@ pub enum LoadOf {
 }
 
 /// Which bytes a load counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Counts {
     /// Payload.
     Payload,

@@ -15,6 +15,7 @@ mod permutation;
 mod poisson;
 mod query;
 mod ring;
+mod strata;
 pub(crate) mod table;
 
 pub mod flow_list;
@@ -46,6 +47,7 @@ pub use permutation::Permutation;
 pub use poisson::{LoadChange, Poisson, Reach};
 pub use query::{Floor, Pause, Query};
 pub use ring::Ring;
+pub use strata::SizeDraw;
 
 use crate::source::InputError;
 
@@ -117,6 +119,8 @@ pub struct Site<'a> {
     pub group: u16,
     /// Until when.
     pub until: Until,
+    /// The first instant that is measured, by the group's own clock: sizes by strata are drawn apart before and from it.
+    pub measured_from: Time,
 }
 
 /// Why an app cannot run at its site.

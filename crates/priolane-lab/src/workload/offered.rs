@@ -104,7 +104,7 @@ impl Offered {
         let (src, dst) = (flow.src.index(), flow.dst.index());
         let (Some(from), Some(to)) = (fabric.rack.get(src), fabric.rack.get(dst)) else { return };
         self.flows += 1;
-        let volume = Volume { payload: bytes.into(), wire: fabric.frame.stream_wire(bytes).into() };
+        let volume = Volume::of_flow(bytes, &fabric.frame);
         self.sent[src].add(volume);
         self.received[dst].add(volume);
         if from != to {
@@ -114,6 +114,11 @@ impl Offered {
 }
 
 impl Volume {
+    /// Those of a flow of so much payload.
+    pub fn of_flow(bytes: u64, frame: &Frame) -> Self {
+        Self { payload: bytes.into(), wire: frame.stream_wire(bytes).into() }
+    }
+
     /// The bytes that `counts`.
     pub fn of(&self, counts: Counts) -> u128 {
         match counts {
@@ -122,7 +127,8 @@ impl Volume {
         }
     }
 
-    fn add(&mut self, more: Self) {
+    /// Adds the bytes of other flows.
+    pub fn add(&mut self, more: Self) {
         self.payload += more.payload;
         self.wire += more.wire;
     }

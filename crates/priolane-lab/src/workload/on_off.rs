@@ -192,11 +192,12 @@ impl OnOff {
                 Whereto::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
                 Whereto::Fixed(dst) => *dst,
             };
-            let size = sizes.sample(&mut source.sizes);
+            let size = self.mean.size(sizes, &mut source.sizes);
             flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
             source.phase.advance();
             next.push(Reverse((source.phase.next, index)));
         }
+        self.mean.draw_strata(&mut flows, &clock, site);
         Ok(flows)
     }
 

@@ -15,6 +15,7 @@ use priolane_core::units::{PS_PER_S, Span, Time};
 
 use super::destinations::{Choice, Destinations};
 use super::load::{Load, LoadOf, mean_bytes};
+use super::strata::{self, SizeDraw};
 use super::{AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Until, distinct, host_stream};
 
 /// Whom a host sends to, of the hosts it may.
@@ -36,6 +37,8 @@ pub struct Poisson {
     pub load: Load,
     /// Whom a host sends to.
     pub reach: Reach,
+    /// How sizes are drawn.
+    pub draw: SizeDraw,
     /// What changes, in order of time.
     pub changes: Vec<LoadChange>,
 }
@@ -81,6 +84,21 @@ impl Clock<'_> {
         let end = self.stretches.get(next).map_or(u64::MAX, |next| next.from);
         (Time(from.saturating_add(since).min(end)), sizes)
     }
+
+    /// How many stretches there are.
+    pub(super) fn stretches(&self) -> usize {
+        self.stretches.len()
+    }
+
+    /// The stretch of an instant.
+    pub(super) fn stretch_at(&self, start: Time) -> usize {
+        self.stretches.partition_point(|stretch| stretch.from <= start.0).max(1) - 1
+    }
+
+    /// The law of sizes of an instant.
+    pub(super) fn law_at(&self, start: Time) -> &SizeDistribution {
+        self.stretches[self.stretch_at(start)].sizes
+    }
 }
 
 /// A sending host: when its next flow starts, and its streams.
@@ -120,11 +138,27 @@ impl Poisson {
             }
             let source = &mut sources[index];
             let dst = destinations.draw(source.choice, &mut source.pairs);
-            let size = sizes.sample(&mut source.sizes);
+            let size = self.size(sizes, &mut source.sizes);
             flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
             next.push(Reverse((drawn + gap(&mut source.gaps, mean_gap), index)));
         }
+        self.draw_strata(&mut flows, &clock, site);
         Ok(flows)
+    }
+
+    /// The size of a flow; of strata, which need all flows, one that [`Self::draw_strata`] replaces.
+    pub(super) fn size(&self, law: &SizeDistribution, stream: &mut Stream) -> u64 {
+        match self.draw {
+            SizeDraw::Independent => law.sample(stream),
+            SizeDraw::Strata => 1,
+        }
+    }
+
+    /// Gives the flows their sizes, if these are drawn by strata.
+    pub(super) fn draw_strata(&self, flows: &mut FlowList, clock: &Clock<'_>, site: &Site) {
+        if self.draw == SizeDraw::Strata {
+            strata::set_sizes(flows, clock, site);
+        }
     }
 
     fn sources(&self, site: &Site, destinations: &Destinations) -> Result<Vec<Source>, AppError> {

@@ -8,13 +8,12 @@
 //! 30000000,1
 //! ```
 
-use std::fs::File;
 use std::io::Read;
 
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution, SizeError};
 
 use super::table::{Columns, Header, Lines, shown};
-use crate::source::InputError;
+use crate::source::{InputError, open};
 
 /// The largest table, in bytes.
 pub const MAX_TABLE: usize = 1024 * 1024;
@@ -74,9 +73,9 @@ pub fn read(name_or_path: &str, interpolation: Interpolation) -> Result<SizeDist
     if let Some(text) = shipped(name_or_path) {
         return parse(name_or_path, text.as_bytes(), interpolation);
     }
-    let text = load(name_or_path).map_err(|e| {
+    let text = load(name_or_path).map_err(|error| {
         let fix = format!("give the path of a CSV file or one of {}", names().collect::<Vec<_>>().join(", "));
-        InputError::new(name_or_path, None, "", format!("cannot read the size table: {e}"), fix)
+        InputError { fix, ..error }
     })?;
     parse(name_or_path, &text, interpolation)
 }
@@ -121,9 +120,12 @@ fn table(
 }
 
 /// Reads a file, but no more than tells that it is too large.
-fn load(path: &str) -> std::io::Result<Vec<u8>> {
+fn load(path: &str) -> Result<Vec<u8>, InputError> {
     let mut text = Vec::new();
-    File::open(path)?.take(MAX_TABLE as u64 + 1).read_to_end(&mut text)?;
+    let file = open(path.as_ref(), path)?;
+    file.take(MAX_TABLE as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| InputError::new(path, None, "", format!("cannot be read: {error}"), ""))?;
     Ok(text)
 }
 

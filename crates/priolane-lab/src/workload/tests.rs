@@ -6,6 +6,7 @@ mod mutations;
 mod on_off;
 mod open_loop;
 mod rings;
+mod strata;
 
 /// Four racks of four hosts at 1 Gbps, 2 Gbps up from each rack.
 pub(super) struct Network {
@@ -36,6 +37,7 @@ impl Network {
             seed: 1,
             group: 0,
             until: Until::Time(Time(Span::from_ms(1000).0)),
+            measured_from: Time::ZERO,
         }
     }
 }

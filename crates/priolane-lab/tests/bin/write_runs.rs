@@ -53,6 +53,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         groups,
         measured,
         bare_fct,
+        with_handshake: None,
         window: priolane_lab::plan::Measured::All,
         load: Load::default(),
         warnings: Vec::new(),

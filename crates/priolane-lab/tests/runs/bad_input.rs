@@ -6,7 +6,7 @@ use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::scheme;
 use priolane_lab::source::InputError;
 
-const GOOD: &str = r#"title = "Two racks"
+pub(crate) const GOOD: &str = r#"title = "Two racks"
 schemes = ["dctcp"]
 time = { warmup = "1ms", measure = "2ms" }
 [topology]
@@ -277,8 +277,8 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     assert!(small.what.contains("cannot hold one packet") && small.fix.contains("1538B"), "{small}");
     scheme_refused("port = { buffer = { shared = \"0pkt\" } }\n", 1, "port.buffer");
     scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
-    scheme_refused("port = { buffer = { per_queue = \"9pkt\" } }\n", 1, "port.buffer");
-    let both = scheme_refused("port = { buffer = { push_out = \"9pkt\" } }\n", 1, "port.buffer");
+    let both = "port = { buffer = { shared = \"9pkt\", push_out = \"9pkt\" } }\n";
+    let both = scheme_refused(both, 1, "port.buffer");
     assert_eq!(both.what, "both shared and push_out are stated");
     let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
     assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
@@ -440,6 +440,13 @@ fn figures_and_claims_name_what_is_there() {
     let twice = "order = [\"fct.all.dctcp\", \"fct.all.dctcp\"]\n";
     expect(&with(&format!("{claim}{twice}")), 24, "claim[0].order[1]");
     expect(&with(claim), 21, "claim[0]");
+    let ours = format!("{claim}source = \"mine\"\norder = [\"fct.all.dctcp\", \"fct_p99.all.dctcp\"]\n");
+    expect(&with(&ours), 24, "claim[0].source");
+    // No paper is named, so that no claim is a paper's.
+    let paper = expect(&with(&ours.replace("mine", "paper")), 24, "claim[0].source");
+    assert!(paper.fix.contains("ours"), "{paper}");
+    let none = "bound = { of = \"fct.all.dctcp\", above = 2, below = 1 }";
+    expect(&with(&format!("{claim}{none}\n")), 24, "claim[0].bound");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
     for (numbers, key) in [
         ("values = [1], within = 0.1", "claim[0].agree.of"),
@@ -453,7 +460,9 @@ fn figures_and_claims_name_what_is_there() {
     let two_seeds =
         with(&format!("{claim}agree = {{ of = \"fct.all.dctcp\", values = [1], within = 0.1 }}\n"));
     let two_seeds = two_seeds.replacen("schemes =", "seeds = 2\nschemes =", 1);
-    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("1 numbers for 2 seeds"));
+    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("no number for seed 2"));
+    let seventh = two_seeds.replacen("seeds = 2", "seeds = [1, 7]", 1);
+    assert!(expect(&seventh, 25, "claim[0].agree.values").what.contains("no number for seed 7"));
     let across = |of: &str| {
         with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))
     };

@@ -124,6 +124,32 @@ fn each_seed_may_have_a_list_of_its_own() {
 }
 
 #[test]
+fn listed_seeds_read_the_lists_of_their_numbers() {
+    let lists = [
+        ("f_2.csv", "start_ns,src,dst,bytes\n0,1,3,2000\n"),
+        ("f_7.csv", "start_ns,src,dst,bytes\n0,0,2,700\n"),
+    ];
+    let listed = [("\"f.csv\"", "\"f_{seed}.csv\""), ("seeds = 2", "seeds = [7, 2]")];
+    let plan = planned(&lists, &listed).unwrap();
+    let size = |seed| built(&plan, seed).flows.at(0).size.unwrap();
+    assert_eq!((size(7), size(2)), (700, 2000));
+    // The same seed is the same run, however it is asked for.
+    let first = ("f_1.csv", lists[0].1);
+    let counted = planned(&[first, lists[0]], &listed[..1]).unwrap();
+    assert_eq!(counted.runs[1].id, plan.runs[1].id);
+    let missing = planned(&lists[..1], &listed).unwrap_err();
+    assert!(missing.what.contains("f_7.csv") && missing.key == "group.all.list", "{missing}");
+}
+
+#[test]
+fn lists_of_seeds_that_cannot_be_read_are_not_missed() {
+    let by_seed = ("list = \"f.csv\"", "list = \"f_{seed}.csv\"\nafter_delay = \"1us\"");
+    let error = planned(&[], &[by_seed, ("seeds = 2", "seeds = [7, 7]")]).unwrap_err();
+    assert!(error.key == "seeds[1]" && error.what.contains("listed twice"), "{error}");
+    assert!(error.others.spelled().is_empty(), "{error}");
+}
+
+#[test]
 fn a_list_that_a_seed_lacks_or_that_is_wrong_is_named() {
     let first = ("f_1.csv", "start_ns,src,dst,bytes\n0,0,2,1000\n");
     let by_seed = [("\"f.csv\"", "\"f_{seed}.csv\"")];

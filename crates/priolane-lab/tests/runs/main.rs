@@ -1,13 +1,17 @@
 //! Experiments from file to tables. One test program: each would link all of the lab anew.
 
 mod admission;
+mod alternatives;
 mod bad_input;
 mod coflows;
 mod damaged_files;
+mod fingerprints;
 mod importing;
 mod lanes;
+mod least_times;
 mod listed;
 mod merged;
+mod mistakes;
 mod peers;
 mod ports;
 mod ranked_ports;

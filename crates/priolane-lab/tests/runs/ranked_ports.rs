@@ -8,7 +8,7 @@ use priolane_lab::plan::{self, Options};
 
 /// Two senders share the line of one receiver; the short flow starts when 1 MB of the long one is under way.
 const EXPERIMENT: &str = r#"title = "A short flow behind a long one"
-schemes = ["ideal_srpt", "fifo", "ranked_dctcp"]
+schemes = ["srpt_ranked", "fifo", "ranked_dctcp"]
 time = { flows = 3 }
 [topology]
 kind = "single_switch"
@@ -24,7 +24,7 @@ list = [
   { src = 2, dst = 3, size = "14600B", start = "800us" },
 ]
 [scheme.fifo]
-base = "ideal_srpt"
+base = "srpt_ranked"
 port = { kind = "fifo" }
 [scheme.ranked_dctcp]
 base = "dctcp"
@@ -52,10 +52,10 @@ fn slowdowns() -> Vec<(String, f64)> {
 #[test]
 fn a_ranked_port_lets_the_short_flow_pass_the_backlog() {
     let found = slowdowns();
-    let [(_, ideal), (_, fifo), (_, dctcp)] = &found[..] else { panic!("{found:?}") };
+    let [(_, ranked), (_, fifo), (_, dctcp)] = &found[..] else { panic!("{found:?}") };
     // At 800 us half of the 2 MB that have arrived still wait: 1 MB or 800 us. The short flow alone takes 10
     // packets of 1.23 us and two links: about 17 us. Sorted by bytes left, it waits for one packet at most.
-    assert!((1.0..1.1).contains(ideal), "{found:?}");
+    assert!((1.0..1.1).contains(ranked), "{found:?}");
     assert!(*fifo > 20.0, "{found:?}");
     // DCTCP's handshake is one round trip more than alone, and a packet may be on each line.
     assert!((1.0..2.0).contains(dctcp), "{found:?}");

@@ -13,8 +13,10 @@ pub mod fat_tree;
 pub mod file;
 pub mod graph;
 pub mod leaf_spine;
+mod least;
 mod routes;
 pub mod single_switch;
+mod sprayed;
 pub mod text;
 pub mod three_tier;
 mod token_buffers;
@@ -22,11 +24,13 @@ mod token_buffers;
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::units::{Rate, Span};
 
+pub use bare::BareTimes;
 pub use dumbbell::Dumbbell;
 pub use error::{Problem, TopologyError};
 pub use fat_tree::FatTree;
 pub use graph::{Graph, LinkSpec, NodeKind};
 pub use leaf_spine::LeafSpine;
+pub use least::{LeastTimes, Leg, Legs, Ways};
 pub use routes::Detour;
 pub use single_switch::SingleSwitch;
 pub use three_tier::ThreeTier;
@@ -59,8 +63,8 @@ pub enum PathChoice {
     /// By a hash of the packet's entropy and the switch's tier, so that in a leaf-spine, a fat-tree or a three-tier network
     /// packets of one entropy take the same links in both directions (docs/assumptions.md#symmetric-routes).
     Symmetric,
-    /// Each packet by itself (docs/assumptions.md#spray). What this module says of a path is then true of one that packets
-    /// may take, the one that `Hashed` names.
+    /// Each packet by itself (docs/assumptions.md#spray). [`Topology::path`] is then one that packets may take, the one that
+    /// `Hashed` names; bare completion times are bounds over all of them.
     Sprayed(Spray),
 }
 

@@ -280,9 +280,7 @@ fn every_flow_ends_where_nothing_is_lost_for_good() {
 #[test]
 fn no_flow_is_faster_than_the_bare_network() {
     for seed in 0..100 {
-        let mut scenario = random(seed);
-        // Sprayed over slow links between switches, a flow is as fast as several of them.
-        scenario.topology.path_choice = PathChoice::Hashed;
+        let scenario = random(seed);
         for (flow, record) in scenario.flows.iter().zip(&outcome(&scenario, drive(Engine::Window)).flows) {
             let bytes = flow.size.unwrap();
             let bare = scenario.topology.bare_fct(&scenario.frame, flow.src, flow.dst, flow.entropy, bytes);

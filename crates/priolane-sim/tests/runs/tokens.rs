@@ -101,26 +101,33 @@ fn a_lone_flow_takes_what_its_handshake_and_slots_take() {
 }
 
 #[test]
-fn two_expresspass_flows_share_a_link_evenly_after_some_round_trips() {
-    // Round trips of 18.6 us: the first flow is at its rate as the second comes after 300 us; 400 us later (21 round
-    // trips) each gets the same for the next 400 us.
-    let mut flows = vec![flow(0, (0, 2), 1, Time::ZERO), flow(1, (1, 2), 1, Time(300_000_000))];
-    flows.iter_mut().for_each(|f| f.size = None);
-    let mut config = expresspass();
-    config.monitor = Some(Span::from_us(100));
-    let mut scenario = with(&config, star(3), flows);
-    scenario.rates_every = config.monitor;
-    scenario.stop = Stop::At(Time(1_200_000_000));
-    let outcome = agreed(&scenario);
-    let acked = |flow: u32, at: u64| {
-        let mut of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
-        of_flow.next_back().map_or(0, |r| r.acked_bytes) as f64
-    };
-    let [a, b] = [0, 1].map(|flow| acked(flow, 1_100_000_000) - acked(flow, 700_000_000));
-    let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
-    // 400 us of 10 Gbps at 1460 of 1626 bytes a slot are 449 kB; the tokens lost before the switch cost a little.
-    assert!(jain > 0.95 && a + b > 400_000.0, "{jain} {a} {b}");
-    assert_eq!(dropped_data(&outcome), 0);
+fn two_expresspass_flows_share_a_link_evenly_in_the_mean() {
+    // Round trips of 18.6 us: the first flow is at its rate as the second comes after 300 us; from 400 us later on (21 round
+    // trips) each gets as much as the other in the mean of 8 runs. A flow's rate follows only when it sends a token, so
+    // that shares wander: in one run one may have 1.65 times what the other has over 3.4 ms (Jain's index 0.94).
+    let mut sums = [0.0; 2];
+    for seed in 0..8 {
+        let mut flows = vec![flow(0, (0, 2), 1, Time::ZERO), flow(1, (1, 2), 1, Time(300_000_000))];
+        flows.iter_mut().for_each(|f| f.size = None);
+        let mut config = expresspass();
+        config.monitor = Some(Span::from_us(100));
+        let mut scenario = with(&config, star(3), flows);
+        scenario.seed = seed;
+        scenario.rates_every = config.monitor;
+        scenario.stop = Stop::At(Time(4_200_000_000));
+        let outcome = agreed(&scenario);
+        let acked = |flow: u32, at: u64| {
+            let mut of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
+            of_flow.next_back().map_or(0, |r| r.acked_bytes) as f64
+        };
+        let [a, b] = [0, 1].map(|flow| acked(flow, 4_100_000_000) - acked(flow, 700_000_000));
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
+        // 3.4 ms of 10 Gbps at 1460 of 1626 bytes a slot are 3.82 MB; the tokens lost before the switch cost a little.
+        assert!(jain > 0.9 && a + b > 3_400_000.0, "{seed}: {jain} {a} {b}");
+        assert_eq!(dropped_data(&outcome), 0);
+        sums = [sums[0] + a, sums[1] + b];
+    }
+    assert!((sums[0] / sums[1] - 1.0).abs() < 0.1, "{sums:?}");
 }
 
 #[test]

@@ -55,8 +55,8 @@ fn the_utility_is_eq_16() {
 
 #[test]
 fn the_gradient_is_eq_21() {
-    // 0.9 * 1^-0.1 - 900 * 0.0005 - 11 * 0.02 = 0.9 - 0.45 - 0.22 = 0.23.
-    let on_time = seen(Some(SECOND), SECOND.minus_us(500), 0.02);
+    // lambda = 1: 0.9 * 1^-0.1 - 900 * 0.0005 - 11 * 0.02 = 0.9 - 0.45 - 0.22 = 0.23.
+    let on_time = seen(Some(SECOND + Span::from_us(500)), SECOND, 0.02);
     near(Constants::default().gradient(&on_time, None).unwrap().sum(), 0.23);
 }
 
@@ -70,25 +70,16 @@ fn without_deadline_it_is_eq_19_against_the_longest_deadline_of_the_class() {
     assert_eq!(Constants::default().utility(&plain, None), None, "no rival, no signal");
 }
 
-trait MinusUs {
-    fn minus_us(self, us: u64) -> Self;
-}
-
-impl MinusUs for Span {
-    fn minus_us(self, us: u64) -> Self {
-        Self(self.0 - us * 1_000_000)
-    }
-}
-
 #[test]
 fn an_analytic_update_moves_by_a_g_at_most_a_step() {
     let mut policy = Firapam::new(config(ANALYTIC));
-    // D = 1, slack 0.5 ms, no loss: g = 0.9 - 0.45 = 0.45; p = 1 + 0.05 * 0.45.
-    near(ends(&mut policy, 125_000_000, SECOND, SECOND.minus_us(500), 0), 1.0225);
+    let (soon, later) = (SECOND + Span::from_us(500), SECOND + Span::from_ms(250));
+    // lambda = 1, slack 0.5 ms, no loss: g = 0.9 - 0.45 = 0.45; p = 1 + 0.05 * 0.45.
+    near(ends(&mut policy, 125_000_000, soon, SECOND, 0), 1.0225);
     // Slack 250 ms: a g = 0.05 * (0.9 - 225) = -11.2, cut to -0.1.
-    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(750), 0), 0.9225);
+    near(ends(&mut policy, 125_000_000, later, SECOND, 0), 0.9225);
     // Half of what was sent was sent again: l = 0.5, g = 0.9 - 0.45 - 5.5 = -5.05, a g = -0.2525, cut to -0.1.
-    near(ends(&mut policy, 125_000_000, SECOND, SECOND.minus_us(500), 125_000_000), 0.8225);
+    near(ends(&mut policy, 125_000_000, soon, SECOND, 125_000_000), 0.8225);
 }
 
 #[test]
@@ -161,17 +152,14 @@ fn late_flows_upgrade_early_or_lossy_ones_downgrade() {
     };
     let mut draw = dice(8);
     for _ in 0..1_000 {
-        let allowed = Span(1 + draw.below(SECOND.0));
-        let late = Span(draw.below(SECOND.0));
-        assert!(g(allowed, allowed + late, 0.0) > 0.0);
-        let gbps = 1.0 / allowed.as_secs_f64();
-        let slack = Constants::default().equilibrium_slack(gbps, 0.0);
-        if slack < 0.9 * allowed.as_secs_f64() {
-            let early = Span(allowed.0 - (slack * 1.01 * 1e12) as u64);
-            assert!(g(allowed, early, 0.0) < 0.0, "slack above t D^(t-1) / b");
-        }
+        let took = Span(1 + draw.below(SECOND.0));
+        let late = Span(draw.below(took.0));
+        assert!(g(Span(took.0 - late.0), took, 0.0) > 0.0);
+        let slack = Constants::default().equilibrium_slack(1.0 / took.as_secs_f64(), 0.0);
+        let allowed = took + Span((slack * 1.01 * 1e12) as u64);
+        assert!(g(allowed, took, 0.0) < 0.0, "slack above t lambda^(t-1) / b");
         // dg/dl = -c.
-        near((g(allowed, allowed, 0.3) - g(allowed, allowed, 0.1)) / 0.2, -11.0);
+        near((g(took, took, 0.3) - g(took, took, 0.1)) / 0.2, -11.0);
     }
 }
 
@@ -181,9 +169,41 @@ fn the_equilibrium_slack_is_that_of_the_formula() {
     near(Constants::default().equilibrium_slack(10.0, 0.0), 0.794_328_234_724_281_5e-3);
     for (gbps, loss) in [(0.1, 0.0), (1.0, 0.01), (10.0, 0.03), (100.0, 0.05)] {
         let slack = Constants::default().equilibrium_slack(gbps, loss);
-        let allowed = 1.0 / gbps;
-        let seen = Observation { gbit: 1.0, allowed: Some(allowed), took: allowed - slack, loss };
+        let took = 1.0 / gbps;
+        let seen = Observation { gbit: 1.0, allowed: Some(took + slack), took, loss };
         near(Constants::default().gradient(&seen, None).unwrap().sum() + 1.0, 1.0);
+    }
+}
+
+#[test]
+fn the_gradient_takes_the_actual_rate_and_the_utility_the_demand_rate() {
+    // B = 1 Gbit, d_o = 1 s, d = 0.5 s: lambda = 2 and D = 1. g = 0.9 * 2^-0.1 - 900 * 0.5; u = 1 - 900 * 0.5.
+    let early = seen(Some(SECOND), Span::from_ms(500), 0.0);
+    near(Constants::default().gradient(&early, None).unwrap().rate, 0.9 * 0.933_032_991_536_807_4);
+    near(Constants::default().utility(&early, None).unwrap().sum(), -449.0);
+}
+
+#[test]
+fn theorem_1_every_deadline_has_one_equilibrium_and_it_is_in_time() {
+    // Eq. 22: g(d) = t (B / d)^(t-1) - b (d_o - d) grows with d from - b d_o to t (B / d_o)^(t-1), so that it has one root,
+    // below d_o. With D = B / d_o for lambda it has none above 0 where b d_o < t D^(t-1), such as for 0.5 ms at 1 Gbit/s.
+    let constants = Constants::default();
+    let deadlines = [0.05e-3, 0.5e-3, 2e-3, 50e-3];
+    for (gbps, allowed) in [0.1, 1.0, 40.0].into_iter().flat_map(|gbps| deadlines.map(|d| (gbps, d))) {
+        let g = |took: f64| {
+            let seen = Observation { gbit: gbps * allowed, allowed: Some(allowed), took, loss: 0.0 };
+            constants.gradient(&seen, None).unwrap().sum()
+        };
+        let (mut low, mut high) = (1e-60 * allowed, allowed);
+        assert!(g(low) < 0.0 && g(high) > 0.0, "{gbps} {allowed}");
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if g(middle) < 0.0 { low = middle } else { high = middle }
+        }
+        assert!(low < allowed, "{gbps} {allowed}");
+        let rising =
+            (1..1_000).all(|i| g(allowed * f64::from(i + 1) / 500.0) > g(allowed * f64::from(i) / 500.0));
+        assert!(rising, "one root only: {gbps} {allowed}");
     }
 }
 
@@ -224,7 +244,7 @@ fn theorem_1_random_loss_up_to_theta_downgrades_nobody() {
 
 #[test]
 fn theorem_2_settling_is_faster_with_larger_gradients() {
-    // D = 1, late by x: g = 0.9 + 900 x, and p needs ceil(0.9 / (0.05 g)) updates from 1 to 1.9:
+    // lambda near 1, late by x: g = 0.9 + 900 x, and p needs ceil(0.9 / (0.05 g)) updates from 1 to 1.9:
     // x = 0.1 ms: g = 0.99, 18.2; 0.5 ms: 1.35, 13.3; 1 ms: 1.8, 10; 2 ms and more: the step of 0.1, 9.
     let updates = |late_us: u64| {
         let mut policy = Firapam::new(config(ANALYTIC));
@@ -323,7 +343,7 @@ fn without_a_step_every_flow_gets_what_it_asks_for() {
 #[test]
 fn terms_are_logged_in_canonical_units() {
     let mut policy = Firapam::new(config(ANALYTIC));
-    ends(&mut policy, 125_000_000, SECOND, Span::from_ms(750), 0);
+    ends(&mut policy, 125_000_000, SECOND + Span::from_ms(250), SECOND, 0);
     let terms = policy.account().terms;
     let medians: Vec<_> = terms.iter().map(|(name, all)| (*name, all.quantile(0.5).unwrap())).collect();
     // 0.9 lies in [0.875, 1), 225 in [224, 256).

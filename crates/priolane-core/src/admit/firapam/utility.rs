@@ -86,18 +86,29 @@ impl Observation {
     pub fn rate(&self) -> f64 {
         self.gbit / self.took
     }
+
+    /// d_o - d; without deadline B / d - B_max / d_max, `None` if there is no rival.
+    fn slack(&self, rival: Option<Rival>) -> Option<f64> {
+        match self.allowed {
+            Some(allowed) => Some(allowed - self.took),
+            None => Some(self.rate() - rival?.gbps),
+        }
+    }
 }
 
 impl Constants {
     /// Eq. 16, or Eq. 19 without deadline; `None` if that has no rival.
     pub fn utility(&self, seen: &Observation, rival: Option<Rival>) -> Option<Terms> {
-        let (x, slack) = self.basis(seen, rival)?;
+        let slack = seen.slack(rival)?;
+        let x = seen.allowed.map_or(seen.gbit, |allowed| seen.gbit / allowed);
         Some(Terms { rate: libm::pow(x, self.t), slack: -self.b * x * slack, loss: -self.c * x * seen.loss })
     }
 
-    /// The derivative of the same by its rate (or size) at fixed slack: Eq. 21.
+    /// Eq. 21, the derivative of Eq. 20 by the actual rate lambda = B / d at fixed slack; without deadline, that of
+    /// Eq. 19 by the size.
     pub fn gradient(&self, seen: &Observation, rival: Option<Rival>) -> Option<Terms> {
-        let (x, slack) = self.basis(seen, rival)?;
+        let slack = seen.slack(rival)?;
+        let x = seen.allowed.map_or(seen.gbit, |_| seen.rate());
         Some(Terms {
             rate: self.t * libm::pow(x, self.t - 1.0),
             slack: -self.b * slack,
@@ -105,18 +116,10 @@ impl Constants {
         })
     }
 
-    /// The slack at which the gradient is zero, for a rate of `gbps` and a fraction `loss` lost: (t D^(t-1) - c l) / b,
-    /// in seconds (Eq. 21).
+    /// The slack d_o - d at which the gradient is zero, for an actual rate of `gbps` and a fraction `loss` lost:
+    /// (t lambda^(t-1) - c l) / b, in seconds (Eq. 21).
     pub fn equilibrium_slack(&self, gbps: f64, loss: f64) -> f64 {
         (self.t * libm::pow(gbps, self.t - 1.0) - self.c * loss) / self.b
-    }
-
-    /// D and d_o - d; or, without deadline, B and B / d - B_max / d_max.
-    fn basis(&self, seen: &Observation, rival: Option<Rival>) -> Option<(f64, f64)> {
-        match seen.allowed {
-            Some(allowed) => Some((seen.gbit / allowed, allowed - seen.took)),
-            None => Some((seen.gbit, seen.rate() - rival?.gbps)),
-        }
     }
 }
 

@@ -63,6 +63,23 @@ fn alpha_is_the_filtered_fraction_of_marked_bytes() {
 }
 
 #[test]
+fn marks_of_one_window_do_not_count_in_the_next() {
+    let mut dctcp = Dctcp::<super::super::new_reno::NewReno>::new(&config(0.0), MSS);
+    let mut una = 0;
+    let mut ack = |marked| {
+        una += MSS;
+        dctcp.on_ack(&AckSeen { una, next: una + 10 * MSS, marked, ..self::marked() });
+        dctcp.alpha()
+    };
+    // With ten segments out after each ACK, a window is over with the eleventh ACK after the one that began it.
+    ack(false);
+    let alphas = [true, false, false, true].map(|marked| (0..11).map(|_| ack(marked)).last().unwrap());
+    // RFC 8257 §3.3: alpha = (1 - g) alpha + g F, with g = 1/16 and F = 1, 0, 0, 1. All are exact in binary.
+    let (kept, g) = (15.0 / 16.0, 1.0 / 16.0);
+    assert_eq!(alphas, [g, kept * g, kept * kept * g, kept * kept * kept * g + g]);
+}
+
+#[test]
 fn all_marked_drives_alpha_to_one_and_each_window_to_half() {
     let mut bulk = Bulk::new(0.0);
     // 1 - (15/16)^n after n updates: 100 windows leave 0.0016.

@@ -49,6 +49,16 @@ fn growth_is_in_proportion_to_what_is_missing_of_the_target() {
 }
 
 #[test]
+fn a_window_that_does_not_limit_shrinks_but_does_not_grow() {
+    let mut flow = flow(&CONFIG);
+    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(100, 0) });
+    close(flow.cwnd(), 10_000.0);
+    // 40 us of queue: off = -1.
+    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(200, 40) });
+    close(flow.cwnd(), 10_000.0 - 1e6 / 10_000.0);
+}
+
+#[test]
 fn more_than_the_target_shrinks_the_window_by_the_gain_of_decreases() {
     let mut flow = flow(&Config { decrease_gain: 4.0, ..CONFIG });
     flow.on_ack(&ack(100, 0));

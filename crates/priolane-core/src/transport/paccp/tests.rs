@@ -62,6 +62,18 @@ fn near(got: f64, expected: f64, within: f64) {
 }
 
 #[test]
+fn the_window_stands_when_it_does_not_limit_or_is_being_repaired() {
+    for mut paccp in
+        [paccp(CONFIG, 10, 0, 1_000), avoiding(CONFIG, 10, 0, 2_000), avoiding(EXACT, 10, 5, 1_000)]
+    {
+        for growth in [Growth::NotLimited, Growth::Recovering] {
+            (0..100).for_each(|_| paccp.on_ack(&AckSeen { growth, ..ack(MSS) }));
+        }
+        assert_eq!((paccp.window(), paccp.credit), (10 * MSS, 0));
+    }
+}
+
+#[test]
 fn slow_start_multiplies_by_the_papers_factors() {
     // CND2: (3 - 3^(1-w)) / 2 + 1: w = 0.5: (3 - 1.732) / 2 + 1 = 1.634; 1: 2; 2: (3 - 1/3) / 2 + 1 = 2.333;
     // 4: (3 - 1/27) / 2 + 1 = 2.4815.

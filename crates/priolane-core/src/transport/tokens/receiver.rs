@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! SYNC         -> tokens at the first rate
-//! DATA(seq)    -> seq above the next expected: those between were dropped; once per round trip the rate follows
+//! DATA(seq)    -> seq above the next expected: those between were dropped
+//! token due    -> the rate follows first, if a round trip has passed since it did or since the SYNC, and a fate is known
 //! STOP         -> no more tokens (where senders end them)
 //! all arrived  -> DONE, and again for each SYNC, STOP, FIN or RESET that still comes
 //!
@@ -42,11 +43,12 @@ pub(super) struct Arrived {
 }
 
 /// Fate of tokens.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Fate {
     /// The next number that should come back.
     expected: u32,
     period: Period,
+    /// When the period began: at the last update of the rate, before the first at the SYNC.
     since: Time,
 }
 
@@ -102,7 +104,7 @@ impl Receiver {
             top: u64::from(unscheduled),
             looked: 0,
             feedback,
-            fate: Fate::default(),
+            fate: Fate { expected: 0, period: Period::default(), since: cx.now },
             rtt: None,
             next_seq: 0,
             granting: Granting::At(cx.now),
@@ -145,6 +147,7 @@ impl Receiver {
         if self.granting == Granting::Stopped {
             self.granting = Granting::At(now);
             self.heard = now;
+            self.fate.since = now;
         }
     }
 
@@ -164,6 +167,7 @@ impl Receiver {
             self.granting = Granting::Enough(cx.now + self.rtt.unwrap_or(config.min_rto));
             return None;
         }
+        self.follow(cx.now, config);
         let seq = self.next_seq;
         self.next_seq = seq.wrapping_add(1);
         let vary = 1.0 + config.jitter * (2.0 * cx.rng.uniform() - 1.0);
@@ -201,7 +205,7 @@ impl Receiver {
     ) {
         self.heard = cx.now;
         if let Some((seq, stamp)) = arrived.token {
-            self.learn(seq, Stamp::read(cx.clock, cx.now).since(stamp), cx.now, config);
+            self.learn(seq, Stamp::read(cx.clock, cx.now).since(stamp));
         }
         let packet = arrived.packet;
         self.top = self.top.max(packet + 1);
@@ -238,13 +242,9 @@ impl Receiver {
     }
 
     /// The token `seq` came back after `rtt`.
-    fn learn(&mut self, seq: u32, rtt: Span, now: Time, config: &Config) {
+    fn learn(&mut self, seq: u32, rtt: Span) {
         let smooth = |old: Span| Span((old.0 * RTT_KEPT + rtt.0 * (RTT_PARTS - RTT_KEPT)) / RTT_PARTS);
-        if self.rtt.is_none() {
-            self.fate.since = now;
-        }
-        let mean = self.rtt.map_or(rtt, smooth);
-        self.rtt = Some(mean);
+        self.rtt = Some(self.rtt.map_or(rtt, smooth));
         let ahead = seq.wrapping_sub(self.fate.expected).cast_signed();
         let period = &mut self.fate.period;
         period.delivered += 1;
@@ -255,13 +255,16 @@ impl Receiver {
             // It was overtaken, not dropped.
             period.dropped = period.dropped.saturating_sub(1);
         }
-        let elapsed = now.since(self.fate.since);
-        if elapsed >= mean {
-            let period = Period { elapsed, ..*period };
-            self.feedback.update(&config.feedback, period, mean);
-            self.fate.period = Period::default();
-            self.fate.since = now;
-        }
+    }
+
+    /// A token is about to go: the rate follows what became of those before it, if a round trip has passed since it last
+    /// did and the fate of one is known (`credit_feedback_control` of ExpressPass's published code).
+    fn follow(&mut self, now: Time, config: &Config) {
+        let (elapsed, period) = (now.since(self.fate.since), self.fate.period);
+        let Some(rtt) = self.rtt.filter(|&rtt| elapsed >= rtt && period.delivered > 0) else { return };
+        self.feedback.update(&config.feedback, Period { elapsed, ..period }, rtt);
+        self.fate.period = Period::default();
+        self.fate.since = now;
     }
 
     /// Nothing arrived for too long: the lowest hole.
@@ -302,3 +305,6 @@ impl Sync {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,7 +105,7 @@ fn wrong_requests_are_one_message() {
     let error = recorded(folder.path(), r#", "interpolation": "linear""#).unwrap_err();
     assert_eq!(error.key, "interpolation");
     assert!(recorded(folder.path(), r#", "sizes": "imc10""#).unwrap_err().fix.contains("flows or sizes"));
-    assert!(recorded(Path::new("/nowhere"), "").unwrap_err().what.contains("cannot read"));
+    assert!(recorded(Path::new("/nowhere"), "").unwrap_err().what.contains("cannot be read"));
     let same = recorded(folder.path(), r#", "solver": "closed_form""#).unwrap_err();
     assert!(same.what.contains("no mix of two exponentials"), "{same}");
     assert_eq!(web(1, 0.5, "all").unwrap_err().key, "levels");

@@ -92,7 +92,7 @@ fn what_is_too_large_is_refused_before_it_is_read() {
 fn names_come_before_paths() {
     assert_eq!(read("web_search", Interpolation::Linear).unwrap().max(), 30e6);
     let error = read("no/such.csv", Interpolation::Linear).unwrap_err();
-    assert!(error.what.starts_with("cannot read the size table: "), "{error}");
+    assert!(error.what.starts_with("cannot be read: "), "{error}");
     assert_eq!(
         error.fix,
         "give the path of a CSV file or one of web_search, web_search_pkt1460, data_mining, data_mining_vl2, imc10, \

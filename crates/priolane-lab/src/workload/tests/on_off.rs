@@ -7,7 +7,7 @@ const MEAN_BYTES: f64 = 20_000.0;
 fn mean(value: f64) -> Poisson {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value };
     let sizes = SizeDistribution::fixed(MEAN_BYTES).unwrap();
-    Poisson { sizes, load, reach: Reach::AnyHost, changes: Vec::new() }
+    Poisson { sizes, load, reach: Reach::AnyHost, draw: SizeDraw::default(), changes: Vec::new() }
 }
 
 fn on_off(bursts: Bursts, burst_load: f64, burst_flows: u32) -> App {

@@ -7,7 +7,7 @@ fn law(name: &str) -> SizeDistribution {
 }
 
 fn poisson(name: &str, load: Load, reach: Reach) -> App {
-    App::Poisson(Poisson { sizes: law(name), load, reach, changes: Vec::new() })
+    App::Poisson(Poisson { sizes: law(name), load, reach, draw: SizeDraw::default(), changes: Vec::new() })
 }
 
 fn host_load(value: f64) -> Load {

@@ -1,0 +1,86 @@
+//! When a receiver's rate of tokens follows, by hand.
+
+use super::*;
+use crate::endpoint::LocalClock;
+use crate::packet::Frame;
+use crate::rng::{Purpose, Stream};
+
+/// Slots of 1622 B at 10 Gbps: the first rate is half of the line, a token every two of them.
+const SLOT: u64 = 1_297_600;
+
+/// Arrival of the SYNC.
+const ASKED: Time = Time(7_000_000_000);
+
+/// A receiver without jitter, and its world.
+struct Bench {
+    config: Config,
+    rng: Stream,
+    receiver: Receiver,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let config =
+            Config { jitter: 0.0, ..Config::top(Frame::ETHERNET, super::super::priority::Priority::Single) };
+        let mut rng = Stream::new(1, Purpose::Ties, 0);
+        let sync = Sync { packets: 1_000, deadline: Time::NEVER, asked: 0, unscheduled: 0, told: 0 };
+        let cx = Cx { now: ASKED, clock: LocalClock::default(), rng: &mut rng };
+        let receiver = Receiver::new(&Header::default(), sync, Rate::from_gbps(10), &cx, &config);
+        Self { config, rng, receiver }
+    }
+
+    fn cx<R>(&mut self, now: Time, act: impl FnOnce(&mut Receiver, &mut Cx, &Config) -> R) -> R {
+        let cx = &mut Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
+        act(&mut self.receiver, cx, &self.config)
+    }
+
+    /// Gaps between the tokens from the SYNC until `end`, of which each brings its data `rtt` later.
+    fn gaps(&mut self, rtt: Span, end: Time) -> Vec<u64> {
+        let (mut sent, mut arrived) = (Vec::new(), 0u32);
+        loop {
+            let due = self.receiver.due(&self.config);
+            let data = sent.get(arrived as usize).map_or(Time::NEVER, |&at: &Time| at + rtt);
+            if due.min(data) > end {
+                return sent.windows(2).map(|pair| pair[1].since(pair[0]).0).collect();
+            }
+            if data < due {
+                let stamp = Stamp::read(LocalClock::default(), sent[arrived as usize]);
+                let packet = Arrived { packet: u64::from(arrived), token: Some((arrived, stamp)) };
+                self.cx(data, |receiver, cx, config| receiver.arrive(packet, cx, config, |_| ()));
+                arrived += 1;
+            } else {
+                self.cx(due, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+                sent.push(due);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_update_comes_with_the_first_token_after_the_first_data() {
+    let mut bench = Bench::new();
+    // Data come 10.5 slots after their tokens: the tokens at 0, 2, ... 10 slots go at the first rate, the one at 12 is the
+    // first after the first data, and the first that goes at least a round trip after the SYNC. Nothing was lost:
+    // rate = 15/16 of 0.5 + 1/16 of 1.1, or 0.5375 of the line. w stays, as nothing was raised before.
+    // A round trip later, 22.5 slots: tokens at 12 + n / 0.5375, of which n = 6 is at 23.16: w = 9/32,
+    // rate = 23/32 x 0.5375 + 9/32 x 1.1 = 0.695703125.
+    let gaps = bench.gaps(Span(SLOT * 21 / 2), ASKED + Span(25 * SLOT));
+    let slots = |rate: f64| (SLOT as f64 / rate) as u64;
+    let (first, second, third) = (slots(0.5), slots(0.5375), slots(0.695_703_125));
+    assert_eq!(gaps[..13], [[first; 6].as_slice(), &[second; 6], &[third; 1]].concat());
+}
+
+#[test]
+fn a_flow_that_asks_again_waits_a_round_trip_from_there() {
+    let mut bench = Bench::new();
+    bench.gaps(Span(SLOT * 21 / 2), ASKED + Span(11 * SLOT));
+    bench.receiver.stop();
+    let again = ASKED + Span(1_000 * SLOT);
+    bench.receiver.resume(again, 0);
+    // The data of the first token is known and no update was made: the token at the request changes nothing yet.
+    bench.cx(again, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+    assert_eq!(bench.receiver.feedback.rate(), bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
+    let later = again + Span(SLOT * 11);
+    bench.cx(later, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+    assert!(bench.receiver.feedback.rate() > bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
+}

@@ -1,0 +1,246 @@
+//! The load that groups ask for, and what their flows offer, measured the same way.
+//!
+//! ```text
+//! asked   = sum over groups of value * capacity * time active in the window / (capacity of all * window)
+//! offered = sum over groups of the bits of their flows that count          / (capacity of all * window)
+//! ```
+//!
+//! The capacity of a load of hosts is that of the links of the group's hosts, and of all groups that of the links of
+//! any of their hosts; the capacity of a load of the core is the core's.
+
+use priolane_core::flows::FlowList;
+use priolane_core::ids::HostId;
+use priolane_core::units::{PS_PER_S, Rate, Time};
+use priolane_sim::topology::Topology;
+
+use super::traffic;
+use crate::experiment::{Event, Experiment, NewValue};
+use crate::results::record::Demand;
+use crate::source::InputError;
+use crate::workload::offered::{Fabric, Volume, Window};
+use crate::workload::{Counts, LoadOf};
+
+/// The load that a group asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupLoad {
+    /// The group's number in the experiment.
+    group: u16,
+    of: LoadOf,
+    counts: Counts,
+    value: f64,
+    /// Its hosts, each once, and the rate of their links.
+    hosts: Vec<HostId>,
+    rate: Rate,
+    /// When it starts flows.
+    active: Window,
+}
+
+/// What each group asks for that asks for a load which does not change.
+pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec<GroupLoad>, InputError> {
+    let changes = |name: &str| {
+        let sets = experiment.events.iter().filter_map(|event| match event {
+            Event::Set(set) => Some(&set.set),
+            _ => None,
+        });
+        sets.flatten().any(|setting| setting.group == name && matches!(setting.value, NewValue::Load(_)))
+    };
+    let mut all = Vec::new();
+    for (number, group) in experiment.groups.iter().enumerate() {
+        let Some((load, _)) = group.app.load().filter(|_| !changes(&group.name)) else { continue };
+        let mut hosts = traffic::hosts(experiment, topology, group)?;
+        let rate = topology.host_capacity(hosts.first().copied().unwrap_or_default());
+        hosts.sort_unstable();
+        hosts.dedup();
+        let from = group.active.map_or(Time::ZERO, |active| Time(active.from.0));
+        let until =
+            group.active.and_then(|active| active.until).map_or(Time(u64::MAX), |until| Time(until.0));
+        all.push(GroupLoad {
+            group: number as u16,
+            of: load.of,
+            counts: load.counts,
+            value: load.value,
+            hosts,
+            rate,
+            active: Window { from, until },
+        });
+    }
+    Ok(all)
+}
+
+/// What `groups` ask for and offer in `window`, one entry for each way of measuring, in the order of the groups.
+pub(super) fn demands(
+    groups: &[GroupLoad],
+    flows: &FlowList,
+    fabric: &Fabric,
+    window: Window,
+) -> Vec<Demand> {
+    let mut ways: Vec<(LoadOf, Counts)> = Vec::new();
+    for group in groups {
+        if !ways.contains(&(group.of, group.counts)) {
+            ways.push((group.of, group.counts));
+        }
+    }
+    let sent = sent(groups, flows, fabric, window);
+    let demand = |way: &(LoadOf, Counts)| {
+        let own = || groups.iter().zip(&sent).filter(|(group, _)| (group.of, group.counts) == *way);
+        let capacity = capacity(own().map(|(group, _)| group), *way, fabric) * seconds(window);
+        let asked: f64 = own().map(|(group, _)| group.asked_bits(fabric, window)).sum();
+        let offered: u128 = own().map(|(_, volume)| volume.of(way.1) * 8).sum();
+        let (of, counts) = *way;
+        (capacity > 0.0 && asked > 0.0).then(|| Demand {
+            of,
+            counts,
+            asked: asked / capacity,
+            offered: offered as f64 / capacity,
+        })
+    };
+    ways.iter().filter_map(demand).collect()
+}
+
+impl GroupLoad {
+    /// Bits that it asks for in `window`.
+    fn asked_bits(&self, fabric: &Fabric, window: Window) -> f64 {
+        let from = self.active.from.max(window.from);
+        let until = self.active.until.min(window.until).max(from);
+        let capacity = match self.of {
+            LoadOf::Host => self.rate.bps() as f64 * self.hosts.len() as f64,
+            LoadOf::Core => fabric.core_rate_bps as f64,
+        };
+        self.value * capacity * seconds(Window { from, until })
+    }
+}
+
+/// What the flows of each group add up to in `window`: those between racks, where the group asks for a load of the core.
+fn sent(groups: &[GroupLoad], flows: &FlowList, fabric: &Fabric, window: Window) -> Vec<Volume> {
+    let mut sent = vec![Volume::default(); groups.len()];
+    for flow in flows {
+        let place = groups.iter().position(|group| group.group == flow.group);
+        let (Some(place), Some(bytes)) = (place, flow.size) else { continue };
+        let [from, to] = [flow.src, flow.dst].map(|host| fabric.rack.get(host.index()));
+        let crosses = from != to;
+        if (window.from..window.until).contains(&flow.start) && (groups[place].of == LoadOf::Host || crosses)
+        {
+            sent[place].add(Volume::of_flow(bytes, &fabric.frame));
+        }
+    }
+    sent
+}
+
+/// Bits per second of what the load is a share of.
+fn capacity<'g>(
+    groups: impl Iterator<Item = &'g GroupLoad>,
+    (of, _): (LoadOf, Counts),
+    fabric: &Fabric,
+) -> f64 {
+    if of == LoadOf::Core {
+        return fabric.core_rate_bps as f64;
+    }
+    let mut links: Vec<(HostId, u64)> =
+        groups.flat_map(|group| group.hosts.iter().map(|&host| (host, group.rate.bps()))).collect();
+    links.sort_unstable();
+    links.dedup();
+    links.iter().map(|&(_, bps)| bps as f64).sum()
+}
+
+fn seconds(window: Window) -> f64 {
+    window.until.since(window.from).0 as f64 / PS_PER_S as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::endpoint::{FlowSpec, Weights};
+    use priolane_core::ids::FlowId;
+    use priolane_core::packet::Frame;
+
+    use super::*;
+
+    const WINDOW: Window = Window { from: Time(1_000_000_000), until: Time(2_000_000_000) };
+
+    fn group(number: u16, value: f64, hosts: &[u16]) -> GroupLoad {
+        GroupLoad {
+            group: number,
+            of: LoadOf::Host,
+            counts: Counts::Payload,
+            value,
+            hosts: hosts.iter().map(|&host| HostId(host)).collect(),
+            rate: Rate::from_gbps(10),
+            active: Window { from: Time::ZERO, until: Time(u64::MAX) },
+        }
+    }
+
+    fn flow(group: u16, dst: u16, bytes: u64, start: Time) -> FlowSpec {
+        FlowSpec {
+            id: FlowId(0),
+            src: HostId(0),
+            dst: HostId(dst),
+            size: Some(bytes),
+            start,
+            class: 0,
+            deadline: None,
+            group,
+            entropy: 0,
+            coflow: None,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        }
+    }
+
+    fn fabric() -> Fabric<'static> {
+        Fabric {
+            rack: &[0, 0, 1, 1],
+            host_rate: Rate::from_gbps(10),
+            core_rate_bps: 20_000_000_000,
+            frame: Frame::ETHERNET,
+        }
+    }
+
+    #[test]
+    fn groups_that_ask_for_the_same_add_up() {
+        // Two hosts of 10 Gbps carry 2.5 MB in 1 ms: 0.3 and 0.1 of it are asked for by groups of the same hosts.
+        let groups = [group(0, 0.3, &[0, 1]), group(2, 0.1, &[0, 1])];
+        let inside = Time(1_500_000_000);
+        let flows: FlowList = [
+            flow(0, 1, 500_000, inside),
+            flow(2, 3, 250_000, inside),
+            // Of a group that asks for nothing, and before and after the window.
+            flow(1, 3, 1_000_000, inside),
+            flow(0, 3, 1_000_000, Time(999_999_999)),
+            flow(0, 3, 1_000_000, WINDOW.until),
+        ]
+        .into_iter()
+        .collect();
+        let [demand] = demands(&groups, &flows, &fabric(), WINDOW)[..] else {
+            panic!("one way of measuring")
+        };
+        assert!((demand.asked - 0.4).abs() < 1e-12 && (demand.offered - 0.3).abs() < 1e-12, "{demand:?}");
+    }
+
+    #[test]
+    fn a_load_is_measured_as_it_is_asked_for() {
+        let inside = Time(1_500_000_000);
+        let core = GroupLoad { of: LoadOf::Core, counts: Counts::Wire, ..group(0, 0.5, &[0]) };
+        let flows: FlowList =
+            [flow(0, 1, 1_000_000, inside), flow(0, 2, 146_000, inside)].into_iter().collect();
+        let [demand] = demands(&[core], &flows, &fabric(), WINDOW)[..] else {
+            panic!("one way of measuring")
+        };
+        // 100 full packets between racks, 1,538 B each on the wire; the core carries 2.5 MB in 1 ms.
+        assert_eq!((demand.of, demand.counts, demand.asked), (LoadOf::Core, Counts::Wire, 0.5));
+        let wire = Frame::ETHERNET.stream_wire(146_000) as f64;
+        assert!((demand.offered - wire / 2.5e6).abs() < 1e-12 && wire > 150_000.0, "{demand:?}");
+    }
+
+    #[test]
+    fn a_group_asks_only_while_it_is_active() {
+        let half = GroupLoad {
+            active: Window { from: Time(1_500_000_000), until: Time(u64::MAX) },
+            ..group(0, 0.8, &[0])
+        };
+        let flows: FlowList = [flow(0, 1, 500_000, Time(1_600_000_000))].into_iter().collect();
+        let [demand] = demands(&[half], &flows, &fabric(), WINDOW)[..] else {
+            panic!("one way of measuring")
+        };
+        // One host carries 1.25 MB in 1 ms.
+        assert!((demand.asked - 0.4).abs() < 1e-12 && (demand.offered - 0.4).abs() < 1e-12, "{demand:?}");
+    }
+}

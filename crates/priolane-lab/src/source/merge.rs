@@ -1,0 +1,148 @@
+//! What laying one table over another must know: which keys are alternatives, of which the new one replaces the old.
+//!
+//! Each part of a file declares its own [`Merge`] beside its reader. Without a rule, keys of both tables are kept.
+
+use std::collections::BTreeSet;
+
+use super::{Table, Value};
+
+/// Which keys of a table are alternatives, and the same of the tables in it.
+#[derive(Debug)]
+pub struct Merge {
+    /// Rules about its own keys.
+    pub rules: &'static [Replace],
+    /// Shapes of tables, or of the items of lists, under these keys.
+    pub inner: &'static [(&'static str, &'static Merge)],
+    /// The merge of those under any other key.
+    pub each: Option<&'static Merge>,
+}
+
+/// Which keys of the base go when a key is stated over it. What is stated itself always stays.
+#[derive(Debug)]
+pub enum Replace {
+    /// One of several forms: stating a key of one removes the keys of the others.
+    OneOf(&'static [Form]),
+    /// A word that decides which keys there are. Where it changes, its own keys go, but for those `shared` by a set of
+    /// words that has both the old one and the new one.
+    Kind {
+        /// The key of the word.
+        tag: &'static str,
+        /// The word that is meant where the base states none.
+        default: Option<&'static str>,
+        /// Which keys are its own.
+        own: Own,
+        /// Sets of words, and keys that mean the same with all of them.
+        shared: &'static [(&'static [&'static str], &'static [&'static str])],
+    },
+    /// Stating any of the first keys removes the second ones, which were derived from the old values.
+    Stated(&'static [&'static str], &'static [&'static str]),
+    /// Stating this key replaces the whole table.
+    Replaces(&'static str),
+}
+
+/// The keys that a word decides about.
+#[derive(Debug)]
+pub enum Own {
+    /// All of the table but these and its own.
+    AllBut(&'static [&'static str]),
+    /// These.
+    Only(&'static [&'static str]),
+}
+
+/// One form of a table.
+#[derive(Debug)]
+pub struct Form {
+    /// Keys that only this form has: stating one chooses it.
+    pub by: &'static [&'static str],
+    /// Keys that belong to it and perhaps to others.
+    pub with: &'static [&'static str],
+}
+
+impl Merge {
+    /// A table of which nothing need be known.
+    pub const PLAIN: Self = Self { rules: &[], inner: &[], each: None };
+
+    /// A table with rules for its own keys only.
+    pub const fn of(rules: &'static [Replace]) -> Self {
+        Self { rules, inner: &[], each: None }
+    }
+
+    /// The merge of the table under `key`.
+    pub fn under(&self, key: &str) -> &'static Self {
+        let named = self.inner.iter().find(|(name, _)| *name == key).map(|&(_, merge)| merge);
+        named.or(self.each).unwrap_or(&Self::PLAIN)
+    }
+
+    /// Whether stating `key` may remove others.
+    pub fn decides(&self, key: &str) -> bool {
+        self.rules.iter().any(|rule| match rule {
+            Replace::OneOf(forms) => forms.iter().any(|form| form.by.contains(&key)),
+            Replace::Kind { tag, .. } | Replace::Replaces(tag) => *tag == key,
+            Replace::Stated(stated, _) => stated.contains(&key),
+        })
+    }
+
+    /// The keys of `base` that go when `new` is laid over it.
+    pub fn replaced(&self, base: &Table, new: &Table) -> Vec<String> {
+        let mut gone: BTreeSet<&str> = BTreeSet::new();
+        for rule in self.rules {
+            rule.replaced(base, new, &mut gone);
+        }
+        gone.into_iter().filter(|key| new.get(key).is_none()).map(str::to_owned).collect()
+    }
+}
+
+impl Replace {
+    fn replaced<'t>(&self, base: &'t Table, new: &Table, gone: &mut BTreeSet<&'t str>) {
+        let mut remove = |keys: &mut dyn Iterator<Item = &str>| {
+            gone.extend(keys.filter_map(|key| base.key(key)));
+        };
+        match self {
+            Self::OneOf(forms) => {
+                let chosen = |form: &&Form| form.by.iter().any(|key| new.get(key).is_some());
+                let Some(chosen) = forms.iter().find(chosen) else { return };
+                let present = |form: &&Form| form.by.iter().any(|key| base.get(key).is_some());
+                for other in forms.iter().filter(|form| !std::ptr::eq(*form, chosen)).filter(present) {
+                    remove(&mut other.by.iter().chain(other.with).copied());
+                }
+            }
+            Self::Kind { tag, default, own, shared } => {
+                let Some((old, new)) = changed(tag, *default, base, new) else { return };
+                let common = |words: &[&str]| words.contains(&old) && words.contains(&new);
+                let is_shared =
+                    |key: &str| shared.iter().any(|(words, keys)| common(words) && keys.contains(&key));
+                let is_own = |key: &str| match own {
+                    Own::AllBut(others) => key != *tag && !others.contains(&key),
+                    Own::Only(keys) => keys.contains(&key),
+                };
+                let keys = base.entries().map(|(key, _)| key);
+                gone.extend(keys.filter(|key| is_own(key) && !is_shared(key)));
+            }
+            Self::Stated(stated, removes) => {
+                if stated.iter().any(|key| new.get(key).is_some()) {
+                    remove(&mut removes.iter().copied());
+                }
+            }
+            Self::Replaces(key) => {
+                if new.get(key).is_some() {
+                    gone.extend(base.entries().map(|(key, _)| key));
+                }
+            }
+        }
+    }
+}
+
+/// The old and the new word of `tag`, if `new` states another one than `base` has.
+fn changed<'t>(
+    tag: &str,
+    default: Option<&'t str>,
+    base: &'t Table,
+    new: &'t Table,
+) -> Option<(&'t str, &'t str)> {
+    let word = |table: &'t Table| match table.get(tag).map(|node| &node.value) {
+        Some(Value::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let pair = (word(base).or(default)?, word(new)?);
+    (pair.0 != pair.1).then_some(pair)
+}

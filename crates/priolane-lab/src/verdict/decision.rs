@@ -1,0 +1,227 @@
+//! What an interval says of a band, why it may say nothing, and how many seeds would tell.
+//!
+//! The half width of an interval over n seeds is h = t(n - 1) s / sqrt(n). The number of seeds that would decide is
+//! the smallest n at which an interval of the same s around the same mean would lie within the band, or outside it:
+//! that is, at which h is no longer than the way from the mean to the nearest end of the band. For ratios all of this
+//! holds of logarithms.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::rules::{Band, Verdict};
+use crate::experiment::MAX_SEEDS;
+use crate::metrics::interval::{Interval, Z, t_quantile};
+use crate::results::record::Demand;
+use crate::workload::LoadOf;
+
+/// On which side of no difference an interval lies, as a claim has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// The whole interval lies on the claimed side.
+    Agrees,
+    /// The whole interval lies on the other side.
+    Opposes,
+    /// It lies on both sides, there is no interval, or the claim has no direction.
+    #[default]
+    None,
+}
+
+impl Direction {
+    /// Of a claim that `value` is above `tie`.
+    pub fn above(value: &Interval, tie: f64) -> Self {
+        match value.ends() {
+            Some((low, _)) if low > tie => Self::Agrees,
+            Some((_, high)) if high < tie => Self::Opposes,
+            _ => Self::None,
+        }
+    }
+
+    /// Of a claim that `value` is below `tie`.
+    pub fn below(value: &Interval, tie: f64) -> Self {
+        match Self::above(value, tie) {
+            Self::Agrees => Self::Opposes,
+            Self::Opposes => Self::Agrees,
+            Self::None => Self::None,
+        }
+    }
+
+    /// Of several parts of a claim: it agrees if all do, and opposes if one does.
+    pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = None;
+        for part in parts {
+            all = match (all, part) {
+                (_, Self::Opposes) | (Some(Self::Opposes), _) => Some(Self::Opposes),
+                (Some(Self::None), _) | (_, Self::None) => Some(Self::None),
+                _ => Some(Self::Agrees),
+            };
+        }
+        all.unwrap_or_default()
+    }
+}
+
+/// Why a verdict is `undecided`. Of several reasons the last in this order is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Undecided {
+    /// The interval reaches across an end of the band; about so many seeds would decide, or more than [`MAX_SEEDS`].
+    Interval(Option<u32>),
+    /// The mean lies on an end of the band: no number of seeds decides.
+    OnEdge,
+    /// The means along a trend go up and down.
+    NotMonotone,
+    /// There is one seed, and no interval.
+    OneSeed,
+    /// A value is not above 0, so that there is no ratio.
+    NoRatio,
+    /// The offered load is not what was asked for.
+    Load(Demand),
+}
+
+impl Undecided {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Interval(_) => 0,
+            Self::OnEdge => 1,
+            Self::NotMonotone => 2,
+            Self::OneSeed => 3,
+            Self::NoRatio => 4,
+            Self::Load(_) => 5,
+        }
+    }
+
+    /// The one that is told of two: of two intervals the one that needs more seeds.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let seeds = |seeds: Option<u32>| seeds.unwrap_or(u32::MAX);
+        match (self, other) {
+            (Self::Interval(a), Self::Interval(b)) => Self::Interval(if seeds(b) > seeds(a) { b } else { a }),
+            _ if other.rank() > self.rank() => other,
+            _ => self,
+        }
+    }
+
+    fn because(&self) -> &'static str {
+        match self {
+            Self::Interval(_) => "interval",
+            Self::OnEdge => "edge",
+            Self::NotMonotone => "monotone",
+            Self::OneSeed => "one_seed",
+            Self::NoRatio => "no_ratio",
+            Self::Load(_) => "load",
+        }
+    }
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interval(Some(seeds)) => write!(f, "about {seeds} seeds would decide it"),
+            Self::Interval(None) => write!(f, "more than {MAX_SEEDS} seeds would be needed"),
+            Self::OnEdge => f.write_str("the mean lies on the edge of the band"),
+            Self::NotMonotone => f.write_str("the means are not monotone"),
+            Self::OneSeed => f.write_str("more than one seed is needed"),
+            Self::NoRatio => f.write_str("a value is not above 0, so there is no ratio"),
+            Self::Load(Demand { of, asked, offered, .. }) => {
+                let of = match of {
+                    LoadOf::Host => "of hosts",
+                    LoadOf::Core => "of the core",
+                };
+                let percent = LOAD_TOLERANCE * 100.0;
+                write!(f, "asked load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
+            }
+        }
+    }
+}
+
+/// As reports have it: `because`, in words, and the number of seeds where there is one.
+impl Serialize for Undecided {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Text {
+            because: &'static str,
+            seeds: Option<u32>,
+            load: Option<Demand>,
+            says: String,
+        }
+        let (seeds, load) = match *self {
+            Self::Interval(seeds) => (seeds, None),
+            Self::Load(demand) => (None, Some(demand)),
+            _ => (None, None),
+        };
+        Text { because: self.because(), seeds, load, says: self.to_string() }.serialize(serializer)
+    }
+}
+
+/// Largest relative deviation of the offered load from the asked one: ours, docs/assumptions.md#load-check.
+pub(super) const LOAD_TOLERANCE: f64 = 0.05;
+
+/// What is said of one comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The direction.
+    pub direction: Direction,
+    /// Why it is undecided, if it is.
+    pub undecided: Option<Undecided>,
+}
+
+impl Decision {
+    /// Of a value on a linear scale.
+    pub fn of(value: &Interval, band: Band) -> Self {
+        Self::on(value, band, |x| x)
+    }
+
+    /// Of a ratio, whose interval is that of its logarithm.
+    pub fn of_ratio(value: &Interval, band: Band) -> Self {
+        Self::on(value, band, |x| if x > 0.0 { libm::log(x) } else { f64::NEG_INFINITY })
+    }
+
+    /// Undecided for a reason that is no interval's.
+    pub fn undecided(why: Undecided) -> Self {
+        Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why) }
+    }
+
+    /// With a direction.
+    #[must_use]
+    pub fn directed(self, direction: Direction) -> Self {
+        Self { direction, ..self }
+    }
+
+    /// `scale` makes the interval symmetric about its mean.
+    fn on(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Self {
+        let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None };
+        match (value.mean, value.ends()) {
+            (None, _) => decided(Verdict::Incomplete),
+            (Some(_), None) => Self::undecided(Undecided::OneSeed),
+            (_, Some(ends)) if band.holds(ends) => decided(Verdict::Reproduced),
+            (_, Some(ends)) if band.misses(ends) => decided(Verdict::Contradicted),
+            (Some(mean), Some((_, high))) => {
+                let (mean, high) = (scale(mean), scale(high));
+                let way = band.ends().map(|end| (scale(end) - mean).abs()).fold(f64::INFINITY, f64::min);
+                Self::undecided(seeds(high - mean, value.n, way))
+            }
+        }
+    }
+}
+
+/// How many seeds would make an interval as narrow as `way`, where `half` is its half width with `n`.
+fn seeds(half: f64, n: u32, way: f64) -> Undecided {
+    if way <= 0.0 {
+        return Undecided::OnEdge;
+    }
+    let per_root = half * f64::from(n).sqrt() / t_quantile(n - 1);
+    // t is above z, so fewer are too few.
+    let root = Z * per_root / way;
+    let least = (root * root).ceil();
+    if least > MAX_SEEDS as f64 {
+        return Undecided::Interval(None);
+    }
+    let narrow = |m: &u32| t_quantile(m - 1) * per_root / f64::from(*m).sqrt() <= way;
+    let first = (least as u32).max(n + 1);
+    Undecided::Interval((first..=MAX_SEEDS as u32).find(narrow))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Sizes drawn by strata: each flow's size has the law of the group, and together they have its mean.
+//!
+//! ```text
+//! size of flow i of N = quantile((order(i) + u_i) / N),  order a random permutation of 0 .. N - 1,  u_i uniform in (0, 1]
+//! ```
+//!
+//! `order(i) + u_i` is uniform in (0, N], so that the size of a flow has exactly the law of sizes. As each of the N
+//! equally likely parts of the law gives one size, few large flows make no run much heavier or lighter than another
+//! (docs/assumptions.md#size-strata).
+
+use priolane_core::flows::FlowList;
+use priolane_core::rng::Purpose;
+use priolane_core::sizes::whole_bytes;
+use priolane_core::units::Time;
+use serde::Serialize;
+
+use super::poisson::Clock;
+use super::{Site, group_stream};
+
+/// How the sizes of a group are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SizeDraw {
+    /// Each by itself.
+    #[default]
+    Independent,
+    /// One from each of as many equally likely parts of the law as there are flows.
+    Strata,
+}
+
+impl SizeDraw {
+    /// Whether sizes are drawn as by default.
+    pub fn is_independent(&self) -> bool {
+        *self == Self::Independent
+    }
+}
+
+/// Gives the flows of a group their sizes. Flows that start before and during the measurement are drawn apart, as are
+/// those before and after a change of the law, so that each of these parts has its mean.
+pub(super) fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &Site) {
+    let part = |start: Time| 2 * clock.stretch_at(start) + usize::from(start >= site.measured_from);
+    let mut counts = vec![0_u32; 2 * clock.stretches()];
+    for flow in &*flows {
+        counts[part(flow.start)] += 1;
+    }
+    let mut stream = group_stream(site, Purpose::Sizes);
+    let mut orders: Vec<Vec<u32>> = counts.iter().map(|&count| (0..count).collect()).collect();
+    for order in &mut orders {
+        stream.shuffle(order);
+    }
+    flows.edit_all(|flow| {
+        let part = part(flow.start);
+        let stratum = orders[part].pop().unwrap_or_default();
+        let u = (f64::from(stratum) + 1.0 - stream.uniform()) / f64::from(counts[part]);
+        flow.size = Some(whole_bytes(clock.law_at(flow.start).quantile(u)));
+    });
+}

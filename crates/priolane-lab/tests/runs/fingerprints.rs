@@ -1,0 +1,213 @@
+//! Kept fingerprints of results: `RESULTS`, the version of results, is raised exactly when one of them changes.
+//!
+//! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
+//! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 500 runs, each cut to a few simulated
+//! milliseconds: of every experiment every scheme, at the first and the last sweep point, and as many more as there is room for.
+//!
+//! A change that is meant to change results raises `priolane_lab::RESULTS`, adds a line under "Results changed" to
+//! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use priolane_lab::RESULTS;
+use priolane_lab::execute::{Settings, execute};
+use priolane_lab::experiment::Seeds;
+use priolane_lab::plan::{self, Options, Plan, Run, Size};
+use sha2::{Digest as _, Sha256};
+
+/// Runs that are simulated.
+const RUNS: usize = 500;
+
+const SIZES: [(Size, &str); 3] = [(Size::Quick, "quick"), (Size::Default, "default"), (Size::Full, "full")];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fingerprints").join(name)
+}
+
+/// The shipped experiments by their path below `experiments`, without the ending.
+fn experiments() -> BTreeMap<String, PathBuf> {
+    fn list(folder: &Path, found: &mut Vec<PathBuf>) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                list(&path, found);
+            } else if path.extension().is_some_and(|end| end == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    let folder = root().join("experiments");
+    let mut found = Vec::new();
+    list(&folder, &mut found);
+    let name = |path: &Path| path.strip_prefix(&folder).unwrap().with_extension("").display().to_string();
+    found.into_iter().map(|path| (name(&path), path)).collect()
+}
+
+fn hash(parts: impl Iterator<Item = String>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The lines of `plans.csv`.
+fn plans() -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, path) in experiments() {
+        for (size, word) in SIZES {
+            let plan = plan::plan(&path, &Options { size, ..Options::default() }).unwrap();
+            let merged = hash(plan.runs.iter().map(|run| run.merged.to_string()));
+            let ids = hash(plan.runs.iter().map(|run| run.id.clone()));
+            lines.push(format!("{name},{word},{},{merged},{ids}", plan.runs.len()));
+        }
+    }
+    lines
+}
+
+/// The plan of an experiment with one seed, cut to a few milliseconds or a few flows.
+fn cut(path: &Path) -> Plan {
+    let set = |pairs: &[(&str, &str)]| Options {
+        sets: pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        seeds: Some(Seeds::Count(1)),
+        size: Size::Quick,
+        ..Options::default()
+    };
+    let time = |text: &str| plan::plan(path, &set(&[("time", text)]));
+    // Events and controls must lie within the run, and some experiments count flows.
+    ["3ms", "10ms", "40ms", "120ms", "400ms"]
+        .into_iter()
+        .find_map(|long| time(&format!("{{ warmup = \"0ms\", measure = \"{long}\", drain = false }}")).ok())
+        .or_else(|| time("{ flows = 100, limit = \"4ms\" }").ok())
+        .unwrap_or_else(|| plan::plan(path, &set(&[])).unwrap())
+}
+
+/// The runs that are simulated, by their names: in turn one of each experiment, the least important last.
+fn chosen() -> Vec<(String, Run)> {
+    let mut queues: Vec<(String, Vec<Run>)> =
+        experiments().into_iter().map(|(name, path)| (name, by_importance(cut(&path).runs))).collect();
+    let mut chosen = Vec::new();
+    while chosen.len() < RUNS {
+        let before = chosen.len();
+        for (name, queue) in &mut queues {
+            if let Some(run) = queue.pop()
+                && chosen.len() < RUNS
+            {
+                chosen.push((name.clone(), run));
+            }
+        }
+        if chosen.len() == before {
+            break;
+        }
+    }
+    chosen
+}
+
+/// Runs with the first and then the last point of the sweep at the end, to be taken first.
+fn by_importance(runs: Vec<Run>) -> Vec<Run> {
+    let mut points: Vec<_> = Vec::new();
+    for run in &runs {
+        if !points.contains(&run.point) {
+            points.push(run.point.clone());
+        }
+    }
+    let last = points.len() - 1;
+    let rank = |run: &Run| match points.iter().position(|point| *point == run.point) {
+        Some(0) => 2,
+        Some(place) if place == last => 1,
+        _ => 0,
+    };
+    let mut runs = runs;
+    runs.reverse();
+    runs.sort_by_key(rank);
+    runs
+}
+
+/// The lines of `runs.csv`.
+fn runs() -> Vec<String> {
+    let chosen = chosen();
+    let next = AtomicUsize::new(0);
+    let lines = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((name, run)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let dir = tempfile::tempdir().unwrap();
+                    let mut on = |_| ControlFlow::Continue(());
+                    let done = execute(run, dir.path(), &Settings::default(), &mut on);
+                    let digest = match &done {
+                        Ok(done) => &done.record().digest[..16],
+                        Err(error) => panic!("{name}, {}, {:?}: {error}", run.scheme, run.point),
+                    };
+                    let point = hash(run.point.iter().map(|(key, value)| format!("{key}={value}")));
+                    let line = format!("{name},{},{},{digest}", run.scheme, &point[..8]);
+                    lines.lock().unwrap().push(line);
+                }
+            });
+        }
+    });
+    let mut lines = lines.into_inner().unwrap();
+    lines.sort();
+    lines
+}
+
+/// Compares `found` with a kept file, or writes the file if that is asked for and allowed.
+fn compare(name: &str, header: &str, found: &[String]) {
+    let path = file(name);
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let mut text = format!("# results {RESULTS}\n{header}\n");
+    for line in found {
+        let _ = writeln!(text, "{line}");
+    }
+    if text == kept {
+        return;
+    }
+    let same_version = kept.starts_with(&format!("# results {RESULTS}\n"));
+    let kept: Vec<&str> = kept.lines().collect();
+    let gone = kept.iter().skip(2).filter(|line| !found.iter().any(|f| f == *line));
+    let gone: Vec<&&str> = gone.collect();
+    if std::env::var_os("PRIOLANE_FINGERPRINTS").is_some() && (gone.is_empty() || !same_version) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        return;
+    }
+    let new: Vec<&String> = found.iter().filter(|line| !kept.contains(&line.as_str())).collect();
+    panic!(
+        "{name}: {} lines are not as kept, such as {:?}; now {} others, such as {:?}. If results are meant to change, raise \
+         RESULTS in crates/priolane-lab/src/lib.rs, say why in CHANGELOG.md, and write the file with \
+         PRIOLANE_FINGERPRINTS=write",
+        gone.len(),
+        gone.first(),
+        new.len(),
+        new.first()
+    );
+}
+
+#[test]
+fn plans_of_shipped_experiments_are_as_kept() {
+    compare("plans.csv", "experiment,size,runs,merged,ids", &plans());
+}
+
+#[test]
+fn runs_of_shipped_experiments_have_the_kept_digests() {
+    compare("runs.csv", "experiment,scheme,point,digest", &runs());
+}
+
+#[test]
+fn the_changelog_says_why_results_have_their_version() {
+    let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    assert!(
+        text.contains(&format!("(results {RESULTS})")),
+        "no line \"(results {RESULTS})\" in CHANGELOG.md"
+    );
+}

@@ -1,0 +1,322 @@
+//! A lower bound on the completion time of a flow alone in the network whose packets each take any of the equal paths.
+//!
+//! A flow of `n` full packets and a last one, the tail. All shortest paths from the source to the destination have the
+//! same number of links; *stage* `k` is the set of the `k`-th links of all of them, so that each packet crosses exactly one
+//! link of each stage. Stage 1 is the source's own link, the last one the destination's. For a link `e` and a packet,
+//!
+//! ```text
+//! s_e, t_e    time of a full packet, and of the tail, on the link
+//! a_e, a'_e   earliest instant at which a full packet, and the tail, can have arrived at the link: the least sum of times
+//!             and delays over the paths to it
+//! w_e, w'_e   least time from the end of a full packet's, and the tail's, transmission to its arrival at the destination
+//! r           earliest start of the tail at the source: 0, or n s_1 if it is the last to leave
+//!
+//! s', s''    time of a full packet on the source's and on the destination's link; alike links are those of a stage with the
+//!            same s, t, a, a', w and w', numbered j = 0, 1, ... from the one on
+//! f_e, u_e   (a_e + j s', T - w_e) or (a_e, T - w_e - j s'')
+//!
+//! full packets that cross e and have arrived by T    m_e(T)  = floor((u_e - f_e) / s_e)
+//! the same if the tail crosses e too                 m'_e(T) = floor(max(x, y, z) / s_e), if T >= r + a'_e + t_e + w'_e
+//!     the tail last on e       x = min(u_e, T - w'_e - t_e) - f_e
+//!     the tail first           y = u_e - max(f_e, r + a'_e + t_e)
+//!     the tail between         z = u_e - f_e - t_e
+//! T fits stage k             with either f_e and u_e, some e of it has m'_e(T) + (the sum of m over its other links) >= n
+//!
+//! bound = the least T with T >= n s_1 + w_1 at which m over the links of each later stage sums up to n, where the tail is as
+//! large as full packets and counts as one, or else the lesser of
+//!     the tail leaves last      the least T with T >= n s_1 + max(w_1, t_1 + w'_1) that fits all later stages, r = n s_1
+//!     it leaves earlier         the least T with T >= n s_1 + t_1 + w_1            that fits all later stages, r = 0
+//! ```
+//!
+//! **It is a bound.** Let all packets have arrived by `T`. A full packet that crosses `e` starts there at `a_e` at the earliest
+//! and has left at `T - w_e`, as it needs `w_e` more. Full packets leave the source `s'` apart, so that of alike links, in the
+//! order of their first full packets, the `j`-th has none before `a_e + j s'`; they arrive at the destination `s''` apart, so
+//! that in the order of their last ones, from the end, the `j`-th has none after `T - w_e - j s''`. All full packets of `e` lie
+//! in `f_e` to `u_e` for either reason. Transmissions on one link do not overlap: `m_e(T)` of them fit. On the link that the
+//! tail crosses, its transmission takes `t_e` of that time unless a part of it lies before `f_e` (the tail first) or after `u_e`
+//! (the tail last), which are the three cases. Each full packet crosses each stage, hence the sums. At the source's link,
+//! either the tail is the last (all full packets take `n s_1`, the last of them has left by `T - w_1`, the tail by `T - w'_1`),
+//! or a full packet is (all `n s_1 + t_1` lie before it has left); in the former case nothing of the tail happens before
+//! `n s_1`. Nowhere is it used in which order packets leave the source or queues, nor which path one takes, nor that paths
+//! are alike. Packets sent twice only take longer.
+//!
+//! **It is what happens** on one path with the tail last (`stream_time` in `bare.rs`, which is taken there), and where equal paths
+//! are alike and a switch hands packets out evenly. A tail shorter than a full packet may make it less by up to a full
+//! packet's time on the hosts' links and the tail's on another; on paths that differ, or that meet and part again, it may be less by more.
+
+use priolane_core::ids::{HostId, LinkId};
+use priolane_core::packet::Frame;
+use priolane_core::units::{Rate, Span};
+
+use super::Topology;
+use super::least::{Leg, Legs};
+
+/// A number of picoseconds; sums of them do not wrap.
+type Ps = i128;
+
+/// A stage's links that are alike, seen by one flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// How many of them there are.
+    links: Ps,
+    /// Of a full packet.
+    full: Crossing,
+    /// Of the tail.
+    tail: Crossing,
+}
+
+/// When one packet can be on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Crossing {
+    /// s, its time on the link.
+    takes: Ps,
+    /// a, the earliest instant at which it can have arrived.
+    from: Ps,
+    /// w, the least time that it needs afterwards.
+    after: Ps,
+}
+
+/// A link of a stage: what it is, and which nodes (of the stages' own numbering) it joins.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    link: LinkId,
+    from: usize,
+    to: usize,
+    /// How many links it stands for.
+    links: u32,
+}
+
+/// All shortest paths between two racks, stage by stage, without the hosts' own links.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fan {
+    stages: Vec<Vec<Edge>>,
+}
+
+impl Fan {
+    /// The paths from the rack of `src` to that of `dst`; empty if they are the same.
+    pub(super) fn between(topology: &Topology, src: HostId, dst: HostId) -> Self {
+        let target = topology.hosts + topology.rack[dst.index()];
+        let mut layer = vec![topology.hosts + topology.rack[src.index()]];
+        let mut stages = Vec::new();
+        while layer.first().is_some_and(|&node| node != target) {
+            let (mut next, mut stage) = (Vec::new(), Vec::new());
+            for (from, &node) in layer.iter().enumerate() {
+                for link in topology.next_links(priolane_core::ids::NodeId(node), dst) {
+                    let to = topology.links[link.index()].to.0;
+                    let place = next.iter().position(|&n| n == to).unwrap_or_else(|| {
+                        next.push(to);
+                        next.len() - 1
+                    });
+                    stage.push(Edge { link, from, to: place, links: 1 });
+                }
+            }
+            stages.push(stage);
+            layer = next;
+        }
+        Self { stages }.merged(topology)
+    }
+
+    /// The same where each stage's links are alike: one link that stands for all of them.
+    fn merged(self, topology: &Topology) -> Self {
+        let like = |edge: &Edge| {
+            let link = &topology.links[edge.link.index()];
+            (link.rate, link.delay)
+        };
+        let alike = |stage: &Vec<Edge>| stage.windows(2).all(|pair| like(&pair[0]) == like(&pair[1]));
+        if !self.stages.iter().all(alike) {
+            return self;
+        }
+        let one = |stage: &Vec<Edge>| Edge { link: stage[0].link, from: 0, to: 0, links: stage.len() as u32 };
+        Self { stages: self.stages.iter().map(|stage| vec![one(stage)]).collect() }
+    }
+
+    /// Whether all packets take one path.
+    pub(super) fn is_one_path(&self) -> bool {
+        self.stages.iter().all(|stage| stage.iter().map(|edge| edge.links).sum::<u32>() == 1)
+    }
+
+    /// The bound for `payload` bytes, at least 1, from `src` to `dst`; saturates at the longest span.
+    pub(super) fn bound(
+        &self,
+        (topology, frame): (&Topology, &Frame),
+        (src, dst): (HostId, HostId),
+        payload: u64,
+    ) -> Span {
+        let mss = u64::from(frame.mss());
+        let before = (payload - 1) / mss;
+        let sizes = [frame.mss(), (payload - before * mss) as u16].map(|bytes| frame.data_wire(bytes).into());
+        let stages = self.lanes(topology, (src, dst), sizes);
+        let full = Ps::from(before) + Ps::from(sizes[0] == sizes[1]);
+        let arrival = if sizes[0] == sizes[1] { of_full(&stages, full) } else { with_tail(&stages, full) };
+        Span(u64::try_from(arrival).unwrap_or(u64::MAX))
+    }
+
+    /// The time of a packet of `wire` bytes over the quickest of the paths.
+    pub(super) fn quickest(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> Span {
+        let source = self.lanes(topology, pair, [wire, wire])[0][0].tail;
+        Span(u64::try_from(source.takes + source.after).unwrap_or(u64::MAX))
+    }
+
+    /// The rate of all links together of the stage that has least; `None` within a rack.
+    pub(super) fn slowest(&self, topology: &Topology) -> Option<Rate> {
+        let rate =
+            |edge: &Edge| u128::from(topology.links[edge.link.index()].rate.bps()) * u128::from(edge.links);
+        let least = self.stages.iter().map(|stage| stage.iter().map(rate).sum::<u128>()).min()?;
+        Rate::from_bps(u64::try_from(least).unwrap_or(u64::MAX))
+    }
+
+    /// What passes at least before and after a packet of `wire` bytes is on a link of the first and the last stage, and of
+    /// those next to them; where it is not known which links those are, between the hosts' own.
+    pub(super) fn legs(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> Legs {
+        let stages = self.lanes(topology, pair, [wire, wire]);
+        let span = |ps: Option<Ps>| Span(u64::try_from(ps.unwrap_or(0)).unwrap_or(u64::MAX));
+        let leg = |stage: &Vec<Lane>| Leg {
+            head: span(stage.iter().map(|lane| lane.tail.from).min()),
+            tail: span(stage.iter().map(|lane| lane.tail.after).min()),
+        };
+        let (source, destination) = (leg(&stages[0]), leg(&stages[stages.len() - 1]));
+        let last = stages[stages.len() - 1][0].tail;
+        let hidden = Leg { head: destination.head, tail: span(Some(last.takes + last.after)) };
+        let between = &stages[1..stages.len() - 1];
+        let racks = [between.first(), between.last()].map(|stage| stage.map_or(hidden, leg));
+        Legs { source, racks: Some(racks), destination }
+    }
+
+    /// The stages with the hosts' links, as packets of these bytes on the wire, a full one and the tail, see them.
+    fn lanes(&self, topology: &Topology, (src, dst): (HostId, HostId), sizes: [u64; 2]) -> Vec<Vec<Lane>> {
+        let own = |link| vec![Edge { link, from: 0, to: 0, links: 1 }];
+        let (first, last) = (own(topology.uplink(src)), own(topology.downlink(dst)));
+        let stages: Vec<&Vec<Edge>> = [&first].into_iter().chain(&self.stages).chain([&last]).collect();
+        let takes = |edge: &Edge, size| Ps::from(topology.links[edge.link.index()].rate.serialize(size).0);
+        let delay = |edge: &Edge| Ps::from(topology.links[edge.link.index()].delay.0);
+        let nodes = |stage: &Vec<Edge>, end: fn(&Edge) -> usize| {
+            stage.iter().map(end).max().map_or(1, |node| node + 1)
+        };
+        let mut lanes: Vec<Vec<Lane>> = stages
+            .iter()
+            .map(|stage| stage.iter().map(|e| Lane { links: e.links.into(), ..Lane::default() }).collect())
+            .collect();
+        for (which, size) in sizes.into_iter().enumerate() {
+            let mut arrived = vec![0; 1];
+            for (stage, lanes) in stages.iter().zip(&mut lanes) {
+                let mut next = vec![Ps::MAX; nodes(stage, |edge| edge.to)];
+                for (edge, lane) in stage.iter().zip(lanes) {
+                    let crossing = if which == 0 { &mut lane.full } else { &mut lane.tail };
+                    (crossing.takes, crossing.from) = (takes(edge, size), arrived[edge.from]);
+                    next[edge.to] = next[edge.to].min(crossing.from + crossing.takes + delay(edge));
+                }
+                arrived = next;
+            }
+            let mut left = vec![0; 1];
+            for (stage, lanes) in stages.iter().zip(&mut lanes).rev() {
+                let mut before = vec![Ps::MAX; nodes(stage, |edge| edge.from)];
+                for (edge, lane) in stage.iter().zip(lanes) {
+                    let crossing = if which == 0 { &mut lane.full } else { &mut lane.tail };
+                    crossing.after = delay(edge) + left[edge.to];
+                    before[edge.from] = before[edge.from].min(crossing.takes + crossing.after);
+                }
+                left = before;
+            }
+        }
+        lanes.into_iter().map(grouped).collect()
+    }
+}
+
+/// A stage with its alike links together.
+fn grouped(stage: Vec<Lane>) -> Vec<Lane> {
+    let mut groups: Vec<Lane> = Vec::new();
+    for lane in stage {
+        match groups.iter_mut().find(|other| (other.full, other.tail) == (lane.full, lane.tail)) {
+            Some(group) => group.links += lane.links,
+            None => groups.push(lane),
+        }
+    }
+    groups
+}
+
+/// The bound for `full` full packets, at least 1, without a tail.
+fn of_full(stages: &[Vec<Lane>], full: Ps) -> Ps {
+    let (first, last) = (stages[0][0].full, stages[stages.len() - 1][0].full);
+    let load = Load { full, tail: None, first: first.takes, last: last.takes };
+    least(&stages[1..], load, full * first.takes + first.after)
+}
+
+/// The bound for `full` full packets and a tail over these stages.
+fn with_tail(stages: &[Vec<Lane>], full: Ps) -> Ps {
+    let (Lane { full: f, tail: t, .. }, last) = (stages[0][0], stages[stages.len() - 1][0].full);
+    if full == 0 {
+        return t.takes + t.after;
+    }
+    let released = |at| Load { full, tail: Some(at), first: f.takes, last: last.takes };
+    let tail_last = full * f.takes + f.after.max(t.takes + t.after);
+    let tail_earlier = full * f.takes + t.takes + f.after;
+    let tail_last = least(&stages[1..], released(full * f.takes), tail_last);
+    tail_last.min(least(&stages[1..], released(0), tail_earlier))
+}
+
+/// The least T, at least `from`, that fits all of `stages`.
+fn least(stages: &[Vec<Lane>], load: Load, from: Ps) -> Ps {
+    stages.iter().fold(from, |so_far, stage| first_fit(stage, load, so_far))
+}
+
+/// What crosses a stage besides its links' own times.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// n, the number of full packets, at least 1.
+    full: Ps,
+    /// r, when the tail leaves the source at the earliest, if there is one.
+    tail: Option<Ps>,
+    /// Of a full packet, the time on the source's link.
+    first: Ps,
+    /// Of a full packet, the time on the destination's link.
+    last: Ps,
+}
+
+/// The least T, at least `from`, that fits a stage.
+fn first_fit(stage: &[Lane], load: Load, from: Ps) -> Ps {
+    if fits(stage, load, from) {
+        return from;
+    }
+    let (mut low, mut step) = (from, 1);
+    while !fits(stage, load, low + step) {
+        low += step;
+        step *= 2;
+    }
+    let mut high = low + step;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(stage, load, middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// Whether what `load` says can cross a stage and have arrived by `by`.
+fn fits(stage: &[Lane], load: Load, by: Ps) -> bool {
+    [(load.first, 0), (0, load.last)].into_iter().all(|steps| fits_in_steps(stage, load, (by, steps)))
+}
+
+/// The same where of alike links each has its first full packet so much later than the one before, and each its last one so
+/// much earlier.
+fn fits_in_steps(stage: &[Lane], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
+    // What the nth of alike links carries alone, and beside the tail.
+    let alone = |Lane { full, .. }: &Lane, nth: Ps| {
+        ((by - full.after - nth * earlier) - (full.from + nth * later)).max(0) / full.takes
+    };
+    let beside = |&Lane { full, tail, .. }: &Lane, nth: Ps, released: Ps| {
+        let (from, until) = (full.from + nth * later, by - full.after - nth * earlier);
+        let tail_from = released + tail.from;
+        let in_time = by >= tail_from + tail.takes + tail.after;
+        let tail_last = until.min(by - tail.after - tail.takes) - from;
+        let tail_first = until - from.max(tail_from + tail.takes);
+        let between = until - from - tail.takes;
+        in_time.then(|| tail_last.max(tail_first).max(between).max(0) / full.takes)
+    };
+    let links = || stage.iter().flat_map(|lane| (0..lane.links).map(move |nth| (lane, nth)));
+    let sum: Ps = links().map(|(lane, nth)| alone(lane, nth)).sum();
+    let Some(released) = load.tail else { return sum >= load.full };
+    let lost = |(lane, nth)| Some(alone(lane, nth) - beside(lane, nth, released)?);
+    links().filter_map(lost).min().is_some_and(|lost| sum - lost >= load.full)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+"""`python -m priolane`."""
+
+import sys
+
+from priolane.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

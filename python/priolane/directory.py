@@ -1,0 +1,161 @@
+"""The directory of a grid: whose it is, the note of what is in it, the files beside the runs, and their checksums.
+
+    DIR/grid.json      the note: the experiment, its options, its runs, and the outputs that priolane may replace
+    DIR/.grid.lock     locked while one process fills the directory
+    DIR/<run id>/      the runs, written by the compiled module
+    DIR/report.json, DIR/report.html, DIR/figures/...    the outputs
+
+A directory is priolane's if it has a note, or a whole run, or nothing but files whose names only priolane gives.
+Nothing is written to any other directory unless it is empty. Only outputs that the note lists are replaced or removed.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from priolane import _core
+from priolane._core import InputError
+from priolane.files import LOCK_FILE, parse_json, sole_writer, to_json, write_whole
+
+GRID_FILE = "grid.json"
+REPORT_FILE = "report.json"
+PAGE_FILE = "report.html"
+RUN_FILE = "run.json"
+FIGURES = "figures"
+
+CHECKSUM = "file_sha256"
+_NOTE_KEYS = {"source", "title", "options", "runs"}
+_RUN_ID = re.compile(r"[0-9a-f]{16}")
+# Names that only priolane gives, in an interrupted grid before the first run is whole.
+_OWN_NAME = re.compile(
+    rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
+    r"|\.grid\.json\.[a-z0-9_]{8}"
+)
+_OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/(panel-\d+|figure)\.(png|pdf)")
+_TEMPORARY = re.compile(r"\.(grid\.json|report\.json|report\.html|(panel-\d+|figure)\.(png|pdf))\.[a-z0-9_]{8}")
+
+
+@contextmanager
+def filling(directory: Path) -> Iterator[None]:
+    """Keeps other processes from writing `directory` while the context lasts; makes the directory if it is missing.
+
+    Removes temporary files that a killed process left. Raises `InputError` if the directory is not empty and not
+    priolane's, `Occupied` if another process is filling it, `NotWritten` if it cannot be written.
+    """
+    refuse_foreign(directory)
+    with sole_writer(directory):
+        for folder in (directory, directory / FIGURES):
+            if folder.is_dir() and not folder.is_symlink():
+                for path in folder.iterdir():
+                    if _TEMPORARY.fullmatch(path.name):
+                        path.unlink(missing_ok=True)
+        yield
+
+
+def refuse_foreign(directory: Path) -> None:
+    """Raises `InputError` if `directory` is a file, or holds anything and is not priolane's."""
+    if not os.path.lexists(directory):
+        return
+    if not directory.is_dir():
+        raise InputError(f"{directory}: this is no directory; choose another one with -o")
+    names = sorted(path.name for path in directory.iterdir())
+    foreign = [name for name in names if not _OWN_NAME.fullmatch(name)]
+    if foreign and _note(directory) is None and not any(map(is_whole_run, _runs(directory))):
+        raise InputError(
+            f"{directory}: this directory has files that priolane did not write, such as {foreign[0]!r}; "
+            "choose an empty or a new one with -o"
+        )
+
+
+def _runs(directory: Path) -> Iterator[Path]:
+    return (path for path in directory.iterdir() if _RUN_ID.fullmatch(path.name) and path.is_dir())
+
+
+def is_whole_run(directory: Path) -> bool:
+    """Whether `directory` has the record of a run with the checksum of its content."""
+    try:
+        read_json(directory / RUN_FILE)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file of priolane's, without its checksum.
+
+    Raises `InputError` if it is damaged or is no JSON, `OSError` if it cannot be read.
+    """
+    try:
+        value = parse_json(_core.read_checked(path))
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{path}: this is not JSON ({error}); run the experiment again") from error
+    if isinstance(value, dict):
+        value.pop(CHECKSUM, None)
+    return value
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes a JSON object with its checksum; raises `NotWritten` if the disk is full or must not be written."""
+    write_whole(path, _core.with_checksum(to_json(value)))
+
+
+def write_note(directory: Path, note: dict[str, Any]) -> None:
+    """Writes the note of a grid that begins. It keeps the list of outputs of the grid before.
+
+    `filling` must hold the directory. Raises `InputError` if a report stands there that priolane did not write.
+    """
+    outputs = _outputs(directory)
+    _refuse_replacing(directory, [REPORT_FILE], outputs)
+    write_json(directory / GRID_FILE, note | {"outputs": sorted({*outputs, REPORT_FILE})})
+
+
+def declare_outputs(directory: Path, names: Iterable[str]) -> None:
+    """Notes the outputs that are about to be written, and removes those that the note has and that are no more.
+
+    `filling` must hold the directory. Raises `InputError` if a file stands in an output's place that priolane did not
+    write.
+    """
+    note = read_json(directory / GRID_FILE)
+    before = _outputs(directory)
+    wanted = list(names)
+    if (directory / FIGURES).is_symlink():
+        raise InputError(f"{directory / FIGURES}: this is a link; remove it, or choose another directory with -o")
+    _refuse_replacing(directory, wanted, before)
+    write_json(directory / GRID_FILE, note | {"outputs": sorted({*before, *wanted})})
+    for name in before:
+        if name not in wanted and _OUTPUT.fullmatch(name):
+            (directory / name).unlink(missing_ok=True)
+    write_json(directory / GRID_FILE, note | {"outputs": sorted(wanted)})
+
+
+def _refuse_replacing(directory: Path, names: Iterable[str], own: Iterable[str]) -> None:
+    for name in names:
+        if name not in own and os.path.lexists(directory / name):
+            raise InputError(
+                f"{directory / name}: priolane did not write this file; move it away, or choose another directory "
+                "with -o"
+            )
+
+
+def _outputs(directory: Path) -> list[str]:
+    """The outputs that the note lists; those that stand there if the note is lost, or of an earlier version."""
+    note = _note(directory)
+    if note is not None and isinstance(note.get("outputs"), list):
+        return [str(name) for name in note["outputs"]]
+    paths = [directory / REPORT_FILE, directory / PAGE_FILE, *directory.glob(f"{FIGURES}/*")]
+    names = [path.relative_to(directory).as_posix() for path in paths if os.path.lexists(path)]
+    return [name for name in names if _OUTPUT.fullmatch(name)]
+
+
+def _note(directory: Path) -> dict[str, Any] | None:
+    """The note of a grid, of this or an earlier version, damaged or not, as long as it reads as one."""
+    try:
+        note = parse_json((directory / GRID_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return note if isinstance(note, dict) and note.keys() >= _NOTE_KEYS else None
