@@ -137,3 +137,15 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("name", ["yaps_alone", "htsim_ndp_alone"])
+def test_flows_alone_take_the_times_of_other_simulators(tmp_path: Path, name: str) -> None:
+    experiment = Path(priolane.__file__).parent.parent.parent / "experiments" / "validation" / f"{name}.toml"
+    claims = experiment.read_text(encoding="utf-8").count("[[claim]]")
+    done = call("run", experiment, "-o", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the stated numbers within") == claims
+    assert "not reproduced" not in done.stdout
+    assert "direction only" not in done.stdout
+    assert "the stated numbers within" in (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
