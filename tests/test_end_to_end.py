@@ -1,6 +1,7 @@
 """The command line as its users have it: real processes, the compiled module, real runs."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess

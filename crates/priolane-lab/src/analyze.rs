@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
 use self::simulated::Observed;
 use crate::execute::{Failure, OnProgress};
-use crate::plan::Size;
+use crate::interrupt::Interrupt;
+use crate::plan::{Options, Size};
 use crate::source::{SIZE_LIMIT, read_text};
 
 /// What is asked, one JSON object.
@@ -26,6 +27,9 @@ pub struct Request {
     /// Whether the experiment that it names runs at its quick size.
     #[serde(default)]
     pub size: Extent,
+    /// Who may stop the planning.
+    #[serde(skip)]
+    pub interrupt: Interrupt,
 }
 
 /// The size at which an experiment is run.
@@ -137,7 +141,9 @@ pub fn answer(request: &Request, progress: &mut OnProgress) -> Result<Answer, Fa
     let (source, model, left_out, observed) = match &file.traffic {
         Traffic::Stated(model) => (shown, model.clone(), 0, None),
         Traffic::Of(experiment) => {
-            let observed = simulated::observe(experiment, base, request.size.into())?;
+            let interrupt = request.interrupt.clone();
+            let options = Options { size: request.size.into(), interrupt, ..Options::default() };
+            let observed = simulated::observe(experiment, base, &options)?;
             let source = experiment.path.display().to_string();
             (source, observed.model.clone(), observed.left_out, Some(observed))
         }

@@ -212,6 +212,19 @@ load = { of = "host", counts = "payload", value = 0.5 }
     }
 
     #[test]
+    fn every_fourth_flow_tells_what_all_would() {
+        let points = points_of(&SMALL.replace("20ms", "400ms"));
+        let scenario = plan::build_at(&points.points[0].experiment, "newreno", 1).unwrap().scenario;
+        let all = predicted(&scenario);
+        let some = Forecast::looking_at(&scenario, 1.0, scenario.flows.len().div_ceil(4));
+        let some = some.under(&scenario.transport);
+        let near = |some: f64, all: f64| assert!((some / all - 1.0).abs() < 0.15, "{some} {all}");
+        near(some.packet_hops as f64, all.packet_hops as f64);
+        near(some.instructions, all.instructions);
+        near(some.bytes as f64, all.bytes as f64);
+    }
+
+    #[test]
     fn many_runs_are_counted_and_not_listed() {
         let points = points_of(&format!("seeds = 10000\n{SMALL}"));
         assert_eq!((points.points.len(), points.runs()), (1, 20_000));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::analyze::Extent;
+use crate::interrupt::Interrupt;
 use crate::plan::{self, Options, Requirement};
 use crate::source::InputError;
 
@@ -18,6 +19,9 @@ pub struct Request {
     /// At which size.
     #[serde(default)]
     pub size: Extent,
+    /// Who may stop the planning.
+    #[serde(skip)]
+    pub interrupt: Interrupt,
 }
 
 /// R_base of the flows of a point and seed, the same for all schemes.
@@ -37,13 +41,15 @@ pub struct Row {
 /// # Errors
 /// An input error with the first thing that is wrong with the file, also where no deadline hangs on R_base.
 pub fn answer(request: &Request) -> Result<Vec<Row>, InputError> {
-    let options = Options { size: request.size.into(), ..Options::default() };
+    let interrupt = request.interrupt.clone();
+    let options = Options { size: request.size.into(), interrupt, ..Options::default() };
     let plan = plan::plan(&request.experiment, &options)?;
     let mut rows: Vec<Row> = Vec::new();
     for run in &plan.runs {
         if rows.last().is_some_and(|last| (&last.point, last.seed) == (&run.point, run.seed)) {
             continue;
         }
+        request.interrupt.check(&request.experiment.display().to_string())?;
         let Some(requirement) = plan::required(run)? else {
             let file = request.experiment.display().to_string();
             let what = "no deadline is a multiple of R_base";

@@ -164,12 +164,17 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let request = self::request::<priolane_lab::analyze::Request>(request)?;
+    let signals = Signals::default();
+    let mut request = self::request::<priolane_lab::analyze::Request>(request)?;
+    request.interrupt = signals.interrupt();
     let mut reporter = Reporter::new(progress);
     let done = py.detach(|| priolane_lab::analyze::answer(&request, &mut |now| reporter.report(now)));
     match done {
         Ok(answer) => response(&answer),
-        Err(failure) => Err(reporter.take_error().unwrap_or_else(|| failed(failure, "the simulation"))),
+        Err(failure) => {
+            let error = |failure| failed(failure, "the simulation");
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
+        }
     }
 }
 
@@ -192,9 +197,11 @@ fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
 /// R_base of an experiment's flows, by point and seed.
 #[pyfunction]
 fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
-    let request = self::request(request)?;
-    let answer = py.detach(|| priolane_lab::requirement::answer(&request)).map_err(input_error)?;
-    response(&answer)
+    let signals = Signals::default();
+    let mut request = self::request::<priolane_lab::requirement::Request>(request)?;
+    request.interrupt = signals.interrupt();
+    let answer = py.detach(|| priolane_lab::requirement::answer(&request));
+    response(&answer.map_err(|error| signals.or(error, input_error))?)
 }
 
 /// Speed of the engines on the stated scenarios, against what this machine allows.

@@ -12,7 +12,7 @@ use super::model_file::{ExperimentOf, LawOf, seconds};
 use super::{Figures, Simulated};
 use crate::execute::{Failure, OnProgress};
 use crate::metrics;
-use crate::plan::{self, Built, Options, Plan, Run, Size};
+use crate::plan::{self, Built, Options, Plan, Run};
 use crate::source::InputError;
 
 /// The flows of an experiment.
@@ -35,9 +35,9 @@ struct Asking {
 }
 
 /// Plans the experiment and models the measured flows that have both an end and a deadline.
-pub(super) fn observe(asked: &ExperimentOf, base: &Path, size: Size) -> Result<Observed, Failure> {
+pub(super) fn observe(asked: &ExperimentOf, base: &Path, options: &Options) -> Result<Observed, Failure> {
     let path = base.join(&asked.path);
-    let plan = plan::plan(&path, &Options { size, ..Options::default() })?;
+    let plan = plan::plan(&path, options)?;
     let none = |what: &str, fix: &str| Failure::Input(asked.origin.error("experiment", what, fix));
     let run =
         plan.runs.first().ok_or_else(|| none("the experiment has no run", "one with schemes and seeds"))?;

@@ -13,7 +13,9 @@ const BYTES: &str = "bytes = { rate = \"1600bps\", scale = \"100B\", exponent = 
 fn asked(dir: &Path, text: &str) -> Result<Answer, Failure> {
     let model = dir.join("model.toml");
     std::fs::write(&model, text).unwrap();
-    answer(&Request { model, size: Extent::Default }, &mut |_| ControlFlow::Continue(()))
+    answer(&Request { model, size: Extent::Default, interrupt: Default::default() }, &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 fn refusal(text: &str) -> String {

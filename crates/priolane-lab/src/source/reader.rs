@@ -344,21 +344,24 @@ pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<
     close.min_by_key(|(d, _)| *d).map(|(_, name)| name)
 }
 
-/// Edit distance of the two names (insertion, deletion, substitution); large for long texts.
+/// Edit distance of the two names (insertion, deletion, substitution, exchange of neighbours); large for long texts.
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(41).collect(), b.chars().collect());
     if a.len() > 40 || a.len().abs_diff(b.len()) > 2 {
         return usize::MAX;
     }
+    let mut above: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut next = vec![i + 1];
         for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+            let mut least = (row[j] + usize::from(ca != cb)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a[i - 1] == *cb && *ca == b[j - 1] {
+                least = least.min(above[j - 1] + 1);
+            }
+            next.push(least);
         }
+        above = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -378,6 +381,17 @@ mod tests {
         assert_eq!((error.line, error.key.as_str()), (Some(2), "link.deley"));
         assert_eq!(error.fix, "did you mean `delay`?");
         assert_eq!(reader.finish().unwrap_err().fix, "did you mean `delay`?");
+    }
+
+    #[test]
+    fn letters_that_changed_places_are_one_edit() {
+        assert_eq!((edits("ftc", "fct"), edits("tiem", "time"), edits("laod", "load")), (1, 1, 1));
+        assert_eq!(
+            (edits("", "ab"), edits("abc", "abc"), edits("kitten", "mitte"), edits("ca", "abc")),
+            (2, 0, 2, 3)
+        );
+        assert_eq!(nearest("ftc", ["gain", "fct"].into_iter()), Some("fct"));
+        assert_eq!(nearest("tiem", ["title", "time"].into_iter()), Some("time"));
     }
 
     #[test]

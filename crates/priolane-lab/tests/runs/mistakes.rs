@@ -110,7 +110,7 @@ fn what_follows_from_a_mistake_is_not_told() {
            [[event]]\nat = \"1ms\"\nset = { \"group.all.load.value\" = 0.3 }\n";
     expect(&wrong, &[(16, "group.all.load.value")]);
     // A key that is misspelt is missing and unknown; once is enough.
-    expect(&GOOD.replace("time =", "tme ="), &[(3, "tme")]);
+    expect(&GOOD.replace("time =", "tiem ="), &[(3, "tiem")]);
 }
 
 #[test]
@@ -166,6 +166,16 @@ fn fifteen_thousand_schemes_are_a_plan() {
     assert_eq!(
         (merged["schemes"].clone(), merged["scheme"].as_object().unwrap().len()),
         (serde_json::json!(["d7"]), 1)
+    );
+}
+
+#[test]
+fn too_many_runs_name_the_seeds_where_nothing_is_swept() {
+    let refused =
+        error(&("seeds = 1000000\n".to_owned() + &GOOD.replacen("\"dctcp\"", "\"dctcp\", \"newreno\"", 1)));
+    assert_eq!(
+        (refused.line, refused.key.as_str(), refused.what.as_str()),
+        (Some(1), "seeds", "2000000 runs")
     );
 }
 

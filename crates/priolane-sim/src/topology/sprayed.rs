@@ -311,6 +311,19 @@ fn fits_in_steps(stage: &[Lane], load: Load, (by, (later, earlier)): (Ps, (Ps, P
         let between = until - from - tail.takes;
         in_time.then(|| tail_last.max(tail_first).max(between).max(0) / full.takes)
     };
+    // Each of alike links carries less than the one before: mostly the last of them is enough, and no other is looked at.
+    let least: Ps = stage.iter().map(|lane| lane.links * alone(lane, lane.links - 1)).sum();
+    let lost_first = |released| {
+        let lost = |lane: &Lane| Some(alone(lane, 0) - beside(lane, 0, released)?);
+        stage.iter().filter_map(lost).min()
+    };
+    let enough = match load.tail {
+        None => least >= load.full,
+        Some(released) => lost_first(released).is_some_and(|lost| least - lost >= load.full),
+    };
+    if enough {
+        return true;
+    }
     let links = || stage.iter().flat_map(|lane| (0..lane.links).map(move |nth| (lane, nth)));
     let sum: Ps = links().map(|(lane, nth)| alone(lane, nth)).sum();
     let Some(released) = load.tail else { return sum >= load.full };

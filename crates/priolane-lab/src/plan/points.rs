@@ -1,0 +1,188 @@
+//! The points of a sweep: what is read once and shared by all runs of a point.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::{Options, Overlaid, Plan, add_runs, axis_json, fit, only, overlaid, settled, shown};
+use crate::experiment::overlay::{self, Axis};
+use crate::experiment::{self, Experiment, MAX_SEEDS, Sources};
+use crate::interrupt::Interrupt;
+use crate::source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
+
+/// Most runs of a plan.
+const MAX_RUNS: u64 = 1_000_000;
+
+/// Most points of a sweep: each holds a merged experiment in memory.
+const MAX_POINTS: u64 = 10_000;
+
+/// Most values that are merged: each point reads the whole file, and each of its schemes is merged with all but the
+/// other schemes. Twenty million take some seconds.
+const MAX_WORK: u64 = 20_000_000;
+
+/// The points of an experiment's sweep, each with what its runs share. The runs themselves are not listed.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// The merged experiment, its sweep included.
+    pub experiment: Experiment,
+    /// The points, the last axis fastest; at least one.
+    pub points: Vec<Point>,
+    /// What to check before trusting it.
+    pub warnings: Vec<String>,
+    /// The file.
+    pub source: PathBuf,
+}
+
+/// One point of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Dotted keys and values, in the order of the sweep.
+    pub values: Vec<(String, Json)>,
+    /// The merged experiment at this point.
+    pub experiment: Arc<Experiment>,
+    /// About how many flows each of its runs has.
+    pub flows: u64,
+}
+
+/// The points of the experiment `text`, called `name` in messages, whose files are relative to `base`.
+///
+/// # Errors
+/// As [`super::plan`].
+pub(crate) fn points_of(
+    name: &str,
+    text: &str,
+    base: &Path,
+    options: &Options,
+) -> Result<Points, InputError> {
+    let mut root = parse(name, text)?;
+    let mut found = Mistakes::new(name);
+    let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options, &mut found)?;
+    let grid = match grid(name, &root, (&axes, chosen.as_deref())) {
+        Ok(grid) => grid,
+        Err(error) => {
+            found.add(error);
+            return found.done(None);
+        }
+    };
+    let mut sources = Sources::new(name, base);
+    let mut experiment: Option<Experiment> = None;
+    let (mut points, mut warnings) = (Vec::new(), Warnings::default());
+    warnings.extend(warning);
+    for point in grid {
+        options.interrupt.check(name)?;
+        let mut at_point = root.clone();
+        let laid = axes
+            .iter()
+            .zip(&point)
+            .try_for_each(|(axis, value)| overlay::set_point(&mut at_point, &axis.key, value));
+        let read = laid
+            .and_then(|()| overlay::follow(&mut at_point))
+            .and_then(|()| experiment::read(name, &at_point, sources.fresh()));
+        let Some(read) = found.keep(read).filter(|_| found.is_empty()) else { return found.done(None) };
+        sources.learn(&read.experiment.sources);
+        let settled = settled(only(read, chosen.as_deref()), &at_point, &options.interrupt)?;
+        warnings.extend(settled.warnings);
+        if experiment.is_none() {
+            fit::figures(&settled.experiment, &swept, &at_point)?;
+        }
+        experiment.get_or_insert_with(|| Experiment {
+            sweep: axes.iter().map(axis_json).collect(),
+            ..settled.experiment.clone()
+        });
+        let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
+        points.push(Point { values, experiment: Arc::new(settled.experiment), flows: settled.flows });
+    }
+    let experiment = experiment.ok_or_else(|| {
+        InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
+    })?;
+    Ok(Points { experiment, points, warnings: warnings.in_order, source: PathBuf::from(name) })
+}
+
+/// Warnings in the order in which they came, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    pub(crate) in_order: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Extend<String> for Warnings {
+    fn extend<I: IntoIterator<Item = String>>(&mut self, more: I) {
+        for warning in more {
+            if self.known.insert(warning.clone()) {
+                self.in_order.push(warning);
+            }
+        }
+    }
+}
+
+impl Points {
+    /// All runs, listed.
+    ///
+    /// # Errors
+    /// If `interrupt` stops it.
+    pub fn plan(self, interrupt: &Interrupt) -> Result<Plan, InputError> {
+        let mut runs = Vec::new();
+        for point in &self.points {
+            add_runs(point, &mut runs, interrupt)?;
+        }
+        let Self { experiment, warnings, source, .. } = self;
+        Ok(Plan { experiment, runs, warnings, source })
+    }
+
+    /// How many runs there are.
+    pub fn runs(&self) -> u64 {
+        let per_point = self.experiment.schemes.len() as u64 * self.experiment.seeds.len() as u64;
+        self.points.len() as u64 * per_point
+    }
+}
+
+/// All points of the sweep, the last axis fastest.
+fn grid<'a>(
+    name: &str,
+    root: &Table,
+    (axes, chosen): (&'a [Axis], Option<&[String]>),
+) -> Result<Vec<Vec<&'a Node>>, InputError> {
+    let count = |key: &str| match root.get(key).map(|node| &node.value) {
+        Some(Value::List(items)) => items.len() as u64,
+        // More seeds than this are refused when the file is read, by a message of their own.
+        Some(&Value::Integer(n)) => (n.max(1) as u64).min(MAX_SEEDS),
+        _ => 1,
+    };
+    let schemes = chosen.map_or_else(|| count("schemes"), |names| names.len() as u64);
+    let per_point = schemes.saturating_mul(count("seeds"));
+    let count = axes.iter().fold(1u64, |n, axis| n.saturating_mul(axis.values.len() as u64));
+    let runs = count.saturating_mul(per_point);
+    if count == 1 && runs > MAX_RUNS {
+        let origin = overlay::locate(root, "seeds").unwrap_or(Origin { file: name.into(), line: None });
+        return Err(origin.error(
+            "seeds",
+            format!("{runs} runs"),
+            format!("at most {MAX_RUNS}: fewer seeds"),
+        ));
+    }
+    if count > MAX_POINTS || runs > MAX_RUNS {
+        let what = format!("the sweep has {count} points and {runs} runs");
+        let fix = format!("at most {MAX_POINTS} points and {MAX_RUNS} runs: fewer values, schemes or seeds");
+        return Err(InputError::new(name, None, "sweep", what, fix));
+    }
+    let values = root.values();
+    // Each scheme has its own part of the file, and all else besides.
+    let of_schemes = ["scheme", "schemes"].map(|key| root.get(key).map_or(0, Node::values));
+    let common = values - of_schemes.iter().sum::<u64>();
+    let work = count.saturating_mul(values.saturating_add(schemes.saturating_mul(common)));
+    if work > MAX_WORK {
+        let what = format!("{count} points and {schemes} schemes share {common} values of the file");
+        return Err(InputError::new(name, None, "sweep", what, "fewer points or schemes, or a shorter file"));
+    }
+    let mut points = vec![Vec::new()];
+    for axis in axes {
+        let longer = |point: &Vec<&'a Node>| {
+            let with = |value| point.iter().copied().chain([value]).collect();
+            axis.values.iter().map(with).collect::<Vec<Vec<&Node>>>()
+        };
+        points = points.iter().flat_map(longer).collect();
+    }
+    Ok(points)
+}
