@@ -51,7 +51,7 @@ pub use schemes::{Named, name_of};
 pub use seeds::{MAX_SEEDS, Seeds};
 pub use service::{Pair, Payer, Portion, Service};
 pub use sizes::Sizes;
-pub use sources::Sources;
+pub use sources::{Sources, of_seed};
 pub use timing::{Change, ControlText, Timing, Whom};
 
 use crate::quantity::as_text;
@@ -223,9 +223,12 @@ impl Experiment {
     pub fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
             AppText::Flows { list: ListText::Inline(flows), .. } => {
-                flows.iter().map(|f| f.class).max().unwrap_or(0)
+                flows.iter().map(|row| row.flow.class).max().unwrap_or(0)
             }
-            AppText::Flows { list: ListText::Path(path), .. } => self.listed_class(path),
+            AppText::Flows { list: ListText::Path(path), .. } => {
+                let lists = self.sources.paths(path);
+                lists.iter().map(|path| self.listed_class(path)).max().unwrap_or(0)
+            }
             _ => group.class.unwrap_or(0),
         };
         let by_control = self.controls.iter().map(|control| match control.change {

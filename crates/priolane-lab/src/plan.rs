@@ -11,6 +11,7 @@ mod failures;
 mod fit;
 mod global;
 mod identity;
+mod paths;
 mod points;
 mod ports;
 mod realize;

@@ -21,7 +21,7 @@ mod transport;
 use serde::Serialize;
 
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
-pub use check::{Fabric, Fault, check};
+pub use check::{Fabric, Fault, Routing, check};
 pub use controller::Controller;
 pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use known::Known;

@@ -107,7 +107,8 @@ pub enum Nic {
     Pull,
     /// A transmit queue, filled as soon as the transport allows.
     Queue {
-        /// Its discipline and buffer.
+        /// Its discipline and buffer, as of a switch port. A trimming queue drops what it has no room for as a header,
+        /// whatever its `overflow` says.
         port: PortSpec,
         /// What a discipline with several queues sorts by.
         sort_by: SortBy,

@@ -279,6 +279,8 @@ def _asked(claim: Mapping[str, Any], unit: str) -> str:
             return f"equal within {100 * claim['within']:g} %"
         case "ratio":
             return f"{told(claim['paper'], unit)} within {100 * claim['within']:g} %"
+        case "agree":
+            return f"the stated numbers within {100 * claim['within']:g} %"
         case "trend":
             return "rises" if claim["goes"] == "up" else "falls"
         case "bound":

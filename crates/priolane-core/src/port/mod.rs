@@ -224,6 +224,12 @@ pub trait Pausable<P: Parcel>: Discipline<P> {
     fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P>;
 }
 
+impl<P: Parcel> std::fmt::Debug for dyn Discipline<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Discipline").field("packets", &self.packets()).field("bytes", &self.bytes()).finish()
+    }
+}
+
 impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
     fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
         (**self).enqueue(now, parcel)

@@ -286,9 +286,31 @@ pub static ENTRIES: &[Entry] = &[
     Entry {
         row: Row::Nic,
         name: "ports",
-        summary: "a transmit queue that serves classes as the switch ports do (fifo, strict, ranked, wfq)",
+        summary: "a transmit queue of the same kind as the switch ports, with a limit of its own",
         source: "docs/assumptions.md#nic-ports",
         parameters: &[NIC_LIMIT, NIC_ECN, NIC_PER_FLOW],
+        requires: &[],
+        provides: &[always(Capability::TransmitQueue)],
+    },
+    Entry {
+        row: Row::Nic,
+        name: "port",
+        summary: "a transmit queue that is a port of its own: nic = { port = { kind, buffer, ecn, ... } }",
+        source: "docs/assumptions.md#nic-ports",
+        parameters: &[
+            parameter(
+                "port",
+                "a port of any kind but tokens, with its keys; buffer = { dynamic }, pfc and overflow = \"return\" are \
+                 what only switches have",
+                ["", "", "docs/assumptions.md#nic-ports"],
+            ),
+            parameter(
+                "map",
+                "{ class = [queue of class 0, ...] }: the queues of this port, where they are not those of switches",
+                ["", "the scheme's map", "docs/assumptions.md#nic-ports"],
+            ),
+            NIC_PER_FLOW,
+        ],
         requires: &[],
         provides: &[always(Capability::TransmitQueue)],
     },

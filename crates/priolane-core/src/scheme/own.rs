@@ -77,6 +77,11 @@ pub(super) const NDP: Entry = transport(
             ["", "fair", "NDP (SIGCOMM 2017) §3.2"],
         ),
         parameter(
+            "pull_rate",
+            "the part of its line's rate at which a receiver pulls, above 0 and at most 1; csg-htsim: 0.99",
+            ["", "1", "NDP (SIGCOMM 2017) §3.2; docs/assumptions.md#ndp-pulls"],
+        ),
+        parameter(
             "rto",
             "time after which a packet of which nothing is heard goes again",
             ["time", "1ms", "NDP (SIGCOMM 2017) §3.2; docs/assumptions.md#ndp-timeouts"],

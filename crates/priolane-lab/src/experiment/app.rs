@@ -1,6 +1,6 @@
 //! What starts flows: the apps of a group with their keys.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
@@ -8,19 +8,22 @@ use priolane_core::units::{Span, Time};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::Sources;
 use super::coflow::{self, CoflowText, TraceText};
 use super::group::LIKE;
 use super::sizes::{self, Sizes};
+use super::sources::Sources;
 use crate::quantity::{as_text, show_bytes};
 use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
-use crate::workload::flow_list;
+use crate::workload::flow_list::{self, Row};
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "app", rename_all = "snake_case")]
 pub enum AppText {
+    /// The group sends nothing.
+    #[serde(rename = "none")]
+    Nothing,
     /// Open-loop arrivals.
     Poisson {
         /// Flow sizes.
@@ -305,20 +308,10 @@ pub enum RuleKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ListText {
-    /// The path of a flow list.
+    /// The path of a flow list; with `{seed}` in it there is one for each seed.
     Path(String),
     /// In the experiment itself.
-    Inline(#[serde(serialize_with = "inline")] Vec<FlowSpec>),
-}
-
-impl ListText {
-    /// The text of the list's file, if it has one.
-    pub fn text<'s>(&self, sources: &'s Sources) -> Option<(&str, &'s str)> {
-        match self {
-            Self::Path(path) => Some((path, sources.known(path))),
-            Self::Inline(_) => None,
-        }
-    }
+    Inline(#[serde(serialize_with = "inline")] Vec<Row>),
 }
 
 /// How the keys of an app are read.
@@ -348,7 +341,8 @@ pub(super) const PAIRS_MERGE: Merge = Merge::of(&[
 ]);
 
 /// The apps, each with how its keys are read.
-const APPS: [(&str, ReadApp); 10] = [
+const APPS: [(&str, ReadApp); 11] = [
+    ("none", |_, _| Ok(AppText::Nothing)),
     ("poisson", poisson),
     ("on_off", on_off),
     ("incast", |keys, _| incast(keys)),
@@ -360,6 +354,17 @@ const APPS: [(&str, ReadApp); 10] = [
     ("coflow_trace", |keys, sources| coflow::trace(keys, sources).map(AppText::CoflowTrace)),
     ("flows", flows),
 ];
+
+/// The apps that send: all but the first.
+pub(super) const SENDING: [&str; APPS.len() - 1] = {
+    let mut names = [""; APPS.len() - 1];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = APPS[i + 1].0;
+        i += 1;
+    }
+    names
+};
 
 /// Reads `app` and its keys.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
@@ -450,9 +455,18 @@ const AFTER_DELAY: Span = Span::from_us(1);
 
 fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let list = list(&keys.need("list", "list = \"flows.csv\"")?, sources)?;
-    let waits = list.text(sources).is_some_and(|(path, text)| {
-        flow_list::Reader::new(text.as_bytes(), path, 1).is_ok_and(|list| list.has_waits())
-    });
+    let has_waits = |path: &Cow<'_, str>| {
+        let list = flow_list::Reader::new(sources.known(path).as_bytes(), path, 1);
+        list.is_ok_and(|list| list.has_waits())
+    };
+    let waits = match &list {
+        ListText::Path(path) => {
+            let paths = sources.paths(path);
+            // Of no list it is not known, where the seeds are not.
+            paths.is_empty() || paths.iter().any(has_waits)
+        }
+        ListText::Inline(_) => false,
+    };
     let after_delay = match keys.take("after_delay") {
         Some(field) if !waits => {
             return Err(field.error("no flow of the list waits for another", "leave the key out"));
@@ -554,7 +568,7 @@ fn pairs_text(field: &Field<'_>) -> Result<PairsText, InputError> {
 
 fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError> {
     if let Ok(path) = field.text() {
-        let _: Arc<str> = sources.read(field, path, FLOW_LIST_LIMIT)?;
+        sources.read_for_seeds(field, path, FLOW_LIST_LIMIT)?;
         return Ok(ListText::Path(path.to_owned()));
     }
     let mut flows = Vec::new();
@@ -575,28 +589,32 @@ fn list(field: &Field<'_>, sources: &mut Sources) -> Result<ListText, InputError
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
+        let path = keys.take("path").map(|f| host(&f)).transpose()?;
         keys.finish()?;
-        flows.push(flow);
+        flows.push(Row { flow, after: Vec::new(), delay: None, path });
     }
     Ok(ListText::Inline(flows))
 }
 
-fn inline<S: Serializer>(flows: &[FlowSpec], s: S) -> Result<S::Ok, S::Error> {
+fn inline<S: Serializer>(rows: &[Row], s: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row {
+    struct Listed {
         src: u16,
         dst: u16,
         size: FlowSize,
         #[serde(serialize_with = "as_text::span")]
         start: Span,
         class: u8,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<u16>,
     }
-    s.collect_seq(flows.iter().map(|f| Row {
+    s.collect_seq(rows.iter().map(|&Row { flow: ref f, path, .. }| Listed {
         src: f.src.0,
         dst: f.dst.0,
         size: FlowSize(f.size),
         start: Span(f.start.0),
         class: f.class,
+        path,
     }))
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Map, Value as Json};
 
+use super::Seeds;
 use super::evaluation::{Names, points, text};
 use crate::source::{Field, InputError};
 
@@ -73,6 +74,15 @@ pub enum Test {
         /// The band.
         within: f64,
     },
+    /// A metric agrees, seed by seed, with numbers from elsewhere, within a relative band.
+    Agree {
+        /// The metric.
+        of: String,
+        /// The numbers, of seeds 1, 2, ...
+        values: Vec<f64>,
+        /// The band.
+        within: f64,
+    },
     /// A metric goes up or down along a swept key.
     Trend {
         /// The metric.
@@ -119,6 +129,7 @@ impl Test {
             Self::Equal { .. } => "equal",
             Self::Bound { .. } => "bound",
             Self::Ratio { .. } => "ratio",
+            Self::Agree { .. } => "agree",
             Self::Trend { .. } => "trend",
         }
     }
@@ -130,7 +141,7 @@ impl Test {
             Self::Ratio { of, over, .. } | Self::Bound { of, over, .. } => {
                 std::iter::once(of).chain(over).collect()
             }
-            Self::Trend { .. } => Vec::new(),
+            Self::Agree { .. } | Self::Trend { .. } => Vec::new(),
         }
     }
 }
@@ -152,18 +163,19 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -
     let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
     let source = source(keys.take("source").as_ref(), paper)?;
     let at = points(keys.take("at"))?;
-    let kinds = ["order", "equal", "bound", "ratio", "trend"];
+    let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
     let within = keys.take("within");
     let [(kind, test)] = stated.as_slice() else {
         let what = format!("{} tests are stated", stated.len());
-        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, trend"));
+        return Err(keys.error(what, "exactly one of order, equal, bound, ratio, agree, trend"));
     };
     let test = match *kind {
         "order" => Test::Order(names.at_least_two(test)?),
         "equal" => equal(test, within.as_ref(), names)?,
         "bound" => bound(test, names)?,
         "ratio" => ratio(test, names)?,
+        "agree" => agree(test, names)?,
         _ => trend(test, names)?,
     };
     if let (Some(field), true) = (within, *kind != "equal") {
@@ -224,6 +236,24 @@ fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let within = keys.need("within", "within = 0.1")?.number(0.0, 10.0)?;
     keys.finish()?;
     Ok(Test::Ratio { of, over, paper, within })
+}
+
+fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
+    let mut keys = field.table()?;
+    let of = names.full(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
+    let numbers = keys.need("values", "values = [0.00125, 0.00131], a number for each seed")?;
+    let values: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
+    if values.iter().any(|&number| number <= 0.0) {
+        return Err(numbers.error("a number is not above zero", "positive numbers in the metric's own unit"));
+    }
+    let seeds = names.seeds.map_or(Vec::new(), Seeds::list);
+    if let Some(seed) = seeds.into_iter().find(|&seed| seed > values.len() as u64) {
+        let what = format!("there is no number for seed {seed}: these are for seeds 1 to {}", values.len());
+        return Err(numbers.error(what, "a number for each seed, seed 1 first"));
+    }
+    let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
+    keys.finish()?;
+    Ok(Test::Agree { of, values, within })
 }
 
 fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {

@@ -10,7 +10,7 @@ use priolane_core::units::Span;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::service;
+use super::{Seeds, service};
 use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
 use crate::source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
@@ -161,6 +161,8 @@ pub enum PanelKind {
 
 /// Names that metrics, figures and claims may use; those that could not be read are `None`, and any is taken for right.
 pub(super) struct Names<'a> {
+    /// The seeds that are run.
+    pub(super) seeds: Option<&'a Seeds>,
     schemes: Option<IndexSet<&'a str>>,
     groups: Option<IndexSet<&'a str>>,
     /// Whether there is a baseline and a bottleneck.
@@ -170,9 +172,13 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(schemes: Option<&'a [String]>, groups: Option<IndexSet<&'a str>>) -> Self {
+    pub(super) fn new(
+        schemes: Option<&'a [String]>,
+        groups: Option<IndexSet<&'a str>>,
+        seeds: Option<&'a Seeds>,
+    ) -> Self {
         let schemes = schemes.map(|names| names.iter().map(String::as_str).collect());
-        Self { schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
+        Self { seeds, schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
     }
 
     /// Takes note of what was read of `[metrics]`, and of how often probabilities are kept.

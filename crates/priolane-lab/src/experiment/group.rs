@@ -11,7 +11,7 @@ use super::deadlines::{self, Deadline};
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 use crate::quantity::as_text;
-use crate::source::{Field, InputError, Merge, Mistakes, Reader, Replace};
+use crate::source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace};
 
 /// A group of hosts and its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +21,7 @@ pub struct Group {
     /// Its hosts.
     pub hosts: HostSet,
     /// Whom it sends to.
+    #[serde(skip_serializing_if = "Target::is_nobody")]
     pub to: Target,
     /// What starts flows.
     #[serde(flatten)]
@@ -67,10 +68,35 @@ pub enum HostSet {
 /// Whom a group sends to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// Nobody: it only receives.
+    Nobody,
     /// Every host of the topology.
     All,
     /// The hosts of the group of this name.
     Group(String),
+}
+
+impl Group {
+    /// A group that only receives.
+    fn receiving(name: &str, hosts: HostSet) -> Self {
+        Self {
+            name: name.to_owned(),
+            hosts,
+            to: Target::Nobody,
+            app: AppText::Nothing,
+            class: None,
+            service: Service::default(),
+            deadline: None,
+            on_downgrade: OnDowngrade::Ignore,
+            active: None,
+        }
+    }
+}
+
+impl Target {
+    fn is_nobody(&self) -> bool {
+        *self == Self::Nobody
+    }
 }
 
 impl Serialize for HostSet {
@@ -89,6 +115,7 @@ impl Serialize for HostSet {
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(match self {
+            Self::Nobody => "",
             Self::All => "*",
             Self::Group(name) => name,
         })
@@ -113,6 +140,22 @@ impl HostSet {
 /// A key that is like another group's: what stood there before goes.
 pub(super) const LIKE: Replace = Replace::Replaces("like");
 
+/// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
+const SENDING: &[&str] = &[
+    "to",
+    "class",
+    "deadline",
+    "on_downgrade",
+    "active",
+    "mix",
+    "cos",
+    "theta",
+    "w",
+    "plan",
+    "split",
+    "resplit",
+];
+
 /// What is an alternative of what in a group.
 pub(super) const MERGE: Merge = Merge {
     rules: &[
@@ -134,6 +177,12 @@ pub(super) const MERGE: Merge = Merge {
             "split",
             "resplit",
         ]),
+        Replace::Kind {
+            tag: "app",
+            default: None,
+            own: Own::Only(SENDING),
+            shared: &[(&app::SENDING, SENDING)],
+        },
         service::ONE_PAIR_OR_MIX,
         service::SPLIT,
         service::PLAN,
@@ -177,11 +226,16 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
         }
     }
     let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| hosts(&field)));
+    let app = found.keep(app::read(&mut keys, sources));
+    if app == Some(AppText::Nothing) {
+        found.keep(keys.finish());
+        let group = hosts.map(|hosts| Group::receiving(name, hosts));
+        return found.done(group);
+    }
     let to = match found.keep(keys.take("to").map(|f| f.text().map(str::to_owned)).transpose()) {
         Some(Some(text)) if text != "*" => Target::Group(text),
         _ => Target::All,
     };
-    let app = found.keep(app::read(&mut keys, sources));
     let class = app.as_ref().and_then(|app| found.keep(class(&mut keys, app)));
     let deadline = app.as_ref().and_then(|app| found.keep(deadlines::read(&mut keys, app)));
     let on_downgrade =

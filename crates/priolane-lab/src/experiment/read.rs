@@ -10,8 +10,8 @@ use priolane_core::units::Span;
 use super::evaluation::{self, Names};
 use super::schemes::{self, Listed};
 use super::{
-    Experiment, Group, Metrics, Price, Read, Seeds, Sources, Target, Timing, claims, events, group, network,
-    noise, overlay, pricing, seeds, timing,
+    AppText, Experiment, Group, Metrics, Price, Read, Seeds, Sources, Target, Timing, claims, events, group,
+    network, noise, overlay, pricing, seeds, timing,
 };
 use crate::assumptions;
 use crate::source::{Field, InputError, Mistakes, Origin, Reader, Table};
@@ -28,13 +28,17 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     let mut keys = Reader::new(root, "", &origin);
     let mut found = Mistakes::new(file);
     let words = words(&mut keys, &mut found);
+    let seeds = found.keep(keys.take("seeds").map_or(Ok(Seeds::default()), |f| seeds::read(&f)));
+    if let Some(seeds) = &seeds {
+        sources.expect_seeds(seeds);
+    }
     let Listed { names, schemes } = schemes::read(&mut keys, &mut sources, &mut found);
     let traffic = traffic(&mut keys, &mut sources, &mut found);
     let network = found.keep(topology(&mut keys, &mut sources));
     let hosts = hosts(&mut keys, &mut sources, &mut found);
     let readings = readings(&mut keys, &mut found);
     let known = traffic.groups.as_ref().map(|groups| groups.keys().map(String::as_str).collect());
-    let mut names = Names::new(names.as_deref(), known);
+    let mut names = Names::new(names.as_deref(), known, seeds.as_ref());
     let metrics = match keys.take("metrics") {
         None => Some(Metrics::default()),
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
@@ -48,7 +52,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         let Traffic { time, groups, events, controls } = traffic;
         let Words { title, paper, figure, quote, assumptions } = words?;
         let Hosts { frame, host_delay, delay_noise, clock_error, price } = hosts?;
-        let Readings { seeds, sample_every, rates_every, admission_every, tie_shuffle } = readings?;
+        let Readings { sample_every, rates_every, admission_every, tie_shuffle } = readings?;
         Some(Experiment {
             title,
             paper,
@@ -56,7 +60,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
             quote,
             assumptions,
             schemes: schemes.iter().map(|named| named.name.clone()).collect(),
-            seeds,
+            seeds: seeds.clone()?,
             time: time?,
             frame,
             topology: network?,
@@ -81,6 +85,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     })();
     let experiment = found.done(experiment)?;
     targets(&experiment, root)?;
+    sending(&experiment, root)?;
     metered(&experiment, root)?;
     Ok(Read { experiment, schemes })
 }
@@ -195,9 +200,8 @@ fn hosts(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> 
     })
 }
 
-/// How often it is run, and what is read off meanwhile.
+/// What is read off a run, how often, and the order of what is simultaneous.
 struct Readings {
-    seeds: Seeds,
     sample_every: Option<Span>,
     rates_every: Option<Span>,
     admission_every: Option<Span>,
@@ -205,13 +209,11 @@ struct Readings {
 }
 
 fn readings(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Readings> {
-    let seeds = found.keep(keys.take("seeds").map_or(Ok(Seeds::default()), |f| seeds::read(&f)));
     let [sample_every, rates_every, admission_every] = ["sample_every", "rates_every", "admission_every"]
         .map(|key| found.keep(keys.take(key).map(|f| f.positive_span()).transpose()));
     let shuffle = keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose();
     let tie_shuffle = found.keep(shuffle);
     Some(Readings {
-        seeds: seeds?,
         sample_every: sample_every?,
         rates_every: rates_every?,
         admission_every: admission_every?,
@@ -243,6 +245,29 @@ fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
         let fix = format!("\"*\" for every host, or one of the groups {}", names.join(", "));
         Err(origin.error(&key, format!("there is no group {to:?}"), fix))
     });
+    found.finish()
+}
+
+/// Some group sends, and no class of flows is of groups that only receive.
+fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
+    let mut found = Mistakes::new(experiment.sources.experiment());
+    let mut fault = |key: &str, what: String, fix: &str| {
+        let origin = overlay::locate(root, key).unwrap_or(Origin { file: "".into(), line: None });
+        found.add(origin.error(key, what, fix));
+    };
+    let senders = experiment.groups.iter().filter(|group| group.app != AppText::Nothing);
+    let senders: HashSet<&str> = senders.map(|group| group.name.as_str()).collect();
+    if senders.is_empty() {
+        let fix = "an app other than \"none\" in one of them";
+        fault("group", "no group sends anything".to_owned(), fix);
+    }
+    for (name, class) in &experiment.metrics.classes {
+        if !class.group.is_empty() && !class.group.iter().any(|group| senders.contains(group.as_str())) {
+            let key = format!("metrics.classes.{name}.group");
+            let what = format!("group {} sends nothing, so no flow is of this class", class.group.join(", "));
+            fault(&key, what, "a group that sends");
+        }
+    }
     found.finish()
 }
 

@@ -1,12 +1,22 @@
 //! The files an experiment names, read once and kept, so that a run is made of what was planned.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::Seeds;
 use crate::source::{Field, InputError, read_text};
+
+/// What stands for the number of a seed in a path.
+const SEED: &str = "{seed}";
+
+/// The file that runs of `seed` read where `path` is written.
+pub fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
+    if path.contains(SEED) { path.replace(SEED, &seed.to_string()).into() } else { path.into() }
+}
 
 /// Texts of files by the path as written, relative to the experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +25,9 @@ pub struct Sources {
     base: PathBuf,
     texts: BTreeMap<String, Content>,
     used: BTreeMap<String, Content>,
+    /// Files that runs of one seed only read, by path.
+    of_seed: BTreeMap<String, u64>,
+    seeds: Vec<u64>,
 }
 
 /// A file's text and its SHA-256.
@@ -34,6 +47,21 @@ impl Sources {
     /// Files relative to the directory `base` of the experiment file `experiment`.
     pub fn new(experiment: &str, base: &Path) -> Self {
         Self { experiment: experiment.into(), base: base.to_owned(), ..Self::default() }
+    }
+
+    /// The experiment has these seeds: a path with `{seed}` stands for a file for each of them.
+    pub fn expect_seeds(&mut self, seeds: &Seeds) {
+        self.seeds = seeds.list();
+    }
+
+    /// The paths that `path` stands for: with `{seed}` in it one for each seed, in order, else itself. None where the
+    /// seeds are not known.
+    pub fn paths<'p>(&self, path: &'p str) -> Vec<Cow<'p, str>> {
+        if path.contains(SEED) {
+            self.seeds.iter().map(|&seed| of_seed(path, seed)).collect()
+        } else {
+            vec![path.into()]
+        }
     }
 
     /// The name of the experiment file, for messages.
@@ -58,7 +86,24 @@ impl Sources {
         };
         let text = content.text.clone();
         self.used.insert(path.to_owned(), content);
+        self.of_seed.remove(path);
         Ok(text)
+    }
+
+    /// Reads the files that `path` stands for: with `{seed}` in it one for each seed, else itself.
+    pub fn read_for_seeds(&mut self, field: &Field<'_>, path: &str, limit: u64) -> Result<(), InputError> {
+        if !path.contains(SEED) {
+            return self.read(field, path, limit).map(drop);
+        }
+        for seed in self.seeds.clone() {
+            let own = of_seed(path, seed);
+            let shared = self.used.contains_key(&*own) && !self.of_seed.contains_key(&*own);
+            self.read(field, &own, limit)?;
+            if !shared {
+                self.of_seed.insert(own.into_owned(), seed);
+            }
+        }
+        Ok(())
     }
 
     /// The text of a file that was read; empty for any other.
@@ -74,14 +119,16 @@ impl Sources {
         }
     }
 
-    /// Paths and SHA-256 digests of the files that the experiment uses, in order of paths.
-    pub fn digests(&self) -> impl Iterator<Item = (&str, &[u8; 32])> {
-        self.used.iter().map(|(path, content)| (path.as_str(), &content.digest))
+    /// Paths and SHA-256 digests of the files that runs of `seed` use, in order of paths.
+    pub fn digests(&self, seed: u64) -> impl Iterator<Item = (&str, &[u8; 32])> {
+        let own = move |path: &str| self.of_seed.get(path).is_none_or(|&of| of == seed);
+        let used = self.used.iter().filter(move |(path, _)| own(path));
+        used.map(|(path, content)| (path.as_str(), &content.digest))
     }
 
     /// The same files in memory, none of them used yet: for the next point of a sweep.
     pub fn fresh(&self) -> Self {
-        Self { used: BTreeMap::new(), ..self.clone() }
+        Self { used: BTreeMap::new(), of_seed: BTreeMap::new(), ..self.clone() }
     }
 
     /// Keeps in memory what `other` has read.

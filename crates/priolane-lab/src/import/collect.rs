@@ -381,7 +381,7 @@ impl Held {
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
         };
-        Row { flow, after, delay: None }
+        Row { flow, after, delay: None, path: None }
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Summary {
     pub p99_fct_s: Option<f64>,
     /// 99.9th percentile of completion times, in seconds.
     pub p999_fct_s: Option<f64>,
+    /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
+    #[serde(default)]
+    pub mean_fct_acked_s: Option<f64>,
     /// No scheme can give the flows that finished a mean completion time below this (see `metrics::bound`), in seconds.
     #[serde(default)]
     pub mean_fct_bound_s: Option<f64>,
@@ -80,10 +83,15 @@ pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> B
     classes.iter().zip(bounds).map(summary).collect()
 }
 
-/// The summary of a single flow that took `fct`, or did not finish, and takes `bare` alone.
-pub fn summarize_flow(fct: Option<Span>, bare: Option<Span>, slowdown: Option<f64>) -> Summary {
+/// The summary of a single flow that took `fct`, or did not finish, and `acked` at its sender, and takes `bare` alone.
+pub fn summarize_flow(
+    (fct, acked): (Option<Span>, Option<Span>),
+    bare: Option<Span>,
+    slowdown: Option<f64>,
+) -> Summary {
     let mut tally = Tally { flows: 1, ..Tally::default() };
     tally.fcts.extend(fct.map(|f| f.0));
+    tally.acked.extend(acked.map(|f| f.0));
     tally.slowdowns.extend(slowdown);
     let bound = fct.and(bare).map(Span::as_secs_f64);
     Summary { mean_fct_bound_s: bound, ..tally.summary() }
@@ -101,6 +109,7 @@ pub(super) fn counts(class: &SizeClass, (spec, measured): (&FlowSpec, bool), rec
 struct Tally {
     flows: u64,
     fcts: Vec<u64>,
+    acked: Vec<u64>,
     slowdowns: Vec<f64>,
     met: u64,
     missed: u64,
@@ -132,6 +141,7 @@ impl Tally {
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
             tally.fcts.extend(record.fct.map(|f| f.0));
+            tally.acked.extend(record.fct_acked.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(alone)));
             let judged = met(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
@@ -169,6 +179,7 @@ impl Tally {
             p95_fct_s: fct(950),
             p99_fct_s: fct(990),
             p999_fct_s: fct(999),
+            mean_fct_acked_s: mean_ps(&self.acked).map(|ps| ps / PS_PER_S as f64),
             mean_fct_bound_s: None,
             mean_slowdown,
             p50_slowdown: slow(500),

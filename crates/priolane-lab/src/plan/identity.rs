@@ -15,7 +15,7 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// Of the merged experiment but for its words, and the files it names.
+    /// Of the merged experiment but for its words, and the files it names; of those of one seed, each run has its own.
     pub(super) fn new(merged: &Json, sources: &'a Sources) -> Self {
         let mut text = String::new();
         match merged {
@@ -38,7 +38,7 @@ impl<'a> Base<'a> {
         part(&seed.to_le_bytes());
         part(self.text.as_bytes());
         // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.
-        for (name, digest) in self.sources.digests().filter(|(name, _)| !name.ends_with(".toml")) {
+        for (name, digest) in self.sources.digests(seed).filter(|(name, _)| !name.ends_with(".toml")) {
             part(name.as_bytes());
             part(digest);
         }

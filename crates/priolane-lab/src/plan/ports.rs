@@ -16,11 +16,11 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
 
-use super::{admission, delay_based, receiver_driven};
+use super::{admission, delay_based, paths, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, PortKind, Ranks,
-    Recovery, Repair, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
+    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, Port, PortKind, Ranks,
+    Recovery, Repair, Routing, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
     TransportKind, WfqClock,
 };
 use crate::source::{InputError, Origin, Table};
@@ -53,7 +53,11 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         deadlines: experiment.deadlines(),
         rates_every: experiment.rates_every,
         round_trip: admission::round_trip(topology, &experiment.frame),
-        sprays: topology.path_choice.sprays() && !topology.choices.is_empty(),
+        routing: match topology.path_choice {
+            PathChoice::Sprayed(_) if !topology.choices.is_empty() => Routing::PerPacket,
+            _ if paths::are_stated(experiment) => Routing::Stated,
+            _ => Routing::PerFlow,
+        },
         symmetric: !retraces(experiment) || is_symmetric(topology),
         headroom: headroom(experiment, topology),
     }
@@ -128,20 +132,32 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
 
 /// The egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
-    let classes = map(&scheme.map);
-    let buffer = &scheme.port.buffer;
     let queues = match scheme.port.kind {
+        PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
+        kind => queues(kind, scheme.port.buffer.sharing, &scheme.map),
+    };
+    let spec = |rate| PortSpec { queues, buffer: own_buffer(&scheme.port, rate) };
+    let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
+    let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
+    for (port, bytes) in ports.iter_mut().zip(derived) {
+        port.buffer.limit = Limit::Bytes(bytes);
+    }
+    ports
+}
+
+/// The queues of a port of this kind; those of tokens need more to be known than the kind.
+fn queues(kind: PortKind, sharing: Sharing, own: &Map) -> Queues {
+    let map = map(own);
+    match kind {
         PortKind::Fifo => Queues::Fifo,
-        PortKind::Strict { queues } if buffer.sharing == Sharing::PushOut => {
-            Queues::PushOut { queues, map: classes }
-        }
-        PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
+        PortKind::Strict { queues } if sharing == Sharing::PushOut => Queues::PushOut { queues, map },
+        PortKind::Strict { queues } => Queues::Strict { queues, map },
         PortKind::Ranked => Queues::Ranked,
         PortKind::PFabric => Queues::PFabric,
         // A sorted queue of which the worst makes way: a strict queue for each rank.
-        PortKind::Pifo => Queues::PushOut { queues: CLASSES as u8, map: classes },
+        PortKind::Pifo => Queues::PushOut { queues: CLASSES as u8, map },
         PortKind::Aifo { window, sample, k_thousandths } => {
-            Queues::Aifo { spec: AifoSpec { window, sample, k_thousandths }, map: classes }
+            Queues::Aifo { spec: AifoSpec { window, sample, k_thousandths }, map }
         }
         PortKind::Trimming { headers, overflow } => {
             let overflow = match overflow {
@@ -150,31 +166,25 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
             };
             Queues::Trimming { headers, overflow }
         }
-        PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
-        PortKind::Wfq { weights, clock, .. } => match clock {
-            WfqClock::Virtual => Queues::Wfq { weights, map: classes },
-            WfqClock::AequitasCompat => Queues::RealTimeWfq { weights, map: classes },
-        },
-    };
-    let limit_scope = match buffer.sharing {
+        PortKind::Wfq { weights, clock: WfqClock::Virtual, .. } => Queues::Wfq { weights, map },
+        PortKind::Wfq { weights, clock: WfqClock::AequitasCompat, .. } => {
+            Queues::RealTimeWfq { weights, map }
+        }
+        PortKind::Tokens(_) => Queues::Fifo,
+    }
+}
+
+/// The buffer of a port in front of a line of `rate`; what a switch shares among its ports is not in it.
+fn own_buffer(port: &Port, rate: Rate) -> port::Buffer {
+    let limit_scope = match port.buffer.sharing {
         Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) | Sharing::ZeroLoss => port::Scope::Port,
         Sharing::PerQueue => port::Scope::Queue,
     };
-    let spec = |rate| {
-        let marks = marking(scheme.port.ecn.as_ref(), rate);
-        let limit = match buffer.sharing {
-            Sharing::Dynamic(_) => Limit::Unlimited,
-            _ => buffer.limit_at(rate),
-        };
-        let buffer = port::Buffer { limit, limit_scope, ..marks };
-        PortSpec { queues, buffer }
+    let limit = match port.buffer.sharing {
+        Sharing::Dynamic(_) => Limit::Unlimited,
+        _ => port.buffer.limit_at(rate),
     };
-    let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
-    let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
-    for (port, bytes) in ports.iter_mut().zip(derived) {
-        port.buffer.limit = Limit::Bytes(bytes);
-    }
-    ports
+    port::Buffer { limit, limit_scope, ..marking(port.ecn.as_ref(), rate) }
 }
 
 /// By link: the buffer with which no data is lost, where the scheme asks for that.
@@ -215,32 +225,24 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
         let port = PortSpec { queues: Queues::Tokens(spec), buffer: port::Buffer::UNLIMITED };
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };
     }
+    if let Nic::Port { port, map, .. } = &scheme.nic {
+        let queues = queues(port.kind, port.buffer.sharing, map.as_ref().unwrap_or(&scheme.map));
+        let port = PortSpec { queues, buffer: own_buffer(port, rate) };
+        return scenario::Nic::Queue { port, sort_by: SortBy::Class };
+    }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
     let (queues, sort_by) = match (queue, &scheme.host) {
         (NicQueue::Host, Host::Mlfq { levels, .. }) => {
             (Queues::Strict { queues: *levels, map: map(&Map::Identity) }, SortBy::HostLevel)
         }
         (NicQueue::Host, Host::Srpt) => (Queues::Ranked, SortBy::HostLevel),
-        (NicQueue::Ports, _) => (as_ports(scheme), SortBy::Class),
+        // What makes way for what in a switch's buffer does not hold in the host's, whose room is `limit`.
+        (NicQueue::Ports, _) => (queues(scheme.port.kind, Sharing::Shared, &scheme.map), SortBy::Class),
         _ => (Queues::Fifo, SortBy::HostLevel),
     };
     let buffer =
         port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
     scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by }
-}
-
-/// A transmit queue that serves as switch ports do, of the kinds that `scheme::check` lets pass.
-fn as_ports(scheme: &Scheme) -> Queues {
-    let classes = map(&scheme.map);
-    match scheme.port.kind {
-        PortKind::Strict { queues } => Queues::Strict { queues, map: classes },
-        PortKind::Wfq { weights, clock, .. } => match clock {
-            WfqClock::Virtual => Queues::Wfq { weights, map: classes },
-            WfqClock::AequitasCompat => Queues::RealTimeWfq { weights, map: classes },
-        },
-        PortKind::Ranked => Queues::Ranked,
-        _ => Queues::Fifo,
-    }
 }
 
 fn marking(ecn: Option<&Ecn>, rate: Rate) -> port::Buffer {
@@ -297,10 +299,7 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         initial_rto: text.initial_rto,
         max_rto: text.max_rto,
         max_window: bytes(text.max_window).unwrap_or(u64::MAX),
-        queue_limit: match scheme.nic {
-            Nic::Queue { per_flow_limit, .. } => bytes(per_flow_limit),
-            Nic::Pull | Nic::Tokens => None,
-        },
+        queue_limit: bytes(scheme.nic.per_flow_limit()),
         control_class: text.control_class,
         control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
         class: class_ladder(scheme),

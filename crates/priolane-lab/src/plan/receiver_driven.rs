@@ -43,7 +43,8 @@ fn ndp(keys: &Ndp, frame: Frame) -> ndp::Config {
         Pull::Fair => ndp::PullOrder::Fair,
         Pull::ByClass => ndp::PullOrder::ByClass,
     };
-    ndp::Config { frame, init_window: some(keys.window), pull, rto: keys.rto }
+    let pull_rate_ppm = keys.pull_rate;
+    ndp::Config { frame, init_window: some(keys.window), pull, pull_rate_ppm, rto: keys.rto }
 }
 
 fn homa(keys: &Homa, frame: Frame) -> homa::Config {

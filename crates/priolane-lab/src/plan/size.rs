@@ -24,7 +24,8 @@ pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -
     let made = first.count as f64;
     let goes_on = match group.app {
         AppText::Poisson { .. } | AppText::OnOff { .. } | AppText::Incast { .. } | AppText::Coflow(_) => true,
-        AppText::Permutation { .. }
+        AppText::Nothing
+        | AppText::Permutation { .. }
         | AppText::LongLived { .. }
         | AppText::Query(_)
         | AppText::Ring(_)

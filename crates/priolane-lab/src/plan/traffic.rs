@@ -10,11 +10,11 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 
-use super::{drawn_deadlines, size};
+use super::{drawn_deadlines, paths, size};
 use crate::experiment::{
     Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
     PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
-    Target, Timing,
+    Target, Timing, of_seed,
 };
 use crate::source::InputError;
 use crate::workload::{
@@ -58,7 +58,7 @@ struct Draw {
     until: Until,
 }
 
-/// The first flows of a group.
+/// The first flows of a group: of the longest of its lists, where each seed has its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstFlows {
     /// How many there are.
@@ -78,12 +78,23 @@ pub(super) fn probe(
 ) -> Result<FirstFlows, InputError> {
     let group = &experiment.groups[number];
     let until = Until::Flows(size::looked_at(experiment.groups.len()));
-    let traffic = group_flows(experiment, topology, group, Draw { seed: 1, group: number as u16, until })?;
-    countable(experiment, group, &traffic)?;
-    drawn_deadlines::countable(experiment, &traffic)?;
     let from = group.active.map_or(Span::ZERO, |active| active.from);
-    let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
-    Ok(FirstFlows { count: traffic.flows.len(), last: Span(last.unwrap_or(0)) })
+    let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
+    let mut most = FirstFlows { count: 0, last: Span::ZERO };
+    for seed in seeds {
+        let traffic = group_flows(experiment, topology, group, Draw { seed, group: number as u16, until })?;
+        countable(experiment, group, &traffic)?;
+        drawn_deadlines::countable(experiment, &traffic)?;
+        let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
+        let (count, last) = (most.count.max(traffic.flows.len()), most.last.0.max(last.unwrap_or(0)));
+        most = FirstFlows { count, last: Span(last) };
+    }
+    Ok(most)
+}
+
+/// Whether each seed has a flow list of its own.
+fn lists_differ(group: &Group) -> bool {
+    matches!(&group.app, AppText::Flows { list: ListText::Path(path), .. } if *of_seed(path, 1) != *path)
 }
 
 /// A number of flows cuts the list by starts, which flows that wait do not have.
@@ -125,6 +136,7 @@ pub(super) fn targets(
     group: &Group,
 ) -> Result<Vec<HostId>, InputError> {
     match &group.to {
+        Target::Nobody => Ok(Vec::new()),
         Target::All => Ok((0..topology.hosts).map(|h| HostId(h as u16)).collect()),
         Target::Group(name) => {
             experiment.group(name).map_or(Ok(Vec::new()), |g| hosts(experiment, topology, g))
@@ -138,6 +150,10 @@ fn group_flows(
     group: &Group,
     draw: Draw,
 ) -> Result<Traffic, InputError> {
+    if group.app == AppText::Nothing {
+        hosts(experiment, topology, group)?;
+        return Ok(Traffic::default());
+    }
     let key = format!("group.{}", group.name);
     let (hosts, to) = (hosts(experiment, topology, group)?, targets(experiment, topology, group)?);
     let site = Site {
@@ -152,7 +168,7 @@ fn group_flows(
         until: own_until(group.active, draw.until),
         measured_from: Time(measured_from(&experiment.time, group.active)),
     };
-    let app = app(experiment, group, topology)?;
+    let app = app(experiment, group, topology, draw.seed)?;
     let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     if let Some(class) = group.class {
@@ -228,8 +244,9 @@ fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
     from.0.saturating_sub(active.map_or(0, |active| active.from.0))
 }
 
-fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<App, InputError> {
+fn app(experiment: &Experiment, group: &Group, topology: &Topology, seed: u64) -> Result<App, InputError> {
     Ok(match &group.app {
+        AppText::Nothing => App::Flows(Flows::plain(FlowList::default())),
         AppText::Poisson { sizes, load, reach, draw } => {
             App::Poisson(poisson(experiment, group, sizes, (*load, *reach, *draw)))
         }
@@ -251,26 +268,34 @@ fn app(experiment: &Experiment, group: &Group, topology: &Topology) -> Result<Ap
         AppText::Permutation { size, start } => {
             App::Permutation(Permutation { size: size.0, start: Time(start.start.0), jitter: start.jitter })
         }
-        AppText::LongLived { pairs, size, start } => App::LongLived(LongLived {
-            pairs: self::pairs(pairs),
-            size: size.0,
-            start: Time(start.start.0),
-            jitter: start.jitter,
-        }),
+        AppText::LongLived { pairs, size, start } => {
+            paths::check_pairs(experiment, topology, group, pairs)?;
+            App::LongLived(LongLived {
+                pairs: self::pairs(pairs),
+                size: size.0,
+                start: Time(start.start.0),
+                jitter: start.jitter,
+            })
+        }
         AppText::Query(text) => query(text, experiment, topology),
         AppText::Ring(text) => ring(text, experiment, topology),
         AppText::Coflow(text) => coflow(text),
         AppText::CoflowTrace(text) => {
             let hosts = hosts(experiment, topology, group)?;
-            App::Flows(Flows { list: text.flows(&experiment.sources, &hosts)?.into(), waits: Vec::new() })
+            App::Flows(Flows::plain(text.flows(&experiment.sources, &hosts)?.into()))
         }
-        AppText::Flows { list: ListText::Inline(flows), .. } => {
-            App::Flows(Flows { list: flows.clone().into(), waits: Vec::new() })
+        AppText::Flows { list: ListText::Inline(rows), .. } => {
+            let place = |row: usize| format!("item {row} of the list");
+            paths::check(experiment, topology, group, (rows, &place))?;
+            App::Flows(listed(rows, Span(1)))
         }
         AppText::Flows { list: ListText::Path(path), after_delay } => {
-            let text = experiment.sources.known(path);
-            let rows = flow_list::read_rows(text.as_bytes(), path, topology.hosts)?;
-            App::Flows(listed(rows, after_delay.unwrap_or(Span(1))))
+            let path = of_seed(path, seed);
+            let text = experiment.sources.known(&path);
+            let rows = flow_list::read_rows(text.as_bytes(), &path, topology.hosts)?;
+            let place = |row: usize| format!("row {row} of {path}");
+            paths::check(experiment, topology, group, (&rows, &place))?;
+            App::Flows(listed(&rows, after_delay.unwrap_or(Span(1))))
         }
     })
 }
@@ -345,13 +370,18 @@ fn coflow(text: &CoflowText) -> App {
 }
 
 /// The flows of a list; `delay` is that of news of which the list does not say it.
-fn listed(rows: Vec<flow_list::Row>, delay: Span) -> Flows {
+fn listed(rows: &[flow_list::Row], delay: Span) -> Flows {
     let waits = |row: &flow_list::Row| {
         let after = row.after.clone();
         let delay = row.delay.unwrap_or(delay);
         (!after.is_empty()).then_some(Wait { flow: row.flow.id, after, delay, until: None })
     };
-    Flows { waits: rows.iter().filter_map(waits).collect(), list: rows.iter().map(|row| row.flow).collect() }
+    let stated = rows.iter().any(|row| row.path.is_some());
+    Flows {
+        waits: rows.iter().filter_map(waits).collect(),
+        list: rows.iter().map(|row| row.flow).collect(),
+        paths: if stated { rows.iter().map(|row| row.path).collect() } else { Vec::new() },
+    }
 }
 
 fn pairs(text: &PairsText) -> Pairs {

@@ -6,7 +6,7 @@ use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet
 use priolane_core::transport::phost;
 use priolane_core::units::{Rate, Span};
 
-use super::parts::{Host, Map, Nic, NicQueue, PortKind};
+use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
 use super::{Admit, Assign, Interval, PrioPlus, Pull, Scheme, TransportKind};
 use crate::experiment::Coverage;
 use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
@@ -28,8 +28,8 @@ pub struct Fabric {
     pub asks: Vec<Capability>,
     /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
     pub noise: Option<Span>,
-    /// Whether packets of one flow take several paths.
-    pub sprays: bool,
+    /// Who chooses among equal-cost paths.
+    pub routing: Routing,
     /// Whether paths can be chosen so that packets of both directions meet.
     pub symmetric: bool,
     /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
@@ -40,6 +40,17 @@ pub struct Fabric {
     pub rates_every: Option<Span>,
     /// The round trip that is a monitor interval of `mi = "rtt"`.
     pub round_trip: Span,
+}
+
+/// Who chooses among equal-cost paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routing {
+    /// The network, one for each flow.
+    PerFlow,
+    /// The experiment, for flows that state a path.
+    Stated,
+    /// The network, for each packet anew.
+    PerPacket,
 }
 
 impl Fabric {
@@ -86,6 +97,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     super::tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     windows(scheme, fabric)?;
+    routes(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
 
@@ -147,19 +159,23 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let largest = u64::from(fabric.frame.max_wire());
     let too_small = |limit: Limit| limit.exceeded(1, largest);
     let fix = format!("at least 1pkt or {largest}B: the largest packet on the wire");
-    let buffer = &scheme.port.buffer;
-    let mut limits = buffer.at.iter().map(|&(_, limit)| limit).chain([buffer.limit]);
-    if let Some(limit) = limits.find(|&limit| too_small(limit)) {
-        let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
-        return Err(Fault::new("port.buffer", what, fix));
-    }
-    if let PortKind::Trimming { headers, .. } = scheme.port.kind
-        && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
-    {
-        let what = format!("a header queue of {} cannot hold one header", show_limit(headers));
-        return Err(Fault::new("port.headers", what, "at least \"1pkt\""));
-    }
+    let of_port = |port: &Port, keys: [&'static str; 2]| {
+        let mut limits = port.buffer.at.iter().map(|&(_, limit)| limit).chain([port.buffer.limit]);
+        if let Some(limit) = limits.find(|&limit| too_small(limit)) {
+            let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
+            return Err(Fault::new(keys[0], what, fix.clone()));
+        }
+        if let PortKind::Trimming { headers, .. } = port.kind
+            && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
+        {
+            let what = format!("a header queue of {} cannot hold one header", show_limit(headers));
+            return Err(Fault::new(keys[1], what, "at least \"1pkt\""));
+        }
+        Ok(())
+    };
+    of_port(&scheme.port, ["port.buffer", "port.headers"])?;
     match &scheme.nic {
+        Nic::Port { port, .. } => of_port(port, ["nic.port.buffer", "nic.port.headers"]),
         Nic::Queue { limit, .. } if too_small(*limit) => {
             let what = format!("a transmit queue of {} cannot hold one packet", show_limit(*limit));
             Err(Fault::new("nic.limit", what, fix))
@@ -168,19 +184,37 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// Hosts neither trim nor push out, and limit tokens by `nic = "tokens"`.
+/// What a transmit queue that serves as switch ports do needs to be known of.
 fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
-    let Nic::Queue { queue: NicQueue::Ports, .. } = scheme.nic else { return Ok(()) };
-    match scheme.port.kind {
-        PortKind::Fifo | PortKind::Strict { .. } | PortKind::Ranked | PortKind::Wfq { .. } => Ok(()),
-        kind => {
-            let what = format!("hosts have no queue that serves as a port of kind {} does", kind.name());
-            Err(Fault::new(
-                "nic.queue",
-                what,
-                "queue = \"fifo\", or a port of kind fifo, strict, ranked or wfq",
-            ))
+    let ranks = |entry: &Entry| entry.provides.iter().any(|p| p.capability == Capability::Ranks);
+    let transport = find(Row::Transport, scheme.transport.kind.name());
+    match (&scheme.nic, scheme.port.kind) {
+        (Nic::Port { port, .. }, _) => match port.kind {
+            PortKind::Ranked | PortKind::PFabric if !transport.is_some_and(ranks) => {
+                let name = scheme.transport.kind.name();
+                let what =
+                    format!("a port of kind {} sorts by ranks, and `{name}` writes none", port.kind.name());
+                Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
+            }
+            _ => Ok(()),
+        },
+        (Nic::Queue { queue: NicQueue::Ports, .. }, PortKind::Tokens(_)) => {
+            let what = "hosts limit tokens by a queue of their own".to_owned();
+            Err(Fault::new("nic.queue", what, "nic = \"tokens\", or queue = \"fifo\""))
         }
+        (
+            Nic::Queue { queue: NicQueue::Ports, .. },
+            PortKind::Trimming { overflow: Overflow::Return, .. },
+        ) => {
+            let what = "a host has nobody to send a header back to".to_owned();
+            let fix = "port.overflow = \"drop\", or nic = { port = { kind = \"trimming\", ... } }";
+            Err(Fault::new("nic.queue", what, fix))
+        }
+        (Nic::Queue { queue: NicQueue::Ports, limit: Limit::Unlimited, .. }, PortKind::Aifo { .. }) => {
+            let what = "admission goes by how full the queue is, and it has no limit".to_owned();
+            Err(Fault::new("nic.queue", what, "nic = { queue = \"ports\", limit = \"240pkt\" }"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -196,6 +230,16 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(fault("port.ecn.at", rate));
     }
     match &scheme.nic {
+        Nic::Port { port: Port { buffer, ecn, .. }, .. }
+            if fabric.host_rates.len() > 1 && (ecn.is_some() || !buffer.at.is_empty()) =>
+        {
+            let what = "hosts have links of several rates, but transmit queues are all alike".to_owned();
+            Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"))
+        }
+        Nic::Port { port: Port { ecn: Some(ecn), .. }, .. } => match missing(ecn, &fabric.host_rates) {
+            Some(rate) => Err(fault("nic.port.ecn.at", rate)),
+            None => Ok(()),
+        },
         Nic::Queue { ecn: Some(_), .. } if fabric.host_rates.len() > 1 => {
             let what =
                 "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
@@ -230,6 +274,16 @@ fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let what = format!("{} are more than 65535 packets", show_bytes(homa.rtt_bytes));
     Err(Fault::new("transport.rtt_bytes", what, format!("at most {}", show_bytes(most))))
+}
+
+/// Tokens and their data choose paths by rules of their own.
+fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    if fabric.routing != Routing::Stated || scheme.transport.kind.tokens().is_none() {
+        return Ok(());
+    }
+    let what =
+        format!("flows have paths of their own, and `{}` chooses paths itself", scheme.transport.kind.name());
+    Err(Fault::new("transport", what, "another transport, or flows without paths"))
 }
 
 /// How many classes flows are given and are demoted to.
@@ -426,24 +480,39 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// Classes must have queues, and the map must name queues that exist.
+/// Classes must have queues, at switches and hosts, and the maps must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let queues = scheme.port.kind.queues();
     let control = scheme.transport.window.map_or(0, |keys| keys.control_class);
     let classes = carried(scheme, fabric).max(u32::from(control) + 1).min(16) as u8;
-    if let Map::List(list) = &scheme.map {
+    mapped(scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
+    match &scheme.nic {
+        Nic::Port { port, map, .. } => {
+            let keys = if map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
+            mapped(port.kind, map.as_ref().unwrap_or(&scheme.map), classes, keys).map_err(|fault| Fault {
+                what: format!("hosts: {}", fault.what),
+                fix: format!("in nic: {}", fault.fix),
+                ..fault
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether so many classes have queues at a port of this kind; `keys` are those of the map and of its list.
+fn mapped(kind: PortKind, map: &Map, classes: u8, keys: [&'static str; 2]) -> Result<(), Fault> {
+    let queues = kind.queues();
+    if let Map::List(list) = map {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
             let what = format!("there is no queue {queue}: the port has {queues}");
-            return Err(Fault::new("map.class", what, format!("queues from 0 to {}", queues - 1)));
+            return Err(Fault::new(keys[1], what, format!("queues from 0 to {}", queues - 1)));
         }
         if list.len() < usize::from(classes) {
             let what = format!("{} classes are mapped, but packets carry {classes}", list.len());
-            return Err(Fault::new("map.class", what, format!("a list of {classes} queues, one per class")));
+            return Err(Fault::new(keys[1], what, format!("a list of {classes} queues, one per class")));
         }
         return Ok(());
     }
-    let by_class =
-        matches!(scheme.port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. });
+    let by_class = matches!(kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. });
     if !by_class || classes <= queues {
         return Ok(());
     }
@@ -453,7 +522,7 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         "port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}",
         fold.join(", ")
     );
-    Err(Fault::new("map", what, fix))
+    Err(Fault::new(keys[0], what, fix))
 }
 
 /// The `dup_threshold` of standard TCP (RFC 5681 §3.2), made for packets that seldom overtake each other.
@@ -462,7 +531,9 @@ const STANDARD_DUP_THRESHOLD: u32 = 3;
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
     let dup_threshold = scheme.transport.window.map(|keys| keys.dup_threshold);
-    if let Some(dup_threshold) = dup_threshold.filter(|&n| fabric.sprays && n <= STANDARD_DUP_THRESHOLD) {
+    if let Some(dup_threshold) =
+        dup_threshold.filter(|&n| fabric.routing == Routing::PerPacket && n <= STANDARD_DUP_THRESHOLD)
+    {
         all.push(format!(
             "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
              for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"

@@ -112,6 +112,15 @@ pub enum Nic {
         /// Most of one flow that waits in it.
         per_flow_limit: Limit,
     },
+    /// A transmit queue that is a port of its own, as a switch could have it.
+    Port {
+        /// The port; it has no lossless classes, and its buffer is its own.
+        port: Port,
+        /// Which of its queues a class goes to; `None` where that is as at switches.
+        map: Option<Map>,
+        /// Most of one flow that waits in it.
+        per_flow_limit: Limit,
+    },
 }
 
 /// The discipline of a transmit queue.
@@ -134,24 +143,44 @@ impl Nic {
             Self::Queue { queue: NicQueue::Fifo, .. } => "fifo",
             Self::Queue { queue: NicQueue::Host, .. } => "host",
             Self::Queue { queue: NicQueue::Ports, .. } => "ports",
+            Self::Port { .. } => "port",
+        }
+    }
+
+    /// Most of one flow that waits in the transmit queue.
+    pub fn per_flow_limit(&self) -> Limit {
+        match *self {
+            Self::Queue { per_flow_limit, .. } | Self::Port { per_flow_limit, .. } => per_flow_limit,
+            Self::Pull | Self::Tokens => Limit::Unlimited,
         }
     }
 }
 
 impl Serialize for Nic {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let Self::Queue { limit, ecn, per_flow_limit, .. } = self else {
-            return s.serialize_str(self.name());
+        let mut map = match self {
+            Self::Pull | Self::Tokens => return s.serialize_str(self.name()),
+            Self::Queue { limit, ecn, .. } => {
+                let mut map = s.serialize_map(None)?;
+                map.serialize_entry("queue", self.name())?;
+                map.serialize_entry("limit", &show_limit(*limit))?;
+                match ecn {
+                    Some(ecn) => map.serialize_entry("ecn", ecn)?,
+                    None => map.serialize_entry("ecn", &false)?,
+                }
+                map
+            }
+            Self::Port { port, map: classes, .. } => {
+                let mut map = s.serialize_map(None)?;
+                map.serialize_entry("port", port)?;
+                if let Some(classes) = classes {
+                    map.serialize_entry("map", classes)?;
+                }
+                map
+            }
         };
-        let mut map = s.serialize_map(None)?;
-        map.serialize_entry("queue", self.name())?;
-        map.serialize_entry("limit", &show_limit(*limit))?;
-        match ecn {
-            Some(ecn) => map.serialize_entry("ecn", ecn)?,
-            None => map.serialize_entry("ecn", &false)?,
-        }
-        if *per_flow_limit != Limit::Unlimited {
-            map.serialize_entry("per_flow_limit", &show_limit(*per_flow_limit))?;
+        if self.per_flow_limit() != Limit::Unlimited {
+            map.serialize_entry("per_flow_limit", &show_limit(self.per_flow_limit()))?;
         }
         map.end()
     }

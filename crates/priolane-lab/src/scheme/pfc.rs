@@ -120,6 +120,13 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }
+    if let Nic::Port { port, .. } = &scheme.nic
+        && (port.buffer.sharing == Sharing::PushOut
+            || !matches!(port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. }))
+    {
+        let what = "this transmit queue cannot hold a class back".to_owned();
+        return Err(Fault::new("nic.port", what, "kind = \"fifo\", \"strict\" or \"wfq\", without push_out"));
+    }
     let Sharing::Dynamic(_) = scheme.port.buffer.sharing else {
         let what = "lossless classes share the memory of a switch, and none is stated".to_owned();
         return Err(Fault::new("port.buffer", what, "buffer = { dynamic = \"12MB\", alpha = 1 }"));

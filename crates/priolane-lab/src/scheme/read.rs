@@ -21,6 +21,7 @@ pub const MERGE: Merge = Merge {
         ("assign", &ASSIGN_MERGE),
         ("host", &HOST_MERGE),
         ("admit", &admit::MERGE),
+        ("nic", &NIC_MERGE),
         ("port", &PORT_MERGE),
     ],
     each: None,
@@ -154,6 +155,15 @@ fn ladder(keys: &mut Reader<'_>, levels: u8) -> Result<thresholds::Thresholds, I
     thresholds::read(&keys.need("thresholds", fix)?, levels)
 }
 
+const NIC_MERGE: Merge = Merge {
+    rules: &[Replace::OneOf(&[
+        Form { by: &["queue"], with: &["limit", "ecn"] },
+        Form { by: &["port"], with: &["map"] },
+    ])],
+    inner: &[("port", &PORT_MERGE)],
+    each: None,
+};
+
 fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
     let Ok(mut keys) = field.table() else {
         return match field.text() {
@@ -161,10 +171,20 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             Ok("tokens") => Ok(Nic::Tokens),
             _ => Err(field.error(
                 "this is no NIC",
-                "nic = \"pull\", \"tokens\", or nic = { queue = \"fifo\" | \"host\" | \"ports\", ... }",
+                "nic = \"pull\", \"tokens\", nic = { queue = \"fifo\" | \"host\" | \"ports\", ... } or \
+                 nic = { port = { kind = \"pfabric\", ... } }",
             )),
         };
     };
+    if let Some(field) = keys.take("port") {
+        if let Some(queue) = keys.take("queue") {
+            return Err(queue.error("both queue and port are stated", "one of them"));
+        }
+        let (port, per_flow_limit) = (nic_port(&field)?, per_flow_limit(&mut keys)?);
+        let map = keys.take("map").map(|f| map(&f)).transpose()?;
+        keys.finish()?;
+        return Ok(Nic::Port { port, map, per_flow_limit });
+    }
     let queues = [("fifo", NicQueue::Fifo), ("host", NicQueue::Host), ("ports", NicQueue::Ports)];
     let queue = keys.need("queue", "queue = \"fifo\"")?.word(&queues)?;
     let limit = keys.take("limit").map_or(Ok(Limit::Unlimited), |f| f.limit())?;
@@ -180,17 +200,42 @@ fn nic(field: &Field<'_>) -> Result<Nic, InputError> {
             Err(_) => Some(ecn(&field)?),
         },
     };
-    let per_flow_limit = match keys.take("per_flow_limit") {
-        None => Limit::Unlimited,
-        Some(field) => match field.limit()? {
-            Limit::Packets(0) | Limit::Bytes(0) => {
-                return Err(field.error("no flow could send", "at least \"1pkt\""));
-            }
-            limit => limit,
-        },
-    };
+    let per_flow_limit = per_flow_limit(&mut keys)?;
     keys.finish()?;
     Ok(Nic::Queue { queue, limit, ecn, per_flow_limit })
+}
+
+fn per_flow_limit(keys: &mut Reader<'_>) -> Result<Limit, InputError> {
+    let Some(field) = keys.take("per_flow_limit") else { return Ok(Limit::Unlimited) };
+    match field.limit()? {
+        Limit::Packets(0) | Limit::Bytes(0) => Err(field.error("no flow could send", "at least \"1pkt\"")),
+        limit => Ok(limit),
+    }
+}
+
+/// A port in front of a host's line: of any kind, without what only a switch has.
+fn nic_port(field: &Field<'_>) -> Result<Port, InputError> {
+    let port = port(field)?;
+    let refused = match (&port.kind, port.buffer.sharing) {
+        (PortKind::Tokens(_), _) => {
+            Some(("hosts limit tokens as their switch ports do", "nic = \"tokens\", or another kind"))
+        }
+        (PortKind::Trimming { overflow: Overflow::Return, .. }, _) => {
+            Some(("a host has nobody to send a header back to", "overflow = \"drop\""))
+        }
+        (_, Sharing::Dynamic(_)) => Some((
+            "a host has one port, and nothing to share its buffer with",
+            "buffer = { shared = \"240pkt\" }",
+        )),
+        _ if port.pfc.is_some() => {
+            Some(("a host pauses nobody: what waits here is its own", "no pfc, or queue = \"ports\""))
+        }
+        _ => None,
+    };
+    match refused {
+        Some((what, fix)) => Err(field.error(what, fix)),
+        None => Ok(port),
+    }
 }
 
 /// Disciplines of ports, each with how its keys are read.

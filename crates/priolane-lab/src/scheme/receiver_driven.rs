@@ -36,12 +36,15 @@ pub enum FreeTokens {
 }
 
 /// NDP's keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ndp {
     /// Packets that a flow starts with; 0 for those that fill its path.
     pub window: u16,
     /// Whom a receiver pulls first.
     pub pull: Pull,
+    /// The part of its line's rate at which a receiver pulls, above 0 and at most 1, in millionths.
+    #[serde(serialize_with = "millionths", skip_serializing_if = "is_whole")]
+    pub pull_rate: u32,
     /// Time after which a packet of which nothing is heard goes again.
     #[serde(serialize_with = "as_text::span")]
     pub rto: Span,
@@ -80,6 +83,26 @@ pub struct Homa {
     /// Time after which a sender that hears nothing sends its first packet again.
     #[serde(serialize_with = "as_text::span")]
     pub retry: Span,
+}
+
+/// The whole, in millionths.
+const WHOLE: u32 = 1_000_000;
+
+fn is_whole(millionths: &u32) -> bool {
+    *millionths == WHOLE
+}
+
+fn millionths<S: serde::Serializer>(part: &u32, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_f64(f64::from(*part) / f64::from(WHOLE))
+}
+
+/// A part of the whole, above 0, kept to millionths.
+fn part(field: &Field<'_>) -> Result<u32, InputError> {
+    let millionths = (field.number(0.0, 1.0)? * f64::from(WHOLE)).round() as u32;
+    if millionths == 0 {
+        return Err(field.error("nothing would be pulled", "above 0 and at most 1, such as 0.99"));
+    }
+    Ok(millionths)
 }
 
 fn cutoff_list<S: serde::Serializer>(cutoffs: &Option<Vec<u64>>, s: S) -> Result<S::Ok, S::Error> {
@@ -123,6 +146,7 @@ impl Ndp {
         Ok(Self {
             window: packets(keys.take("window"))?,
             pull: keys.word_or("pull", &PULL, Pull::Fair)?,
+            pull_rate: keys.take("pull_rate").map_or(Ok(WHOLE), |f| part(&f))?,
             rto: span(keys.take("rto"), Span::from_ms(1))?,
         })
     }

@@ -4,7 +4,7 @@ use priolane_core::transport::tokens::feedback::{Config as Feedback, Form};
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
-use super::check::{Fabric, Fault, carried};
+use super::check::{Fabric, Fault, Routing, carried};
 use super::parts::PortKind;
 use super::token_port::Order;
 use super::token_rank::RankBy;
@@ -355,7 +355,7 @@ fn ways(tokens: &Tokens, fabric: &Fabric) -> Result<(), Fault> {
     if tokens.paths != Paths::Symmetric {
         return Ok(());
     }
-    if fabric.sprays {
+    if fabric.routing == Routing::PerPacket {
         let what = "the network sprays packets, and data must take the way of its tokens".to_owned();
         return Err(Fault::new(
             "transport.paths",

@@ -139,6 +139,7 @@ impl Court<'_> {
                     |contrast| published.judge_ratio(contrast),
                 )]
             }
+            ClaimKind::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
             ClaimKind::Trend { .. } => Vec::new(),
         }
     }
@@ -188,6 +189,13 @@ impl Court<'_> {
     }
 }
 
+/// A metric over the numbers of the same seeds from elsewhere.
+fn agreement((reading, ours): &Evidence, theirs: &[f64], within: f64) -> ContrastReport {
+    let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
+    let contrast = rules::contrast(ours, &theirs);
+    report((reading, &"numbers stated by seed"), contrast, rules::agrees(contrast, within))
+}
+
 /// One metric, judged by itself, or the ratio of two.
 fn one_or_ratio(
     evidence: &[Evidence],
@@ -204,11 +212,20 @@ fn one_or_ratio(
 
 fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Decision) -> ContrastReport {
     let contrast = rules::contrast(&a.1, &b.1);
+    report((a.0, &b.0), contrast, judge(contrast))
+}
+
+/// The report of a reading compared with something else.
+fn report(
+    (reading, other): (&Reading, &dyn std::fmt::Display),
+    contrast: Contrast,
+    decision: Decision,
+) -> ContrastReport {
     let (sign, unit, value) = match contrast {
         Contrast::Ratio(ratio) => ("/", Unit::One, ratio),
-        Contrast::Difference(difference) => ("-", a.0.unit(), difference),
+        Contrast::Difference(difference) => ("-", reading.unit(), difference),
     };
-    ContrastReport::new(format!("{} {sign} {}", a.0, b.0), (unit, value), judge(contrast))
+    ContrastReport::new(format!("{reading} {sign} {other}"), (unit, value), decision)
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

@@ -347,7 +347,7 @@ impl<'a> Grid<'a> {
             || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
         let flow = single_flow(class).ok_or_else(unknown)? as usize;
         let flows = self.flows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
-        flows.get(flow).map(|f| summarize_flow(f.fct, f.bare, f.slowdown)).ok_or_else(unknown)
+        flows.get(flow).map(|f| summarize_flow((f.fct, f.acked), f.bare, f.slowdown)).ok_or_else(unknown)
     }
 
     /// The flows of a stored run, by id.
@@ -357,6 +357,7 @@ impl<'a> Grid<'a> {
             "group",
             "bytes",
             "fct_ps",
+            "fct_acked_ps",
             "bare_fct_ps",
             "slowdown",
             "class_asked",
@@ -368,15 +369,16 @@ impl<'a> Grid<'a> {
             Some(StoredFlow {
                 bytes: row.whole(1),
                 fct: row.whole(2).map(Span),
-                bare: row.whole(3).map(Span),
-                slowdown: match row.cell(4) {
+                acked: row.whole(3).map(Span),
+                bare: row.whole(4).map(Span),
+                slowdown: match row.cell(5) {
                     Cell::Real(slowdown) => Some(slowdown),
                     _ => None,
                 },
-                measured: row.cell(8) == Cell::Bool(true),
-                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(7)) },
-                asked: row.whole(5).map_or(0, |class| class as Class),
-                given: row.whole(6).map_or(0, |class| class as Class),
+                measured: row.cell(9) == Cell::Bool(true),
+                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(8)) },
+                asked: row.whole(6).map_or(0, |class| class as Class),
+                given: row.whole(7).map_or(0, |class| class as Class),
             })
         })
     }
@@ -425,6 +427,8 @@ pub(super) struct StoredFlow {
     pub bytes: Option<u64>,
     /// Completion time; `None` if unfinished.
     pub fct: Option<Span>,
+    /// Time to the last acknowledgement at the sender; `None` if it did not arrive or there is none.
+    pub acked: Option<Span>,
     /// Completion time alone in the network.
     pub bare: Option<Span>,
     /// The stored slowdown, by whichever denominator; `None` if unfinished.

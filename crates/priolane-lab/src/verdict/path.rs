@@ -21,6 +21,8 @@ pub enum Quantity {
     Gain,
     /// Mean completion time, in seconds.
     Fct,
+    /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
+    FctAcked,
     /// A percentile of completion times, in seconds.
     FctPercentile(Tail),
     /// Standard deviation of completion times over their mean.
@@ -353,9 +355,10 @@ pub enum Tail {
     P999,
 }
 
-const QUANTITIES: [(&str, Quantity); 69] = [
+const QUANTITIES: [(&str, Quantity); 70] = [
     ("gain", Quantity::Gain),
     ("fct", Quantity::Fct),
+    ("fct_acked", Quantity::FctAcked),
     ("fct_p50", Quantity::FctPercentile(Tail::P50)),
     ("fct_p95", Quantity::FctPercentile(Tail::P95)),
     ("fct_p99", Quantity::FctPercentile(Tail::P99)),
@@ -492,6 +495,7 @@ impl Quantity {
                 Some(summary.mean_fct_s? / other)
             }
             Self::Fct => summary.mean_fct_s,
+            Self::FctAcked => summary.mean_fct_acked_s,
             Self::FctBound => summary.mean_fct_bound_s,
             Self::FctOverBound => {
                 let bound = summary.mean_fct_bound_s.filter(|&bound| bound > 0.0)?;

@@ -74,6 +74,11 @@ pub enum Asks {
         /// Half width of the band around it, relative.
         within: f64,
     },
+    /// That the metric agrees with numbers from elsewhere, seed by seed.
+    Agree {
+        /// Widest ratio of the two, less one.
+        within: f64,
+    },
     /// That the metric goes one way.
     Trend {
         /// Which.
@@ -88,6 +93,7 @@ impl From<&ClaimKind> for Asks {
             ClaimKind::Equal { within, .. } => Self::Equal { within },
             ClaimKind::Bound { range: OpenRange { above, below }, .. } => Self::Bound { above, below },
             ClaimKind::Ratio { paper, within, .. } => Self::Ratio { paper, within },
+            ClaimKind::Agree { within, .. } => Self::Agree { within },
             ClaimKind::Trend { goes, .. } => Self::Trend { goes },
         }
     }

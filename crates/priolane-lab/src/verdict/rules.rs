@@ -14,10 +14,11 @@
 //! | equal within w | a/b of each pair | 1/(1 + w) to 1 + w | none |
 //! | bound | the metric, or the ratio of two | the stated range, ends excluded | the bound, if there is one only |
 //! | ratio p within w | the metric, or the ratio of two | p (1 - w) to p (1 + w) | 1, if p is a ratio other than 1 |
+//! | agree within w | the metric over the number stated for the seed | 1/(1 + w) to 1 + w | none |
 //! | trend | least-squares slope of each seed | above 0, or below 0 | 0 |
 //!
-//! Intervals of ratios are those of ln(a/b). Where a value is not positive, order and equal compare a - b with 0, and a
-//! ratio is undecided. A trend also needs means that are monotone: it is undecided if only the slope has the sign.
+//! Intervals of ratios are those of ln(a/b). Where a value is not positive, order and equal compare a - b with 0;
+//! ratio and agree are undecided. A trend also needs means that are monotone: it is undecided if only the slope has the sign.
 //!
 //! Bands and trends are ours: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
 
@@ -145,6 +146,15 @@ pub fn equal(contrast: Contrast, within: f64) -> Decision {
             Decision::of_ratio(&ratio, Band::closed(1.0 / (1.0 + within), 1.0 + within))
         }
         Contrast::Difference(difference) => Decision::of(&difference, Band::closed(0.0, 0.0)),
+    }
+}
+
+/// Whether a metric agrees within `within` with numbers stated seed by seed, which are above 0: neither is more than
+/// `1 + within` times the other.
+pub fn agrees(contrast: Contrast, within: f64) -> Decision {
+    match contrast {
+        Contrast::Ratio(_) => equal(contrast, within),
+        Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
     }
 }
 

@@ -98,6 +98,15 @@ pub enum ClaimKind {
         /// Half width of the band around it, relative: 0.1 is ±10 %.
         within: f64,
     },
+    /// The metric agrees, seed by seed, with numbers from elsewhere.
+    Agree {
+        /// The metric.
+        of: String,
+        /// The numbers, of seeds 1, 2, ...
+        values: Vec<f64>,
+        /// Widest ratio of the two, less one: 0.1 is ±10 %.
+        within: f64,
+    },
     /// The metric goes up or down along a sweep key.
     Trend {
         /// Which.
@@ -119,6 +128,7 @@ impl ClaimKind {
                 Self::Bound { of, over, range: OpenRange { above, below } }
             }
             Test::Ratio { of, over, paper, within } => Self::Ratio { of, over, paper, within },
+            Test::Agree { of, values, within } => Self::Agree { of, values, within },
             Test::Trend { of, along, goes } => Self::Trend { of, along, goes },
         }
     }
@@ -127,7 +137,7 @@ impl ClaimKind {
     pub fn metrics(&self) -> Vec<MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.clone(),
-            Self::Trend { of, .. } => vec![of.as_str().into()],
+            Self::Agree { of, .. } | Self::Trend { of, .. } => vec![of.as_str().into()],
             Self::Bound { of, over, .. } | Self::Ratio { of, over, .. } => {
                 std::iter::once(of).chain(over).cloned().collect()
             }

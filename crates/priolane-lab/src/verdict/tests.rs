@@ -122,6 +122,35 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
 }
 
 #[test]
+fn numbers_from_elsewhere_are_compared_seed_by_seed() {
+    let agree = |values: [f64; 3], within| Test::Agree {
+        of: "fct.all.dctcp".into(),
+        values: values.to_vec(),
+        within,
+    };
+    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: far apart, and each what is stated for it.
+    let mut plan = plan_of(vec![
+        agree([0.0125, 0.025, 0.0375], 0.001),
+        agree([0.0126, 0.0252, 0.0378], 0.01),
+        agree([0.0126, 0.0252, 0.0378], 0.001),
+        agree([0.0375, 0.025, 0.0125], 0.01),
+        agree([0.0375, 0.025, 0.0125], 100.0),
+    ]);
+    for claim in &mut plan.experiment.claims {
+        claim.at = serde_json::from_str(&format!("{{ {LOAD:?}: 0.5 }}")).unwrap();
+    }
+    let report = report_of(&plan, &[]);
+    let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
+    let (yes, unsure, no) = (Verdict::Reproduced, Verdict::Undecided, Verdict::Contradicted);
+    // The fourth agrees on the mean alone: ratios are 1/3, 1 and 3.
+    assert_eq!(verdicts, [yes, yes, no, unsure, yes]);
+    assert!(report.claims.iter().all(|claim| claim.direction == Direction::None));
+    let first = &report.claims[0].points[0].contrasts[0];
+    assert!((first.value.mean.unwrap() - 1.0).abs() < 1e-9, "{first:?}");
+    assert_eq!(first.of, "fct.all.dctcp / numbers stated by seed");
+}
+
+#[test]
 fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
     let of_seeds_apart = Test::Ratio { of: "fct.all.dctcp".into(), over: None, paper: 0.025, within: 0.1 };
     let of_like_seeds = Test::Ratio {

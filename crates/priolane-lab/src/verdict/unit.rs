@@ -25,7 +25,11 @@ impl Quantity {
     /// What its values are in.
     pub fn unit(self) -> Unit {
         match self {
-            Self::Fct | Self::FctPercentile(_) | Self::DataWait | Self::Ports(Ported::Wait) => Unit::Seconds,
+            Self::Fct
+            | Self::FctAcked
+            | Self::FctPercentile(_)
+            | Self::DataWait
+            | Self::Ports(Ported::Wait) => Unit::Seconds,
             Self::Coflows(of) => match of {
                 OfCoflows::Cct | OfCoflows::P50 | OfCoflows::P95 | OfCoflows::P99 => Unit::Seconds,
                 OfCoflows::Gain | OfCoflows::SpeedUp | OfCoflows::Finished => Unit::One,

@@ -1,4 +1,4 @@
-//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns]`, one flow a row.
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path]`, one flow a row.
 //!
 //! Columns may stand in any order. Times are nanoseconds with up to three decimals, so that picoseconds are
 //! exact; `deadline_ns` is an instant on the same clock as `start_ns`, not a span
@@ -9,6 +9,9 @@
 //! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
 //! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). News takes time, so a delay is
 //! above zero; where the cell is empty, the app's `after_delay` holds.
+//!
+//! `path` is the number, from 0, of the equal-cost path that the flow takes where paths are pinned
+//! ([`priolane_sim::topology::Topology::equal_paths`]); where the cell is empty, it is drawn.
 
 mod after;
 
@@ -24,12 +27,24 @@ use super::{LATEST_START, MAX_FLOWS};
 use crate::source::InputError;
 
 const COLUMNS: Columns = Columns {
-    names: &["start_ns", "src", "dst", "bytes", "class", "deadline_ns", "coflow", "after", "delay_ns"],
+    names: &[
+        "start_ns",
+        "src",
+        "dst",
+        "bytes",
+        "class",
+        "deadline_ns",
+        "coflow",
+        "after",
+        "delay_ns",
+        "path",
+    ],
     required: 4,
 };
 
 const COFLOW: usize = 6;
 const AFTER: usize = 7;
+const PATH: usize = 9;
 
 /// A row of a flow list.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +55,8 @@ pub struct Row {
     pub after: Vec<FlowId>,
     /// How long after the last of them it starts, above zero; `None` where the list does not say.
     pub delay: Option<Span>,
+    /// The number of the equal-cost path that it takes; `None` where the list does not say.
+    pub path: Option<u16>,
 }
 
 /// Reads a flow list row by row, in the order of the file, without holding it.
@@ -127,6 +144,11 @@ impl<R: BufRead> Reader<R> {
     /// Whether the list has the column `after`.
     pub fn has_waits(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
+    }
+
+    /// Whether the list has the column `path`.
+    pub fn has_paths(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(PATH))
     }
 }
 
@@ -227,7 +249,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of `out`.
     pub fn row(&mut self, row: &Row) -> std::io::Result<()> {
-        let Row { flow, after, delay } = row;
+        let Row { flow, after, delay, .. } = row;
         let out = &mut self.out;
         write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
         match flow.size {
@@ -272,7 +294,18 @@ impl<R: BufRead> Cells<'_, R> {
         if after.is_empty() && delay.is_some() {
             return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
         }
-        Ok(Row { flow, after, delay })
+        Ok(Row { flow, after, delay, path: self.path()? })
+    }
+
+    fn path(&self) -> Result<Option<u16>, InputError> {
+        if self.cells[PATH].is_empty() {
+            return Ok(None);
+        }
+        let number = self.whole(PATH)?;
+        let path = u16::try_from(number).map_err(|_| {
+            self.error(PATH, format!("there is no path {number}"), "a number of a path from 0, at most 65535")
+        })?;
+        Ok(Some(path))
     }
 
     fn coflow(&self) -> Result<Option<CoflowId>, InputError> {

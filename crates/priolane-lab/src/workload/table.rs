@@ -11,7 +11,7 @@ use crate::source::InputError;
 pub(crate) const MAX_LINE: usize = 64 * 1024;
 
 /// The most columns a table of ours has.
-const MAX_COLUMNS: usize = 9;
+const MAX_COLUMNS: usize = 10;
 
 /// The lines of a table, one at a time.
 #[derive(Debug)]

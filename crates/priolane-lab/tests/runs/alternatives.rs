@@ -62,6 +62,18 @@ const FAMILIES: &[Case] = &[
         "{ app = 'long_lived', pairs = [1] }",
         "{ name = 'a', app = 'long_lived', pairs = [1], size = 's', start = 1 }",
     ),
+    (
+        "group.a",
+        "{ name = 'a', hosts = '*', to = 'b', app = 'poisson', sizes = 's', class = 2, w = 2, deadline = '1ms' }",
+        "{ app = 'none' }",
+        "{ name = 'a', hosts = '*', app = 'none' }",
+    ),
+    (
+        "group.a",
+        "{ name = 'a', hosts = '*', app = 'none' }",
+        "{ app = 'permutation', size = '1B', to = 'b' }",
+        "{ name = 'a', hosts = '*', app = 'permutation', size = '1B', to = 'b' }",
+    ),
     // Loads: stated, or like another group's.
     (
         "group.a.load",
@@ -286,6 +298,25 @@ const FAMILIES: &[Case] = &[
         "{ queue = 'fifo', ecn = { per = 'port', at = { '1Gbps' = '1pkt' } } }",
         "{ ecn = false }",
         "{ queue = 'fifo', ecn = false }",
+    ),
+    // A queue or a port of its own, in which kinds and buffers are alternatives as at switches.
+    (
+        "scheme.s.nic",
+        "{ queue = 'fifo', limit = '9pkt', ecn = false, per_flow_limit = '2pkt' }",
+        "{ port = { kind = 'fifo', buffer = 'unbounded' } }",
+        "{ per_flow_limit = '2pkt', port = { kind = 'fifo', buffer = 'unbounded' } }",
+    ),
+    (
+        "scheme.s.nic",
+        "{ port = { kind = 'fifo', buffer = 'unbounded' }, map = { class = [0] }, per_flow_limit = '2pkt' }",
+        "{ queue = 'host', limit = '9pkt' }",
+        "{ per_flow_limit = '2pkt', queue = 'host', limit = '9pkt' }",
+    ),
+    (
+        "scheme.s.nic.port",
+        "{ kind = 'strict', queues = 8, buffer = { shared = 1, at = { a = 1 } } }",
+        "{ kind = 'pfabric', buffer = { per_queue = 2 } }",
+        "{ kind = 'pfabric', buffer = { per_queue = 2 } }",
     ),
     // Ports and buffers.
     (

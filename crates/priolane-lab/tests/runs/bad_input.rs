@@ -448,6 +448,21 @@ fn figures_and_claims_name_what_is_there() {
     let none = "bound = { of = \"fct.all.dctcp\", above = 2, below = 1 }";
     expect(&with(&format!("{claim}{none}\n")), 24, "claim[0].bound");
     expect(&with(&format!("{claim}bound = {{ of = \"gain.all.dctcp\" }}\n")), 24, "claim[0].bound");
+    for (numbers, key) in [
+        ("values = [1], within = 0.1", "claim[0].agree.of"),
+        ("of = \"fct.all.dctcp\", within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [], within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [0], within = 0.1", "claim[0].agree.values"),
+        ("of = \"fct.all.dctcp\", values = [1]", "claim[0].agree.within"),
+    ] {
+        expect(&with(&format!("{claim}agree = {{ {numbers} }}\n")), 24, key);
+    }
+    let two_seeds =
+        with(&format!("{claim}agree = {{ of = \"fct.all.dctcp\", values = [1], within = 0.1 }}\n"));
+    let two_seeds = two_seeds.replacen("schemes =", "seeds = 2\nschemes =", 1);
+    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("no number for seed 2"));
+    let seventh = two_seeds.replacen("seeds = 2", "seeds = [1, 7]", 1);
+    assert!(expect(&seventh, 25, "claim[0].agree.values").what.contains("no number for seed 7"));
     let across = |of: &str| {
         with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))
     };

@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 
 use priolane_core::ids::HostId;
+use priolane_core::port::Limit;
 use priolane_core::units::{Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::source::InputError;
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::scenario::{Engine, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::{Drive, run};
 
 /// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
@@ -122,8 +123,95 @@ fn a_transmit_queue_serves_classes_as_the_ports_do() {
     let [a, b, c] = sent("ports", "kind = \"wfq\", queues = 3, weights = [8, 4, 1]");
     let near = |share: f64, part: f64| (share - part / 13.0).abs() < 0.03;
     assert!(near(a, 8.0) && near(b, 4.0) && near(c, 1.0), "{a} {b} {c}");
-    let error = from_one_host("ports", "kind = \"pfabric\"").unwrap_err();
-    assert!(error.key.ends_with("nic.queue") && error.what.contains("pfabric"), "{error}");
+    for (port, what) in [
+        ("kind = \"tokens\"", "tokens"),
+        ("kind = \"trimming\", overflow = \"return\"", "send a header back to"),
+    ] {
+        let error = from_one_host("ports", port).unwrap_err();
+        assert!(error.key.ends_with("nic.queue") && error.what.contains(what), "{error}");
+    }
+}
+
+/// `EXPERIMENT` with three flows out of host 0, and a NIC that the scheme states.
+fn behind(transport: &str, nic: &str) -> Result<Plan, InputError> {
+    let folder = tempfile::tempdir().unwrap();
+    let port = "port = { kind = \"strict\", queues = 3, buffer = { shared = \"240pkt\" } }";
+    let map = if nic.contains("kind = \"fifo\"") { ", map = { class = [0, 0, 0] }" } else { "" };
+    let scheme = format!(
+        "transport = {{ kind = \"{transport}\" }}\n{port}\nhost = {{ kind = \"fifo\" }}\nnic = {{ port = {{ {nic} }}{map} }}\n"
+    );
+    std::fs::write(folder.path().join("own.toml"), scheme).unwrap();
+    let text = EXPERIMENT.replace("src = 1, dst = 3", "src = 0, dst = 1");
+    let text = text.replace("src = 2, dst = 3", "src = 0, dst = 2");
+    plan::from_text("ports.toml", &text, folder.path(), &Options::default())
+}
+
+#[test]
+fn any_kind_of_port_may_stand_at_the_host() {
+    let shared = "buffer = { shared = \"30pkt\" }";
+    for (kind, queues) in [
+        ("kind = \"fifo\"", "Fifo"),
+        ("kind = \"strict\", queues = 3", "Strict"),
+        ("kind = \"wfq\", queues = 3, weights = [4, 2, 1]", "Wfq"),
+        ("kind = \"ranked\"", "Ranked"),
+        ("kind = \"pfabric\"", "PFabric"),
+        ("kind = \"pifo\"", "PushOut"),
+        ("kind = \"aifo\"", "Aifo"),
+        ("kind = \"trimming\", headers = \"30pkt\"", "Trimming"),
+    ] {
+        let plan = behind("newreno", &format!("{kind}, {shared}")).unwrap();
+        let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
+        let Nic::Queue { port, .. } = scenario.nic else { panic!("{kind}") };
+        assert!(format!("{:?}", port.queues).starts_with(queues), "{kind}: {port:?}");
+        assert_eq!(port.buffer.limit, Limit::Packets(30), "{kind}");
+        // Both engines agree; ten packets of three flows at once find room, and the line is kept busy.
+        let outcome = outcome(&scenario);
+        let line = scenario.topology.uplink(HostId(0));
+        let bytes: u64 = outcome.ports.iter().filter(|p| p.link == line).map(|p| p.bytes).sum();
+        assert!(bytes > 1_500_000, "{kind}: {bytes}");
+        // What `check` prints is a scheme file again.
+        let merged = plan.runs[0].merged["scheme"]["own"]["nic"]["port"].clone();
+        assert_eq!(merged["buffer"]["shared"], "30pkt", "{merged}");
+    }
+}
+
+#[test]
+fn what_only_a_switch_has_is_refused_at_the_host() {
+    let shared = "buffer = { shared = \"30pkt\" }";
+    for (nic, key, what) in [
+        ("kind = \"tokens\", buffer = { shared = \"30pkt\" }", "nic.port", "hosts limit tokens"),
+        (
+            "kind = \"trimming\", overflow = \"return\", buffer = { shared = \"8pkt\" }",
+            "nic.port",
+            "nobody to send",
+        ),
+        ("kind = \"fifo\", buffer = { dynamic = \"1MB\", alpha = 1 }", "nic.port", "one port"),
+        ("kind = \"fifo\", buffer = { shared = \"100B\" }", "nic.port.buffer", "cannot hold one packet"),
+        (
+            "kind = \"strict\", queues = 2, buffer = { shared = \"30pkt\" }",
+            "nic.port",
+            "hosts: packets carry 3",
+        ),
+        (
+            "kind = \"fifo\", buffer = { shared = \"30pkt\" }, ecn = { at = { \"1Gbps\" = \"5pkt\" } }",
+            "nic.port.ecn.at",
+            "no threshold",
+        ),
+        ("kind = \"pfabrik\", buffer = { shared = \"30pkt\" }", "nic.port.kind", "pfabrik"),
+        ("kind = \"fifo\"", "nic.port.buffer", "missing"),
+    ] {
+        let error = behind("newreno", nic).unwrap_err();
+        assert!(error.key.ends_with(key) && error.what.contains(what), "{nic}: {error}");
+        assert!(error.line == Some(4), "{nic}: {error}");
+    }
+    let ranks = behind("expresspass", &format!("kind = \"pfabric\", {shared}")).unwrap_err();
+    assert!(!ranks.fix.is_empty(), "{ranks}");
+    let srpt = "transport = { kind = \"newreno\" }\nport = { kind = \"fifo\", buffer = \"unbounded\" }\n\
+                host = { kind = \"srpt\" }\nnic = { port = { kind = \"fifo\", buffer = \"unbounded\" } }\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("own.toml"), srpt).unwrap();
+    let error = plan::from_text("ports.toml", EXPERIMENT, folder.path(), &Options::default()).unwrap_err();
+    assert!(error.what.contains("asks the host's scheduler"), "{error}");
 }
 
 #[test]
@@ -271,4 +359,26 @@ fn lossless_classes_that_cannot_be_are_refused() {
         "cannot hold a class back",
         "strict",
     );
+}
+
+#[test]
+fn a_nic_of_another_kind_takes_the_place_of_the_bases() {
+    let nic = |base: &str, keys: &str| {
+        let text = EXPERIMENT.replace("[\"own.toml\"]", "[\"mine\"]");
+        let text = format!("{text}[scheme.mine]\nbase = \"{base}\"\n{keys}\n");
+        let plan = plan::from_text("ports.toml", &text, std::path::Path::new("."), &Options::default())?;
+        Ok::<_, InputError>(plan.runs[0].merged["scheme"]["mine"]["nic"].clone())
+    };
+    let host = "host = { kind = \"fifo\" }\nport = { ecn = { at = { \"10Gbps\" = \"65pkt\" } } }\n\
+                map = { class = [0, 0, 0] }";
+    let strict = "kind = \"strict\", queues = 3, buffer = { shared = \"60pkt\" }";
+    // `limit` and `ecn` of the base are of the queue that it had.
+    let port = nic("dctcp", &format!("{host}\nnic = {{ port = {{ {strict} }} }}")).unwrap();
+    let port_keys: Vec<&String> = port.as_object().unwrap().keys().collect();
+    assert_eq!(port_keys, ["port"], "{port}");
+    let queue = nic("dctcp", &format!("{host}\nnic = {{ limit = \"70pkt\" }}")).unwrap();
+    assert_eq!((&queue["queue"], &queue["limit"]), (&"fifo".into(), &"70pkt".into()), "{queue}");
+    let both =
+        nic("dctcp", &format!("{host}\nnic = {{ queue = \"fifo\", port = {{ {strict} }} }}")).unwrap_err();
+    assert_eq!(both.key, "scheme.mine.nic.queue", "{both}");
 }

@@ -140,6 +140,30 @@ fn what_does_not_fit_is_refused_in_one_message() {
 }
 
 #[test]
+fn the_rate_at_which_ndp_pulls_is_a_part_of_the_line() {
+    let with = |rate: &str| {
+        let keys = format!("[scheme.ndp]\ntransport = {{ pull_rate = {rate} }}\n");
+        EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, r#"["ndp"]"#) + &keys
+    };
+    let rate = |text: &str| -> Result<(u32, String), InputError> {
+        let plan = plan::from_text("rivals.toml", text, Path::new("."), &Options::default())?;
+        match plan::build(&plan.runs[0])?.scenario.transport {
+            Transport::Ndp(config) => Ok((config.pull_rate_ppm, plan.runs[0].id.clone())),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (ppm, id) = rate(&with("0.99")).unwrap();
+    let (whole, own_id) = rate(&with("1")).unwrap();
+    assert_eq!((ppm, whole), (990_000, 1_000_000));
+    assert_ne!(id, own_id);
+    for bad in ["0", "1.01", "-0.5", "0.0000001", "\"99 %\""] {
+        let error = rate(&with(bad)).unwrap_err();
+        assert_eq!(error.key, "scheme.ndp.transport.pull_rate", "{error}");
+        assert!(error.line.is_some() && !error.fix.is_empty(), "{error}");
+    }
+}
+
+#[test]
 fn ndp_pulls_by_the_classes_of_flows_if_asked_to() {
     let assign = "assign = { kind = \"size\", thresholds = [\"10kB\"] }";
     let ndp = EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, "[\"ndp\"]");

@@ -27,7 +27,7 @@ use super::line::Line;
 use super::machines::Machines;
 use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
-use super::switch::queue_of;
+use super::switch::{Seat, queue_of};
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
 use crate::outcome::{FlowSample, Readings, Received, Tally};
@@ -92,7 +92,9 @@ impl<E: Endpoint> Host<E> {
         let queue = match &scenario.nic {
             Nic::Pull => None,
             Nic::Queue { port, sort_by } => {
-                Some(TransmitQueue::new(port, *sort_by, scenario.topology.host_capacity(host)))
+                let rate = scenario.topology.host_capacity(host);
+                let seat = Seat { spec: port, link: line, rate, frame: &scenario.frame, seed: scenario.seed };
+                Some(TransmitQueue::new(&seat, *sort_by))
             }
         };
         let limited = queue.as_ref().is_some_and(TransmitQueue::is_limited);

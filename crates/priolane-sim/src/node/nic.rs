@@ -4,11 +4,14 @@ use priolane_core::endpoint::SendId;
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
 use priolane_core::port::{
-    Admission, Discipline, Fifo, Pausable, PushOut, Ranked, RealTimeWfq, SortBy, Strict, TokenGroup, Wfq,
+    Admission, Aifo, Cut, Discipline, Fifo, Overflow, PFabric, Pausable, PushOut, Ranked, RateLimited,
+    RealTimeWfq, SortBy, Strict, TokenGroup, Trimming, TrimmingSpec, Wfq,
 };
-use priolane_core::units::{Rate, Time};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::Time;
 
-use crate::scenario::{PortSpec, Queues};
+use super::switch::Seat;
+use crate::scenario::Queues;
 
 /// A packet in a transmit queue, with the name under which the transport wants its transmission time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,26 +42,38 @@ pub(crate) enum TransmitQueue<B: Body> {
     Wfq(Box<Wfq<Outgoing<B>>>),
     RealTimeWfq(Box<RealTimeWfq<Outgoing<B>>>),
     Tokens(Box<TokenGroup<Outgoing<B>>>),
+    /// pFabric's, AIFO's and trimming queues.
+    Other(Box<dyn Discipline<Outgoing<B>>>),
+    /// One that keeps to a rate.
+    Limited(Box<RateLimited<Fifo<Outgoing<B>>>>),
 }
 
 impl<B: Body> TransmitQueue<B> {
-    /// An empty queue in front of a line of `rate`. No port that is rate-limited, trims or refuses by rank is a transmit queue:
-    /// pacing is the transport's, and hosts do not trim. That of pFabric is a ranked one here.
-    pub(crate) fn new(spec: &PortSpec, sort_by: SortBy, rate: Rate) -> Self {
-        match spec.queues {
-            Queues::Fifo | Queues::Limited { .. } | Queues::Trimming { .. } | Queues::Aifo { .. } => {
-                Self::Fifo(Fifo::new(spec.buffer))
-            }
-            Queues::Tokens(tokens) => Self::Tokens(Box::new(TokenGroup::new(&tokens, rate, spec.buffer))),
-            Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, spec.buffer)),
-            Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, spec.buffer)),
-            Queues::Wfq { weights, map } => {
-                Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, spec.buffer)))
-            }
+    /// An empty queue in front of the host's line, which `seat` says. What a trimming queue has no room for as a header
+    /// it drops: nobody is before it to send it back to.
+    pub(crate) fn new(seat: &Seat, sort_by: SortBy) -> Self {
+        let buffer = seat.spec.buffer;
+        match seat.spec.queues {
+            Queues::Fifo => Self::Fifo(Fifo::new(buffer)),
+            Queues::Tokens(tokens) => Self::Tokens(Box::new(TokenGroup::new(&tokens, seat.rate, buffer))),
+            Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, sort_by, buffer)),
+            Queues::PushOut { queues, map } => Self::PushOut(PushOut::new(queues, map, sort_by, buffer)),
+            Queues::Wfq { weights, map } => Self::Wfq(Box::new(Wfq::new(&weights, map, sort_by, buffer))),
             Queues::RealTimeWfq { weights, map } => {
-                Self::RealTimeWfq(Box::new(RealTimeWfq::new(&weights, map, (sort_by, rate), spec.buffer)))
+                Self::RealTimeWfq(Box::new(RealTimeWfq::new(&weights, map, (sort_by, seat.rate), buffer)))
             }
-            Queues::Ranked | Queues::PFabric => Self::Ranked(Ranked::new(spec.buffer)),
+            Queues::Ranked => Self::Ranked(Ranked::new(buffer)),
+            Queues::PFabric => Self::Other(Box::new(PFabric::new(buffer))),
+            Queues::Aifo { spec, map } => Self::Other(Box::new(Aifo::new(spec, map, buffer))),
+            Queues::Trimming { headers, .. } => {
+                let trimmed_wire = seat.frame.trimmed_wire();
+                let spec = TrimmingSpec { headers, trimmed_wire, overflow: Overflow::Drop };
+                let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
+                Self::Other(Box::new(Trimming::new(spec, buffer, coin)))
+            }
+            Queues::Limited { rate, burst } => {
+                Self::Limited(Box::new(RateLimited::new(Fifo::new(buffer), rate, burst)))
+            }
         }
     }
 
@@ -72,6 +87,8 @@ impl<B: Body> TransmitQueue<B> {
             Self::Wfq(q) => q.enqueue(now, outgoing),
             Self::RealTimeWfq(q) => q.enqueue(now, outgoing),
             Self::Tokens(q) => q.enqueue(now, outgoing),
+            Self::Other(q) => q.enqueue(now, outgoing),
+            Self::Limited(q) => q.enqueue(now, outgoing),
         }
     }
 
@@ -86,6 +103,8 @@ impl<B: Body> TransmitQueue<B> {
             Self::Wfq(q) => q.pass(now, header),
             Self::RealTimeWfq(q) => q.pass(now, header),
             Self::Tokens(q) => q.pass(now, header),
+            Self::Other(q) => q.pass(now, header),
+            Self::Limited(q) => q.pass(now, header),
         }
     }
 
@@ -94,14 +113,25 @@ impl<B: Body> TransmitQueue<B> {
     pub(crate) fn pop_evicted(&mut self) -> Option<Outgoing<B>> {
         match self {
             Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) | Self::RealTimeWfq(_) => None,
+            Self::Limited(_) => None,
             Self::PushOut(q) => q.pop_evicted(),
             Self::Tokens(q) => q.pop_evicted(),
+            Self::Other(q) => q.pop_evicted(),
+        }
+    }
+
+    /// The next of the packets whose payload the last `enqueue` cut off.
+    #[inline]
+    pub(crate) fn pop_cut(&mut self) -> Option<Cut> {
+        match self {
+            Self::Other(q) => q.pop_cut(),
+            _ => None,
         }
     }
 
     /// Whether the queue may hold a packet back although the line is free.
     pub(crate) fn is_limited(&self) -> bool {
-        matches!(self, Self::Tokens(_))
+        matches!(self, Self::Tokens(_) | Self::Limited(_))
     }
 
     /// The earliest instant at which something may start, if the line is free; `Time::ZERO` unless it is limited.
@@ -109,6 +139,7 @@ impl<B: Body> TransmitQueue<B> {
     pub(crate) fn next_start(&self) -> Time {
         match self {
             Self::Tokens(q) => q.next_start().unwrap_or(Time::NEVER),
+            Self::Limited(q) => q.next_start().unwrap_or(Time::NEVER),
             _ => Time::ZERO,
         }
     }
@@ -135,7 +166,15 @@ impl<B: Body> TransmitQueue<B> {
             Self::Ranked(q) => q.start(t),
             Self::Wfq(q) => q.start(t),
             Self::RealTimeWfq(q) => q.start(t),
+            Self::Other(q) => q.start(t),
             Self::Tokens(q) => {
+                if q.next_start()? <= t {
+                    q.start(t)
+                } else {
+                    None
+                }
+            }
+            Self::Limited(q) => {
                 if q.next_start()? <= t {
                     q.start(t)
                 } else {
@@ -152,7 +191,7 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => q.start_unpaused(t, paused),
             Self::Wfq(q) => q.start_unpaused(t, paused),
             Self::RealTimeWfq(q) => q.start_unpaused(t, paused),
-            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => None,
+            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) | Self::Other(_) | Self::Limited(_) => None,
         }
     }
 
@@ -163,7 +202,9 @@ impl<B: Body> TransmitQueue<B> {
             Self::Strict(q) => q.is_ready(paused),
             Self::Wfq(q) => q.is_ready(paused),
             Self::RealTimeWfq(q) => q.is_ready(paused),
-            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) => paused == ClassSet::NONE,
+            Self::PushOut(_) | Self::Ranked(_) | Self::Tokens(_) | Self::Other(_) | Self::Limited(_) => {
+                paused == ClassSet::NONE
+            }
         }
     }
 
@@ -178,6 +219,8 @@ impl<B: Body> TransmitQueue<B> {
             Self::Wfq(q) => (q.packets(), q.bytes()),
             Self::RealTimeWfq(q) => (q.packets(), q.bytes()),
             Self::Tokens(q) => (q.packets(), q.bytes()),
+            Self::Other(q) => (q.packets(), q.bytes()),
+            Self::Limited(q) => (q.packets(), q.bytes()),
         }
     }
 

@@ -10,7 +10,7 @@ use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, TopologyError, quote};
 use super::routes::{Routes, SwitchLinks};
-use super::{Link, PathChoice, Topology};
+use super::{Link, PathChoice, Topology, choices_below};
 
 /// Most hosts of a topology: a packet names a host in 16 bits.
 pub const MAX_HOSTS: u64 = 65_536;
@@ -227,6 +227,8 @@ impl Graph {
         for (node, id) in self.nodes.into_iter().zip(&order.id) {
             names[id.index()] = node.name;
         }
+        let tier = graph.tiers(order.racks);
+        let choices_below = choices_below(&tier, &routes.next_hops, order.racks);
         Ok(Topology {
             hosts,
             switches,
@@ -237,7 +239,8 @@ impl Graph {
             choices: routes.choices,
             path_choice: PathChoice::default(),
             rack,
-            tier: graph.tiers(order.racks),
+            choices_below,
+            tier,
         })
     }
 

@@ -57,7 +57,8 @@ pub enum PathChoice {
     /// By a hash of the packet's entropy, mixed anew at every switch, so that tiers do not polarise.
     #[default]
     Hashed,
-    /// Entropy itself names the choice: `entropy mod choices` at every switch with a choice.
+    /// Entropy is the number of a path: `entropy mod choices` at switches with hosts, and what is left of it after a
+    /// division by those choices, `mod choices`, at the tier above, and so on ([`Topology::equal_paths`]).
     Pinned,
     /// By a hash of the packet's entropy and the switch's tier, so that in a leaf-spine, a fat-tree or a three-tier network
     /// packets of one entropy take the same links in both directions (docs/assumptions.md#symmetric-routes).
@@ -120,6 +121,8 @@ pub struct Topology {
     pub rack: Vec<u32>,
     /// The tier of each switch (from 0): links to the nearest switch with hosts.
     pub tier: Vec<u8>,
+    /// By tier: how many combinations of choices the tiers below have at most, 65,536 standing for more.
+    pub choices_below: Vec<u32>,
 }
 
 impl Topology {
@@ -173,12 +176,29 @@ impl Topology {
     /// How `switch` (a node at or above `hosts`) picks one of equal choices by entropy.
     pub(crate) fn pick(&self, switch: NodeId) -> Pick {
         match self.path_choice {
-            PathChoice::Pinned => Pick::Named,
+            PathChoice::Pinned => {
+                let tier = usize::from(self.tier[(switch.0 - self.hosts) as usize]);
+                Pick::named(self.choices_below.get(tier).copied().unwrap_or(1))
+            }
             PathChoice::Hashed | PathChoice::Sprayed(_) => Pick::Hashed { salt: switch.0 },
             PathChoice::Symmetric => {
                 Pick::Hashed { salt: u32::from(self.tier[(switch.0 - self.hosts) as usize]) }
             }
         }
+    }
+
+    /// How many paths from `src` to `dst` a pinned flow chooses from, numbered from 0: the product of the choices at the
+    /// switches of path 0. In a leaf-spine path `p` goes by spine `p`; in a fat-tree by aggregation switch `p mod k/2`
+    /// of each pod and that switch's core link `p / (k/2)`.
+    pub fn equal_paths(&self, src: HostId, dst: HostId) -> u32 {
+        let racks = self.racks as usize;
+        let choices = |link: &LinkId| {
+            let here = (self.links[link.index()].from.0.checked_sub(self.hosts)?) as usize;
+            let rack = self.rack[dst.index()] as usize;
+            (rack != here).then(|| self.next_hops[here * racks + rack].count)
+        };
+        let path = self.path(src, dst, 0);
+        path.iter().filter_map(choices).fold(1u32, u32::saturating_mul).min(MOST_PATHS)
     }
 
     /// The equal-cost links from `switch` (a node at or above `hosts`) towards `dst`, in order of link ids.
@@ -241,22 +261,50 @@ impl Topology {
     }
 }
 
+/// The most paths that entropy can number.
+const MOST_PATHS: u32 = 1 << 16;
+
+/// By tier: the product of the most choices that switches of each lower tier have.
+pub(crate) fn choices_below(tier: &[u8], next_hops: &[NextHops], racks: u32) -> Vec<u32> {
+    let tiers = tier.iter().max().map_or(0, |&highest| usize::from(highest) + 1);
+    let mut most = vec![1u32; tiers];
+    for (hops, &tier) in next_hops.chunks(racks.max(1) as usize).zip(tier) {
+        let here = &mut most[usize::from(tier)];
+        *here = hops.iter().map(|hops| hops.count).fold(*here, u32::max);
+    }
+    let below = |done: &mut u32, &most: &u32| {
+        let below = *done;
+        *done = done.saturating_mul(most).min(MOST_PATHS);
+        Some(below)
+    };
+    most.iter().scan(1, below).collect()
+}
+
 /// How a switch picks one of equal choices by a packet's entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
-    /// The entropy names it.
-    Named,
+    /// The entropy, divided by a number, names it; `reciprocal` is 2^32 over that number, rounded up.
+    Named { reciprocal: u64 },
     /// By a hash of entropy and `salt`.
     Hashed { salt: u32 },
 }
 
 impl Pick {
+    /// Entropy over `below`, from 1 to 65,536, names it.
+    fn named(below: u32) -> Self {
+        Self::Named { reciprocal: (1u64 << 32).div_ceil(u64::from(below)) }
+    }
+
     /// Which of `n` choices a packet with `entropy` takes.
     #[inline(always)]
     pub(crate) fn of(self, entropy: u16, n: u32) -> u32 {
         match self {
-            Self::Named if n.is_power_of_two() => u32::from(entropy) & (n - 1),
-            Self::Named => u32::from(entropy) % n,
+            Self::Named { reciprocal } => {
+                // Exact for 16 bits over at most 2^16: the reciprocal is less than 1 too large, so that the product is too
+                // large by less than 2^16 in 2^32.
+                let own = ((u64::from(entropy) * reciprocal) >> 32) as u32;
+                if n.is_power_of_two() { own & (n - 1) } else { own % n }
+            }
             Self::Hashed { salt } => spread(entropy, salt, n),
         }
     }

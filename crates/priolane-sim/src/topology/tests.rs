@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
 
@@ -213,6 +215,45 @@ fn a_pinned_path_takes_entropy_mod_choices() {
     for entropy in 0..100 {
         let up = topology.path(HostId(0), HostId(19), entropy)[1];
         assert_eq!(Some(up), topology.link_between("leaf0", &format!("spine{}", entropy % 3)));
+    }
+}
+
+/// The links of each equal path, by its number.
+fn numbered(topology: &mut Topology, (src, dst): (u16, u16)) -> Vec<Vec<LinkId>> {
+    topology.path_choice = PathChoice::Pinned;
+    let paths = topology.equal_paths(HostId(src), HostId(dst));
+    (0..paths).map(|path| topology.path(HostId(src), HostId(dst), path as u16)).collect()
+}
+
+#[test]
+fn numbers_of_paths_name_each_equal_path_once() {
+    let distinct = |paths: &[Vec<LinkId>]| paths.iter().collect::<BTreeSet<_>>().len();
+    // k = 8: 4 aggregation switches and 4 core links of each between pods, 4 aggregation switches within.
+    let mut tree = fat_tree(8).build().unwrap();
+    for (pair, count) in [((0, 127), 16), ((0, 5), 4), ((0, 1), 1)] {
+        let paths = numbered(&mut tree, pair);
+        assert_eq!((paths.len(), distinct(&paths)), (count, count), "{pair:?}");
+    }
+    let across = numbered(&mut tree, (0, 127));
+    // By aggregation switch p mod 4, and that switch's core link p / 4.
+    let via = |path: usize, hop: usize| &*tree.names[tree.links[across[path][hop].index()].to.index()];
+    assert_eq!([0, 3, 4, 7].map(|path| via(path, 1)), ["agg0", "agg3", "agg0", "agg3"]);
+    assert_eq!([0, 3, 4, 7].map(|path| via(path, 2)), ["core0", "core12", "core1", "core13"]);
+    let mut spines = LeafSpine { links_per_pair: 2, ..leaf_spine() }.build().unwrap();
+    let paths = numbered(&mut spines, (0, 19));
+    // Three spines by two links up, and two links down.
+    assert_eq!((paths.len(), distinct(&paths)), (12, 12));
+    // What comes back with the same number takes the same switches in a fat-tree.
+    assert!((0..16).all(|path| tree.is_symmetric((HostId(0), HostId(127)), path)));
+}
+
+#[test]
+fn a_number_beyond_the_last_path_begins_again() {
+    let mut tree = fat_tree(6).build().unwrap();
+    let paths = numbered(&mut tree, (0, 53));
+    assert_eq!(paths.len(), 9);
+    for number in (0..=u16::MAX).step_by(7) {
+        assert_eq!(tree.path(HostId(0), HostId(53), number), paths[usize::from(number % 9)], "{number}");
     }
 }
 

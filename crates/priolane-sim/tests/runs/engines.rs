@@ -107,10 +107,18 @@ pub(crate) fn random(seed: u64) -> Scenario {
         // Draws of its own: what was drawn so far stays as it was.
         crate::support::admission::admit(&mut scenario, &mut Draw::new(seed + 1_000_000));
     }
-    if matches!(seed % 20, 8 | 16) && scenario.switch.lossless.is_none() {
-        token_transport(&mut scenario, &mut Draw::new(seed + 2_000_000));
-    }
+    unusual_hosts(&mut scenario, seed);
     scenario
+}
+
+/// Tokens, or a transmit queue of any kind of port, in some of the runs; with draws of their own.
+fn unusual_hosts(scenario: &mut Scenario, seed: u64) {
+    if matches!(seed % 20, 8 | 16) && scenario.switch.lossless.is_none() {
+        token_transport(scenario, &mut Draw::new(seed + 2_000_000));
+    }
+    if matches!(seed % 10, 3 | 9) && !matches!(scenario.transport, Transport::Tokens(_)) {
+        scenario.nic = Draw::new(seed + 3_000_000).any_port_as_nic();
+    }
 }
 
 /// A transport on the window machine.

@@ -13,6 +13,7 @@ mod homa;
 mod hpcc;
 mod lossless;
 mod ndp;
+mod nic_ports;
 mod notices;
 mod ns3_unit;
 mod paccp;

@@ -112,6 +112,26 @@ fn pulls_are_one_per_packet_time_and_no_more_than_are_used() {
 }
 
 #[test]
+fn a_receiver_pulls_at_the_stated_part_of_its_line() {
+    // Ten flows of 50 packets, first windows of 6: 440 packets are pulled beside those that were trimmed, one an interval.
+    let run = |pull_rate_ppm| {
+        let flows = (0..10).map(|i| flow(i, (i as u16, 10), 50 * MSS, Time::ZERO)).collect();
+        let outcome = agreed(&ndp(star(11, 0.0), flows, ndp::Config { pull_rate_ppm, ..plain() }));
+        (last(&outcome), outcome.ports.iter().map(|p| p.trimmed).sum::<u64>())
+    };
+    let (whole, _) = run(1_000_000);
+    for (ppm, interval) in [(500_000, 2 * SLOT), (100_000, 10 * SLOT)] {
+        let (last, trimmed) = run(ppm);
+        let pulls = 440 + trimmed;
+        // The last pull goes `pulls - 1` intervals after the first, which goes with the answer to the first packet; its
+        // packet takes a round trip to arrive. Before the first: a packet over two links.
+        let least = (pulls - 1) * interval;
+        assert!((least..least + 12_000_000).contains(&last), "{ppm}: {last} of {least}");
+        assert!(last > whole, "{ppm}: {last} and {whole}");
+    }
+}
+
+#[test]
 fn every_flow_ends_where_one_packet_in_a_hundred_is_lost() {
     let flows = (0..60).map(|i| {
         let (src, dst) = ((i % 6) as u16, ((i + 1 + i / 6 % 5) % 6) as u16);

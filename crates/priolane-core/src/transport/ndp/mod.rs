@@ -38,9 +38,15 @@ pub struct Config {
     pub init_window: Option<u16>,
     /// Whom a receiver pulls first. Default `Fair`.
     pub pull: PullOrder,
+    /// The part of its line's rate at which a receiver pulls, in millionths: 1 to 1,000,000. Default 1,000,000 (§3.2);
+    /// csg-htsim pulls at 990,000.
+    pub pull_rate_ppm: u32,
     /// Time after which a packet of which nothing is heard goes again, above zero. Default 1 ms (§3.2).
     pub rto: Span,
 }
+
+/// The whole of a rate, in millionths.
+const PPM: u32 = 1_000_000;
 
 /// Whom a receiver pulls first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,7 +61,15 @@ pub enum PullOrder {
 impl Config {
     /// The defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
-        Self { frame, init_window: None, pull: PullOrder::Fair, rto: Span::from_ms(1) }
+        let (pull, rto) = (PullOrder::Fair, Span::from_ms(1));
+        Self { frame, init_window: None, pull, pull_rate_ppm: PPM, rto }
+    }
+
+    /// The time between two pulls of a receiver whose line has `rate`: that of a full packet at the rate at which it pulls.
+    fn pull_interval(&self, rate: Rate) -> Span {
+        let full = u128::from(rate.serialize(u64::from(self.frame.max_wire())).0);
+        let interval = full * u128::from(PPM) / u128::from(self.pull_rate_ppm.clamp(1, PPM));
+        u64::try_from(interval).map_or(Span::LONGEST, Span).min(Span::LONGEST)
     }
 }
 
@@ -76,7 +90,7 @@ pub struct Ndp {
 impl Ndp {
     /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
     pub fn new(host: HostId, config: Arc<Config>) -> Self {
-        let slot = Path::NOMINAL.rate.serialize(u64::from(config.frame.max_wire()));
+        let slot = config.pull_interval(Path::NOMINAL.rate);
         Self {
             ends: Ends::new(host, config.frame, 0),
             config,
@@ -240,7 +254,7 @@ impl Endpoint for Ndp {
     type Body = Note;
 
     fn attach(&mut self, rate: Rate) {
-        self.pacer = Pacer::new(rate.serialize(u64::from(self.config.frame.max_wire())));
+        self.pacer = Pacer::new(self.config.pull_interval(rate));
     }
 
     fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {

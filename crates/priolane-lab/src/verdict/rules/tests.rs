@@ -44,6 +44,7 @@ fn one_seed_decides_nothing() {
     for decision in [
         ordered(contrast(&a, &b)),
         equal(contrast(&a, &a), 0.1),
+        agrees(contrast(&a, &a), 0.1),
         bounded(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
         trend(&along, Way::Up).1,
@@ -73,6 +74,7 @@ fn zero_values_are_compared_by_difference() {
     assert!(matches!(contrast, Contrast::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
     assert_eq!(told(ordered(contrast)), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(equal(contrast, 0.1).verdict, Verdict::Contradicted);
+    assert_eq!(agrees(contrast, 0.1), Decision::undecided(Undecided::NoRatio));
     let published = Published { value: 2.0, within: 0.1, scale: Scale::Relative };
     assert_eq!(published.judge_ratio(contrast), Decision::undecided(Undecided::NoRatio));
     assert_eq!(bounded_ratio(contrast, OpenRange::above(1.0)), Decision::undecided(Undecided::NoRatio));

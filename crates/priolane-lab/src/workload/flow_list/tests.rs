@@ -46,7 +46,7 @@ fn each_defect_has_one_message_with_its_line() {
         ("", "f.csv: the table is empty; begin with the header start_ns,src,dst,bytes"),
         (
             "0,0,1,5\n",
-            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns",
+            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns, path",
         ),
         (
             "src,dst,bytes\n",
@@ -165,4 +165,15 @@ fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
     assert!(rows("0,0,1,5,,3\n").contains("the flow waits for none"));
     assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: key `delay_ns`: news of a flow takes time"));
     assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 waits for row 0, which has no end"));
+}
+
+#[test]
+fn a_row_may_state_the_number_of_its_path() {
+    let text = "start_ns,src,dst,bytes,path\n0,0,1,5,65535\n0,1,2,5,\n";
+    let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!([rows[0].path, rows[1].path], [Some(65_535), None]);
+    assert!(Reader::new(text.as_bytes(), "f.csv", 4).unwrap().has_paths());
+    assert!(!Reader::new(&b"start_ns,src,dst,bytes\n"[..], "f.csv", 4).unwrap().has_paths());
+    let error = read_rows(text.replace("65535", "65536").as_bytes(), "f.csv", 4).unwrap_err().to_string();
+    assert!(error.starts_with("f.csv:2: key `path`: there is no path 65536"), "{error}");
 }

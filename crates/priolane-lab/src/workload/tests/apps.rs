@@ -148,14 +148,11 @@ fn listed_flows_keep_what_is_theirs() {
     (second.class, second.deadline) = (3, Some(Time(9)));
     let list = vec![flow(8, 1, 3, None), second];
     let site = Site { group: 2, ..network.site() };
-    let flows =
-        generate(&App::Flows(Flows { list: FlowList::from(list), waits: Vec::new() }), &site).unwrap();
+    let flows = generate(&App::Flows(Flows::plain(FlowList::from(list))), &site).unwrap();
     assert_eq!(flows[0], FlowSpec { group: 2, entropy: flows[0].entropy, ..second });
     assert_eq!((flows[1].start, flows[1].size), (Time(8), None));
     assert_ne!(flows[0].entropy, flows[1].entropy);
-    let error = |list| {
-        generate(&App::Flows(Flows { list: FlowList::from(list), waits: Vec::new() }), &site).unwrap_err()
-    };
+    let error = |list| generate(&App::Flows(Flows::plain(FlowList::from(list))), &site).unwrap_err();
     assert_eq!(error(vec![]), AppError::Empty);
     assert_eq!(error(vec![flow(0, 1, 1, None)]), AppError::ToItself(HostId(1)));
     assert_eq!(error(vec![flow(0, 1, 99, None)]), AppError::UnknownHost(HostId(99)));

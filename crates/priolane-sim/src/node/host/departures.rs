@@ -205,6 +205,10 @@ impl<E: Endpoint> Host<E> {
                 }
             }
             wire.observe(|| Seen::Admitted(admission));
+            while let Some(cut) = queue.pop_cut() {
+                wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
+                self.counts.trimmed(cut.before.class, cut.before.wire - cut.after.wire);
+            }
             match admission {
                 Admission::Dropped | Admission::Returned => {
                     self.counts.dropped(class, size);

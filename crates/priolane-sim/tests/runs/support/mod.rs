@@ -12,8 +12,8 @@ use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    Alpha, Buffer, DataRate, GroupOrder, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, Split,
-    TokenGroupSpec,
+    AifoSpec, Alpha, Buffer, DataRate, GroupOrder, Limit, Overflow, QueueWeights, Scope, SharedBuffer,
+    SortBy, Split, TokenGroupSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
@@ -471,6 +471,21 @@ impl Draw {
             _ => strict(8, small),
         };
         Nic::Queue { port, sort_by: SortBy::HostLevel }
+    }
+
+    /// A transmit queue of a kind that [`Self::nic`] never draws, in which packets find no room.
+    pub fn any_port_as_nic(&mut self) -> Nic {
+        let map = std::array::from_fn(|class| class as u8);
+        let queues = match self.0.below(5) {
+            0 => Queues::PFabric,
+            1 => Queues::Aifo { spec: AifoSpec::PAPER, map },
+            2 => Queues::Trimming { headers: Limit::Packets(6), overflow: Overflow::Return },
+            3 => Queues::Limited { rate: Rate::from_gbps(4), burst: 3_000 },
+            _ => Queues::PushOut { queues: 16, map },
+        };
+        let limit = self.pick(&[Limit::Packets(5), Limit::Bytes(20_000), Limit::Packets(60)]);
+        let port = PortSpec { queues, buffer: Buffer { limit, ..Buffer::UNLIMITED } };
+        Nic::Queue { port, sort_by: SortBy::Class }
     }
 
     pub fn window_config(&mut self) -> window::Config {
