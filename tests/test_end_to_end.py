@@ -1,6 +1,7 @@
 """The command line as its users have it: real processes, the compiled module, real runs."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -208,3 +209,16 @@ def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
     assert (found.returncode, found.stderr) == (0, "")
     assert ("digest" in found.stdout) == (closed == 2)
     assert priolane.load(out).missing() == []
+
+
+@pytest.mark.parametrize("name", ["yaps_alone", "htsim_ndp_alone"])
+def test_flows_alone_take_the_times_of_other_simulators(tmp_path: Path, name: str) -> None:
+    experiment = Path(priolane.__file__).parent.parent.parent / "experiments" / "validation" / f"{name}.toml"
+    claims = experiment.read_text(encoding="utf-8").count("[[claim]]")
+    done = call("run", experiment, "-o", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the stated numbers within") == claims
+    report = json.loads((tmp_path / "runs" / "report.json").read_text(encoding="utf-8"))
+    assert [claim["verdict"] for claim in report["claims"]] == ["reproduced"] * claims
+    assert {claim["source"] for claim in report["claims"]} == {"ours"}
+    assert "the stated numbers within" in (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")

@@ -94,7 +94,7 @@ pub struct Workload {
     pub above_10mb: f64,
 }
 
-const APPS: [Named; 10] = [
+const APPS: [Named; 11] = [
     Named {
         name: "poisson",
         summary: "open loop: each host starts flows at random instants to random hosts",
@@ -113,7 +113,8 @@ const APPS: [Named; 10] = [
         summary: "open loop: some hosts send to some others at once; the last flow counts",
     },
     Named { name: "coflow_trace", summary: "the coflows of a trace of the coflow benchmark's form (FB2010)" },
-    Named { name: "flows", summary: "a list: a CSV file, or in the experiment itself" },
+    Named { name: "flows", summary: "a list: a CSV file, one for each seed, or in the experiment itself" },
+    Named { name: "none", summary: "the group only receives" },
 ];
 
 const TOPOLOGIES: [Named; 6] = [
