@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use priolane_lab::RESULTS;
 use priolane_lab::execute::{Settings, execute};
-use priolane_lab::experiment::Seeds;
+use priolane_lab::experiment::{Seeds, Timing};
 use priolane_lab::plan::{self, Options, Plan, Run, Size};
 use sha2::{Digest as _, Sha256};
 
@@ -84,12 +84,15 @@ fn cut(path: &Path) -> Plan {
         ..Options::default()
     };
     let time = |text: &str| plan::plan(path, &set(&[("time", text)]));
-    // Events and controls must lie within the run, and some experiments count flows.
+    let whole = plan::plan(path, &set(&[])).unwrap();
+    if matches!(whole.experiment.time, Timing::Count { .. }) {
+        return time("{ flows = 100, limit = \"4ms\" }").unwrap_or(whole);
+    }
+    // Events and controls must lie within the run.
     ["3ms", "10ms", "40ms", "120ms", "400ms"]
         .into_iter()
         .find_map(|long| time(&format!("{{ warmup = \"0ms\", measure = \"{long}\", drain = false }}")).ok())
-        .or_else(|| time("{ flows = 100, limit = \"4ms\" }").ok())
-        .unwrap_or_else(|| plan::plan(path, &set(&[])).unwrap())
+        .unwrap_or(whole)
 }
 
 /// The runs that are simulated, by their names: in turn one of each experiment, the least important last.
