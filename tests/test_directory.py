@@ -124,3 +124,10 @@ def test_links_in_the_directory_are_not_followed(experiment: Path, tmp_path: Pat
     (out / "figures").symlink_to(elsewhere)
     assert main(["report", str(out)]) == 2
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["run", "x.toml"], ["trace", "x.toml", "--flow", "1"], ["reproduce", "nos2/fig1"]])
+def test_an_empty_path_is_not_the_current_directory(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "-o", ""])
+    assert "the path is empty; write . for the current directory" in capsys.readouterr().err

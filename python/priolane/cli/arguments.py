@@ -17,7 +17,7 @@ _KEY = re.compile(r"[^=\s]+")
 
 def add_grid(command: argparse.ArgumentParser) -> None:
     """The arguments of commands that run a grid."""
-    command.add_argument("-o", "--out", type=Path, metavar="DIR", help="where results go (default: below runs/)")
+    command.add_argument("-o", "--out", type=output, metavar="DIR", help="where results go (default: below runs/)")
     command.add_argument(
         "--jobs",
         type=_count,
@@ -84,6 +84,13 @@ def options(chosen: argparse.Namespace) -> Options:
     """The options that were given."""
     size: Size = chosen.size
     return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, size=size)
+
+
+def output(text: str) -> Path:
+    """Reads the path of an output; an empty one would be the current directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty; write . for the current directory")
+    return Path(text)
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:

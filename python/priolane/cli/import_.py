@@ -18,7 +18,9 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
     command.add_argument("format", nargs="?", metavar="FORMAT", help="auto, or one that --list shows")
     command.add_argument("file", nargs="?", type=Path, metavar="FILE")
     command.add_argument("--list", action="store_true", help="the formats, one line each")
-    command.add_argument("-o", "--out", type=Path, metavar="OUT.csv", help="the flow list; its hosts go beside it")
+    command.add_argument(
+        "-o", "--out", type=arguments.output, metavar="OUT.csv", help="the flow list; its hosts go beside it"
+    )
     command.add_argument("--hosts", type=_count, metavar="N", help="hosts of the network: more are folded onto them")
     command.add_argument("--topology", type=Path, metavar="FILE", help="hpcc: topology.txt, written as one of priolane")
     command.add_argument("--sizes", type=Path, metavar="OUT.csv", help="also write a size table of the flows")

@@ -36,7 +36,9 @@ def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
         metavar="a.b=VALUE",
         help="a swept key and its value, where the sweep has several (repeatable)",
     )
-    command.add_argument("-o", "--out", type=Path, metavar="DIR", help="where files go (default: below runs/)")
+    command.add_argument(
+        "-o", "--out", type=arguments.output, metavar="DIR", help="where files go (default: below runs/)"
+    )
     command.add_argument("--at", metavar="LINK", help="where packets are captured: leaf0->spine1 (default: the sender)")
     command.add_argument("--all", action="store_true", help="the whole timeline, however long")
     command.add_argument("--json", action="store_true", help="everything as JSON")
