@@ -11,9 +11,9 @@ use super::{Table, Value};
 pub struct Merge {
     /// Rules about its own keys.
     pub rules: &'static [Replace],
-    /// Shapes of tables, or of the items of lists, under these keys.
+    /// How tables, or the items of lists, under these keys are merged.
     pub inner: &'static [(&'static str, &'static Merge)],
-    /// The merge of those under any other key.
+    /// How those under any other key are merged.
     pub each: Option<&'static Merge>,
 }
 
@@ -27,7 +27,8 @@ pub enum Replace {
     Kind {
         /// The key of the word.
         tag: &'static str,
-        /// The word that is meant where the base states none.
+        /// The word that is meant where a base that has a `kind` or an `app` states none; a base without is part of a
+        /// table, and its word is not known.
         default: Option<&'static str>,
         /// Which keys are its own.
         own: Own,
@@ -67,7 +68,7 @@ impl Merge {
         Self { rules, inner: &[], each: None }
     }
 
-    /// The merge of the table under `key`.
+    /// How the table under `key` is merged.
     pub fn under(&self, key: &str) -> &'static Self {
         let named = self.inner.iter().find(|(name, _)| *name == key).map(|&(_, merge)| merge);
         named.or(self.each).unwrap_or(&Self::PLAIN)
@@ -143,6 +144,7 @@ fn changed<'t>(
         Some(Value::Text(text)) => Some(text.as_str()),
         _ => None,
     };
-    let pair = (word(base).or(default)?, word(new)?);
+    let whole = ["kind", "app"].iter().any(|key| base.get(key).is_some());
+    let pair = (word(base).or(default.filter(|_| whole))?, word(new)?);
     (pair.0 != pair.1).then_some(pair)
 }

@@ -208,6 +208,13 @@ const FAMILIES: &[Case] = &[
         "{ rtt_bytes = 9 }",
         "{ kind = 'homa', rtt_bytes = 9 }",
     ),
+    // Part of a table does not say what its base's word is.
+    (
+        "scheme.s.transport",
+        "{ thresholds = [1] }",
+        "{ priority = 'attained' }",
+        "{ thresholds = [1], priority = 'attained' }",
+    ),
     // Rules of assignment.
     (
         "scheme.s.assign",
