@@ -62,8 +62,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; bad input gives one line on standard error. SIGTERM is handled as SIGINT is."""
-    with _interruptible():
-        return _main(arguments)
+    try:
+        with _interruptible():
+            return _main(arguments)
+    except (KeyboardInterrupt, Stopped):
+        return _say("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
 
 
 @contextmanager
@@ -73,10 +76,11 @@ def _interruptible() -> Iterator[None]:
     What follows an interrupt takes a few seconds at most. A second signal would only cut it off half-way, and leave
     workers that wait for each other.
     """
-    signals = (signal.SIGINT, signal.SIGTERM)
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # What the parent process ignores, as a shell does for jobs in the background, stays ignored.
+    signals = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
 
     def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
         for each in signals:
@@ -101,8 +105,6 @@ def _main(arguments: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except InputError as error:
         return _say(f"error: {error}", BAD_INPUT)
-    except (KeyboardInterrupt, Stopped):
-        return _say("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
     except BrokenPipeError:
         _give_up_output()
         return FAILED

@@ -66,7 +66,7 @@ struct Demand {
     lasts: Span,
 }
 
-/// Flows that are looked at, at most: of more, every so many.
+/// The most flows that a forecast reads. Of a longer list it reads every k-th.
 const LOOKED_AT: usize = 500_000;
 
 /// What the flows of a scenario want of its network, whatever carries them.

@@ -140,8 +140,12 @@ impl HostSet {
 /// A key that is like another group's: what stood there before goes.
 pub(super) const LIKE: Replace = Replace::Replaces("like");
 
-/// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
-const SENDING: &[&str] = &[
+/// Keys of groups whatever their app, those of all groups first.
+const KEYS: &[&str] = &[
+    "name",
+    "scheme",
+    "tiers",
+    "hosts",
     "to",
     "class",
     "deadline",
@@ -156,27 +160,13 @@ const SENDING: &[&str] = &[
     "resplit",
 ];
 
+/// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
+const SENDING: &[&str] = KEYS.split_at(4).1;
+
 /// What is an alternative of what in a group.
 pub(super) const MERGE: Merge = Merge {
     rules: &[
-        app::app_rule(&[
-            "name",
-            "scheme",
-            "tiers",
-            "hosts",
-            "to",
-            "class",
-            "deadline",
-            "on_downgrade",
-            "active",
-            "mix",
-            "cos",
-            "theta",
-            "w",
-            "plan",
-            "split",
-            "resplit",
-        ]),
+        app::app_rule(KEYS),
         Replace::Kind {
             tag: "app",
             default: None,

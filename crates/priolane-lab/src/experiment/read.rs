@@ -1,4 +1,4 @@
-//! Reading an experiment file: every part that can be read is, so that all mistakes are told at once.
+//! Reading an experiment file: it reads every part that it can, and reports all mistakes at once.
 
 use std::collections::HashSet;
 

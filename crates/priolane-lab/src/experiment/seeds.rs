@@ -86,7 +86,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Seeds, InputError> {
     Ok(Seeds::Listed(seeds))
 }
 
-/// A number of seeds. One that is too large is told from a seed that was meant.
+/// A number of seeds. The message for one that is too large names the list of seeds.
 fn count(field: &Field<'_>) -> Result<u32, InputError> {
     let number = field.integer(1, i64::MAX as u64)?;
     if number > MAX_SEEDS {

@@ -118,11 +118,11 @@ impl Service {
 pub(super) const ONE_PAIR_OR_MIX: Replace =
     Replace::OneOf(&[Form { by: &["mix"], with: &[] }, Form { by: &["cos", "theta", "w"], with: &[] }]);
 
-/// A split is stated, or made anew.
+/// `split` and `resplit` are alternatives.
 pub(super) const SPLIT: Replace =
     Replace::OneOf(&[Form { by: &["split"], with: &[] }, Form { by: &["resplit"], with: &[] }]);
 
-/// What goes with who pays.
+/// Which payment keys are alternatives.
 pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),

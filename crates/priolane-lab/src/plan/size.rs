@@ -62,7 +62,7 @@ pub(super) fn check(experiment: &Experiment, by_group: &[f64]) -> Result<u64, In
         most.map_or(String::new(), |(flows, group)| format!(", {flows:.1e} of them of {:?}", group.name));
     let what = format!("about {all:.1e} flows would be made{of}: at most {MAX_FLOWS}");
     let (key, fix) = match experiment.time {
-        Timing::Count { .. } => ("time.flows", "fewer flows; each group makes so many".to_owned()),
+        Timing::Count { .. } => ("time.flows", "fewer flows; each group makes this many".to_owned()),
         Timing::Window { .. } => {
             let name = most.map_or("NAME", |(_, group)| group.name.as_str());
             ("time.measure", format!("a shorter time, or a lower group.{name}.load.value"))

@@ -2,7 +2,7 @@
 //!
 //! The last member of the object is `"file_sha256"`: the SHA-256 of the whole file, as 64 lower-case hexadecimal
 //! digits, computed with these 64 digits replaced by zeros. A change of any byte is therefore noticed. The checksum
-//! protects against damage and careless edits, not against somebody who computes it anew.
+//! protects against damage and careless edits, not against somebody who recomputes it.
 
 use sha2::{Digest as _, Sha256};
 

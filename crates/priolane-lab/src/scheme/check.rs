@@ -49,7 +49,7 @@ pub enum Routing {
     PerFlow,
     /// The experiment, for flows that state a path.
     Stated,
-    /// The network, for each packet anew.
+    /// The network chooses a path for each packet.
     PerPacket,
 }
 

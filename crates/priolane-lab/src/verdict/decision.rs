@@ -61,7 +61,7 @@ impl Direction {
     }
 }
 
-/// Why a verdict is `undecided`. Of several reasons the last in this order is told.
+/// Why a verdict is `undecided`. Of several reasons, the last in this order is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Undecided {
     /// The interval reaches across an end of the band; about so many seeds would decide, or more than [`MAX_SEEDS`].
