@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import queue
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from priolane._core import InputError
 from priolane.directory import filling, write_note
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.results import Results, load
+from priolane.signals import deferred, ignored
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
 _POLL_S = 0.1
@@ -185,11 +185,11 @@ def _in_processes(todo: list[worker.Job], jobs: int, watch: Watcher) -> Iterator
     )
     try:
         # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
-        with _blocked(signal.SIGINT, signal.SIGTERM):
+        with deferred(signal.SIGINT, signal.SIGTERM):
             waiting = {pool.submit(worker.carry_out, job) for job in todo}
         yield from _completed(waiting, drain)
     finally:
-        with _ignored(signal.SIGINT):
+        with ignored(signal.SIGINT):
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             _end(set(multiprocessing.active_children()) - others)
@@ -206,29 +206,6 @@ def _end(workers: Iterable[BaseProcess]) -> None:
     for each in workers:
         if each.is_alive():
             each.kill()
-
-
-@contextlib.contextmanager
-def _blocked(*signals: signal.Signals) -> Iterator[None]:
-    """Delivers `signals` to this thread only after the context."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _ignored(each: signal.Signals) -> Iterator[None]:
-    """Ignores a signal within the context, where this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(each, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(each, before)
 
 
 def _through(

@@ -1,0 +1,41 @@
+"""What holds back signals while workers are started."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from priolane.signals import deferred
+
+
+@pytest.fixture
+def receiver() -> Iterator[None]:
+    """A thread that receives signals, as those of progress bars and of libraries do."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    yield
+    done.set()
+    thread.join()
+
+
+@pytest.mark.usefixtures("receiver")
+def test_a_signal_that_another_thread_receives_waits_for_the_end() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the place where it is raised is what is tested
+        with deferred(signal.SIGINT):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            steps.append("started")
+        steps.append("not reached")
+    assert steps == ["started"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_nothing_is_raised_without_a_signal() -> None:
+    with deferred(signal.SIGINT, signal.SIGTERM):
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
