@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::trace::{Fate, Marking, Trace, Turn};
+use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -26,7 +27,6 @@ use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
 use crate::results::rows::{Rows, canonical, port_names};
-use crate::source::InputError;
 
 /// Which flow, of which run, seen from where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]

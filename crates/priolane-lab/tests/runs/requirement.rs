@@ -8,7 +8,7 @@ use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::results::rows::{Cell, Table, View};
 use priolane_lab::results::tables;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Required"
 schemes = ["firapam"]
