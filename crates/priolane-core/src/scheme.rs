@@ -10,9 +10,13 @@ mod parts;
 mod policies;
 mod switch_side;
 mod tokens;
-mod window;
 
-pub use list::ENTRIES;
+use std::sync::LazyLock;
+
+pub use priolane_derive::Part;
+
+use crate::keys::{KeyInfo, Keys};
+use crate::transport::Spec;
 
 /// A question that a scheme answers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -93,21 +97,6 @@ impl Capability {
     }
 }
 
-/// One parameter of an entry.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Parameter {
-    /// Its key in a scheme file.
-    pub name: &'static str,
-    /// What it means, with its range.
-    pub meaning: &'static str,
-    /// Its unit; empty for a plain number or word.
-    pub unit: &'static str,
-    /// What holds if it is left out; empty if it must be stated.
-    pub default: &'static str,
-    /// Where meaning and default come from.
-    pub source: &'static str,
-}
-
 /// A capability that an entry gives, perhaps only if one of its parameters is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Provision {
@@ -117,8 +106,22 @@ pub struct Provision {
     pub if_set: Option<&'static str>,
 }
 
+/// What the file of an algorithm declares of it as a part of a scheme; `#[derive(Part)]` makes it.
+pub trait Part: Keys {
+    /// Its name in a scheme file.
+    const NAME: &'static str;
+    /// What it does, in one line.
+    const SUMMARY: &'static str;
+    /// Paper or standard and section.
+    const SOURCE: &'static str;
+    /// What the other rows must give.
+    const REQUIRES: &'static [Capability] = &[];
+    /// What it gives the other rows.
+    const PROVIDES: &'static [Capability] = &[];
+}
+
 /// One thing a scheme can be made of.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// The row it belongs to.
     pub row: Row,
@@ -129,12 +132,41 @@ pub struct Entry {
     /// Paper or standard and section.
     pub source: &'static str,
     /// Its parameters.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<KeyInfo>,
     /// What the other rows must give.
     pub requires: &'static [Capability],
     /// What it gives the other rows.
-    pub provides: &'static [Provision],
+    pub provides: Vec<Provision>,
 }
+
+impl Entry {
+    /// What the part `P` declares of itself.
+    pub fn of<P: Part>(row: Row) -> Self {
+        let mut parameters = Vec::new();
+        P::describe(&mut parameters);
+        let provides = P::PROVIDES.iter().map(|&capability| Provision { capability, if_set: None }).collect();
+        Self {
+            row,
+            name: P::NAME,
+            summary: P::SUMMARY,
+            source: P::SOURCE,
+            parameters,
+            requires: P::REQUIRES,
+            provides,
+        }
+    }
+
+    /// It with the keys `K` after its own.
+    #[must_use]
+    pub fn followed_by<K: Keys>(mut self) -> Self {
+        K::describe(&mut self.parameters);
+        self
+    }
+}
+
+/// Everything a scheme can be made of, row by row.
+pub static ENTRIES: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| Spec::entries().into_iter().chain(list::STATED.iter().map(list::entry)).collect());
 
 /// The entry of this name in this row.
 pub fn find(row: Row, name: &str) -> Option<&'static Entry> {

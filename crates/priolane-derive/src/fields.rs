@@ -22,6 +22,8 @@ pub(crate) struct Key {
     /// Another form than that of its type.
     pub(crate) form: Option<Path>,
     pub(crate) presence: Presence,
+    /// Of an option: what `None` is written as, and a word that is read for it too.
+    pub(crate) none: Option<(Option<&'static str>, Lit)>,
     /// The default in words, where it depends on other keys.
     pub(crate) shown: Option<LitStr>,
     /// Whether it is left out where it is the default.
@@ -34,8 +36,6 @@ pub(crate) enum Presence {
     Required(LitStr),
     /// This value.
     Default(Expr),
-    /// `None`, which is written as this literal, and may also be written as this word.
-    Word(&'static str, Lit),
     /// `None`, which is not written.
     Optional,
 }
@@ -93,6 +93,7 @@ impl Key {
             range: None,
             form: None,
             presence: Presence::Optional,
+            none: None,
             shown: None,
             skip_default: false,
         };
@@ -109,17 +110,19 @@ impl Key {
                 "skip_default" => key.skip_default = true,
                 "default" => presence = Some(Presence::Default(meta.value()?.parse()?)),
                 "required" => presence = Some(Presence::Required(meta.value()?.parse()?)),
-                "auto" => presence = Some(Presence::Word("auto", meta.value()?.parse()?)),
-                "off" => presence = Some(Presence::Word("off", meta.value()?.parse()?)),
+                "auto" => key.none = Some((Some("auto"), meta.value()?.parse()?)),
+                "off" => key.none = Some((Some("off"), meta.value()?.parse()?)),
+                "none" => key.none = Some((None, meta.value()?.parse()?)),
                 "optional" => presence = Some(Presence::Optional),
                 _ => return Err(meta.error("this is no attribute of a key")),
             }
             Ok(())
         })?;
-        key.presence = presence.ok_or_else(|| {
+        let nothing = key.none.as_ref().map(|_| Presence::Default(syn::parse_quote!(None)));
+        key.presence = presence.or(nothing).ok_or_else(|| {
             Error::new_spanned(
                 attribute,
-                "default = ..., required = \"...\", auto = ..., off = ... or optional",
+                "default = ..., required = \"...\", auto = ..., off = ..., none = ... or optional",
             )
         })?;
         Ok(key)

@@ -22,8 +22,10 @@ struct Whole {
 }
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
-    let Data::Struct(data) = &input.data else {
-        return Err(Error::new_spanned(input, "a struct of keys; for an enum of words derive Words"));
+    let data = match &input.data {
+        Data::Struct(data) => data,
+        Data::Enum(data) => return crate::tagged::expand(input, data),
+        Data::Union(_) => return Err(Error::new_spanned(input, "a struct of keys, or an enum of such")),
     };
     let members = members(&data.fields)?;
     let whole = whole(input)?;
@@ -31,33 +33,24 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let group = whole.group.unwrap_or_else(|| name.to_string());
     let check = whole.check.map(|check| quote!(#check(&mut read)));
     let reads = members.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let defaults = members.iter().map(default).collect::<Result<Vec<_>>>()?;
     let writes = members.iter().map(write).collect::<Result<Vec<_>>>()?;
     let describes = members.iter().map(describe).collect::<Result<Vec<_>>>()?;
     let names: Vec<&Ident> = members.iter().map(|member| &member.name).collect();
     let checked =
         check.as_ref().map(|check| quote!(if let Err(fault) = #check { return Err(table.refuse(fault)); }));
-    let completed = check.as_ref().map(|check| quote!(#check.expect("invariant: defaults fit each other");));
     let binding = if check.is_some() { quote!(let mut read) } else { quote!(let read) };
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
         parameter.bounds.push(syn::parse_quote!(::priolane_core::keys::Keys));
     }
     let (of, arguments, bounded) = generics.split_for_impl();
-    let mut with_default = generics.clone();
-    for parameter in with_default.type_params_mut() {
-        parameter.bounds.push(syn::parse_quote!(Default));
-    }
-    let (of_default, _, _) = with_default.split_for_impl();
     let all_have_defaults = members.iter().all(|member| !is_required(member));
     let default = all_have_defaults.then(|| {
         quote! {
-            impl #of_default Default for #name #arguments {
+            #[automatically_derived]
+            impl #of Default for #name #arguments #bounded {
                 fn default() -> Self {
-                    #(#defaults)*
-                    #binding = Self { #(#names),* };
-                    #completed
-                    read
+                    ::priolane_core::keys::with_defaults(&[])
                 }
             }
         }
@@ -124,10 +117,8 @@ fn is_required(member: &Member) -> bool {
 
 /// The type that a form reads: of an option, what is in it.
 fn value_type<'m>(member: &'m Member, key: &Key) -> &'m Type {
-    match key.presence {
-        Presence::Word(..) | Presence::Optional => inside_option(&member.ty).unwrap_or(&member.ty),
-        Presence::Required(_) | Presence::Default(_) => &member.ty,
-    }
+    let is_option = key.none.is_some() || matches!(key.presence, Presence::Optional);
+    if is_option { inside_option(&member.ty).unwrap_or(&member.ty) } else { &member.ty }
 }
 
 fn form(member: &Member, key: &Key) -> TokenStream {
@@ -141,7 +132,7 @@ fn form(member: &Member, key: &Key) -> TokenStream {
 fn absent(key: &Key) -> TokenStream {
     match &key.presence {
         Presence::Default(value) => quote!(#value),
-        Presence::Word(..) | Presence::Optional => quote!(None),
+        Presence::Optional => quote!(None),
         Presence::Required(_) => quote!(),
     }
 }
@@ -170,12 +161,16 @@ fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
     let (name, ty, text) = (&member.name, &member.ty, &key.name);
     let bounds = bounds(key.range.as_ref())?;
     let form = form(member, key);
-    let read = match &key.presence {
-        Presence::Word(word, literal) => {
-            quote!(::priolane_core::keys::read_word(&value, #word, &#literal.into(), |value| #form::read(value, &#bounds)))
+    let read = match (&key.none, &key.presence) {
+        (Some((word, literal)), _) => {
+            let word = word.unwrap_or_default();
+            let value = value_type(member, key);
+            let of =
+                key.form.as_ref().map_or_else(|| quote!(::priolane_core::keys::Plain), |form| quote!(#form));
+            quote!(::priolane_core::keys::read_option::<#of, #value>(&value, #word, &#literal.into(), &#bounds))
         }
-        Presence::Optional => quote!(#form::read(&value, &#bounds).map(Some)),
-        Presence::Required(_) | Presence::Default(_) => quote!(#form::read(&value, &#bounds)),
+        (None, Presence::Optional) => quote!(#form::read(&value, &#bounds).map(Some)),
+        (None, _) => quote!(#form::read(&value, &#bounds)),
     };
     let absent = match &key.presence {
         Presence::Required(example) => quote!(return Err(table.missing(#text, #example))),
@@ -189,21 +184,6 @@ fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
     })
 }
 
-fn default(member: &Member) -> Result<TokenStream> {
-    let (name, ty) = (&member.name, &member.ty);
-    let value = match &member.role {
-        Role::Skip(Some(value)) => quote!(#value),
-        Role::Skip(None) => quote!(Default::default()),
-        Role::Flatten(defaults) if defaults.is_empty() => quote!(Default::default()),
-        Role::Flatten(defaults) => {
-            let pairs = defaults.iter().map(|(key, value)| quote!((#key, #value)));
-            quote!(::priolane_core::keys::with_defaults(&[#(#pairs),*]))
-        }
-        Role::Key(key) => absent(key),
-    };
-    Ok(quote!(let #name: #ty = #value;))
-}
-
 fn write(member: &Member) -> Result<TokenStream> {
     let name = &member.name;
     Ok(match &member.role {
@@ -211,26 +191,24 @@ fn write(member: &Member) -> Result<TokenStream> {
         Role::Flatten(_) => quote!(::priolane_core::keys::Keys::write(&self.#name, out);),
         Role::Key(key) => {
             let (text, form) = (&key.name, form(member, key));
-            match &key.presence {
-                Presence::Word(_, literal) => quote! {
+            match (&key.none, &key.presence) {
+                (Some((_, literal)), _) => quote! {
                     out.push((#text, match &self.#name {
                         Some(value) => #form::write(value),
                         None => #literal.into(),
                     }));
                 },
-                Presence::Optional => quote! {
+                (None, Presence::Optional) => quote! {
                     if let Some(value) = &self.#name {
                         out.push((#text, #form::write(value)));
                     }
                 },
-                Presence::Default(value) if key.skip_default => quote! {
+                (None, Presence::Default(value)) if key.skip_default => quote! {
                     if self.#name != #value {
                         out.push((#text, #form::write(&self.#name)));
                     }
                 },
-                Presence::Required(_) | Presence::Default(_) => {
-                    quote!(out.push((#text, #form::write(&self.#name)));)
-                }
+                (None, _) => quote!(out.push((#text, #form::write(&self.#name)));),
             }
         }
     })
@@ -252,18 +230,22 @@ fn describe(member: &Member) -> Result<TokenStream> {
     let source = key.source.as_ref().map_or_else(String::new, syn::LitStr::value);
     let unit = key.unit.as_ref().map_or_else(|| quote!(#form::UNIT), |unit| quote!(#unit));
     let local = format_ident!("value");
-    let default = match (&key.shown, &key.presence) {
-        (Some(shown), _) => quote!(#shown.to_owned()),
-        (None, Presence::Default(default)) => {
+    let default = match (&key.shown, &key.none, &key.presence) {
+        (Some(shown), ..) => quote!(#shown.to_owned()),
+        (None, Some((word, literal)), Presence::Default(default)) => {
+            let none = word.map_or_else(|| quote!(#literal.to_string()), |word| quote!(#word.to_owned()));
+            quote!({ let #local: Option<#value> = #default; #local.map_or(#none, |value| #form::write(&value).to_string()) })
+        }
+        (None, None, Presence::Default(default)) => {
             quote!({ let #local: #value = #default; #form::write(&#local).to_string() })
         }
-        (None, Presence::Word(word, _)) => quote!(#word.to_owned()),
-        (None, Presence::Required(_) | Presence::Optional) => quote!(String::new()),
+        (None, ..) => quote!(String::new()),
     };
     let required = matches!(key.presence, Presence::Required(_));
-    let word = match &key.presence {
-        Presence::Word(word, _) => quote!(Some(#word)),
-        _ => quote!(None),
+    let word = match &key.none {
+        Some((Some(word), _)) => quote!(Some(#word)),
+        Some((None, literal)) => quote!(Some(#literal)),
+        None => quote!(None),
     };
     Ok(quote! {
         out.push(::priolane_core::keys::KeyInfo {

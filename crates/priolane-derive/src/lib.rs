@@ -6,13 +6,15 @@ mod fields;
 mod interval;
 mod keys;
 mod part;
+mod tagged;
 mod words;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Implements `Keys` and `serde::Serialize` for a struct whose fields are keys of a file.
-#[proc_macro_derive(Keys, attributes(keys, key))]
+/// Implements `Keys` and `serde::Serialize` for a struct whose fields are keys of a file, or for an enum of such structs
+/// that a word tells apart.
+#[proc_macro_derive(Keys, attributes(keys, key, word))]
 pub fn derive_keys(input: TokenStream) -> TokenStream {
     answer(keys::expand(&parse_macro_input!(input as DeriveInput)))
 }

@@ -72,7 +72,7 @@ fn row(variant: &Variant) -> Result<TokenStream> {
 }
 
 /// The word of a variant: what `#[word("...")]` says, or its name in snake case.
-fn word(variant: &Variant) -> Result<String> {
+pub(crate) fn word(variant: &Variant) -> Result<String> {
     match variant.attrs.iter().find(|attribute| attribute.path().is_ident("word")) {
         Some(attribute) => Ok(attribute.parse_args::<LitStr>()?.value()),
         None => Ok(snake(&variant.ident.to_string())),

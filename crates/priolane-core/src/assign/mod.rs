@@ -10,6 +10,7 @@ mod ladder;
 mod opt;
 mod pias_cost;
 mod pias_published;
+mod sizes_of;
 pub mod two_level_ps;
 
 pub use basin_hopping::basin_hopping;
@@ -19,3 +20,4 @@ pub use ladder::{Count, Ladder};
 pub use opt::opt;
 pub use pias_cost::{PiasForm, pias_cost};
 pub use pias_published::pias_published;
+pub use sizes_of::SizesOf;

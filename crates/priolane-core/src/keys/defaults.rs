@@ -74,7 +74,7 @@ impl Table for Empty {
 /// The keys `K` of a table that states none, with `defaults` in place of their own.
 pub fn with_defaults<K: Keys>(defaults: &[(&'static str, &'static str)]) -> K {
     let read = K::read(&mut WithDefaults::new(&mut Empty, defaults));
-    read.expect("invariant: keys with other defaults have defaults that fit each other")
+    read.expect("invariant: defaults are values of their keys and fit each other")
 }
 
 /// Describes `K` with `defaults` in place of its own.

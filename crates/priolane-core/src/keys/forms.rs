@@ -83,25 +83,79 @@ impl<T: Copy + TryFrom<u64> + Into<u64>> Form<T> for Bytes {
     }
 }
 
+/// Lists of numbers of bytes: `["2kB", "15kB"]`.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteList;
+
+impl Form<Vec<u64>> for ByteList {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<u64>, KeyError> {
+        let Value::List(items) = value else { return Err(value.unfit("a list in brackets")) };
+        let read = |(i, item)| Bytes::read(item, bounds).map_err(|error| KeyError::Item(i, Box::new(error)));
+        items.iter().enumerate().map(read).collect()
+    }
+
+    fn write(value: &Vec<u64>) -> Written {
+        Written::List(value.iter().map(Bytes::write).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::List(Box::new(<Bytes as Form<u64>>::schema()))
+    }
+}
+
+/// Numbers that are kept as whole multiples of one part in `N`: 1.5 is 1,500 thousandths.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<const N: u32>;
+
+/// Numbers that are kept to thousandths.
+pub type Thousandths = Parts<1_000>;
+
+/// Numbers that are kept to millionths.
+pub type Millionths = Parts<1_000_000>;
+
+impl<const N: u32> Form<u32> for Parts<N> {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<u32, KeyError> {
+        let number = f64::read(value, bounds)?;
+        match (number * f64::from(N)).round() {
+            parts if parts > f64::from(u32::MAX) || (parts < 1.0 && number > 0.0) => Err(KeyError::new(
+                format!("{number} is out of range"),
+                format!("at least {}", 1.0 / f64::from(N)),
+            )),
+            parts => Ok(parts as u32),
+        }
+    }
+
+    fn write(value: &u32) -> Written {
+        Written::Float(f64::from(*value) / f64::from(N))
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
 /// Reads an option: `word`, or what `none` is written as, for nothing.
 ///
 /// # Errors
-/// Those of `read`.
-pub fn read_word<T: PartialEq + KeyValue>(
+/// Those of the form.
+pub fn read_option<F: Form<T>, T>(
     value: &Value<'_>,
     word: &str,
     none: &Written,
-    read: impl Fn(&Value<'_>) -> Result<T, KeyError>,
+    bounds: &Bounds,
 ) -> Result<Option<T>, KeyError> {
     if matches!(value, Value::Text(text) if *text == word) || *value == none.as_value() {
         return Ok(None);
     }
     // "0us" is "0ps".
-    let absent = T::read(&none.as_value(), &Bounds::ANY).ok();
-    match T::read(value, &Bounds::ANY) {
-        Ok(found) if absent.as_ref() == Some(&found) => Ok(None),
-        _ => read(value).map(Some),
+    if F::read(value, &Bounds::ANY).is_ok_and(|found| F::write(&found) == *none) {
+        return Ok(None);
     }
+    F::read(value, bounds).map(Some)
 }
 
 impl KeyValue for bool {
@@ -243,3 +297,29 @@ impl<T: KeyValue> KeyValue for Vec<T> {
         Schema::List(Box::new(T::schema()))
     }
 }
+
+/// Makes an enum of two variants a value that files state as false or true.
+macro_rules! truth_value {
+    ($type:ident: $no:ident, $yes:ident) => {
+        impl $crate::keys::KeyValue for $type {
+            const UNIT: &'static str = "";
+
+            fn read(
+                value: &$crate::keys::Value<'_>,
+                bounds: &$crate::keys::Bounds,
+            ) -> Result<Self, $crate::keys::KeyError> {
+                bool::read(value, bounds).map(|truth| if truth { Self::$yes } else { Self::$no })
+            }
+
+            fn write(&self) -> $crate::keys::Written {
+                $crate::keys::Written::Bool(matches!(self, Self::$yes))
+            }
+
+            fn schema() -> $crate::keys::Schema {
+                $crate::keys::Schema::Bool
+            }
+        }
+    };
+}
+
+pub(crate) use truth_value;

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `default = EXPR` | the value where the file states none; may use keys declared above it |
 //! | `required = "g = 0.1"` | the file must state it; an example for the message |
-//! | `auto = LITERAL`, `off = LITERAL` | of an `Option`: `None` is written as the literal, `"auto"` or `"off"` is read too |
+//! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | of an `Option`: `None` is written as the literal; `"auto"` or `"off"` is read for it too; it is the default unless another is stated |
 //! | `optional` | of an `Option`: `None` is not written |
 //! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
 //! | `unit`, `source` | for the documentation |
@@ -25,13 +25,17 @@
 //! `#[keys(flatten)]` marks a struct whose keys stand in the same table, `#[keys(flatten, defaults(stop = "sender"))]` one
 //! of which some defaults are others, and `#[keys(skip)]` a field that is no key: it is set when a run is built.
 //! The doc comment of a field is the meaning of its key.
+//!
+//! `#[derive(Keys)]` of an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag says which
+//! variant it is, whose struct of keys stands in the same table.
 
 mod defaults;
 mod forms;
 mod value;
 
 pub use defaults::{WithDefaults, describe_with, with_defaults};
-pub use forms::{Bytes, Form, KeyValue, Plain, read_word};
+pub(crate) use forms::truth_value;
+pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
 

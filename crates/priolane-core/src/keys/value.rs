@@ -133,6 +133,16 @@ impl Bounds {
     /// Any number.
     pub const ANY: Self = Self { low: Bound::None, high: Bound::None, text: "" };
 
+    /// Whole numbers from `low` to `high`, written as `text`.
+    pub const fn whole(low: u64, high: u64, text: &'static str) -> Self {
+        Self { low: Bound::Included(low as f64), high: Bound::Included(high as f64), text }
+    }
+
+    /// Numbers above `low`, written as `text`.
+    pub const fn above(low: f64, text: &'static str) -> Self {
+        Self { low: Bound::Excluded(low), high: Bound::None, text }
+    }
+
     /// Whether `x` lies within.
     pub fn has(&self, x: f64) -> bool {
         let above = match self.low {

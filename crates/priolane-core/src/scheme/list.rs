@@ -1,8 +1,8 @@
 //! The entries, row by row.
 
-use super::parts::{always, parameter};
-use super::{Capability, Entry, Parameter, Provision, Row};
-use super::{own, policies, switch_side, tokens, window};
+use super::parts::{Parameter, always, parameter};
+use super::{Capability, Entry, Provision, Row};
+use super::{own, policies, switch_side, tokens};
 
 pub(super) const MARKS_IF_ECN: Provision =
     Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
@@ -64,113 +64,33 @@ const NIC_PER_FLOW: Parameter = parameter(
     ["pkt or B", "unbounded", "Linux's TCP small queues"],
 );
 
-/// Everything a scheme can be made of, row by row.
-pub static ENTRIES: &[Entry] = &[
+/// An entry that is stated here, and not beside its algorithm.
+pub(super) struct Stated {
+    pub(super) row: Row,
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) source: &'static str,
+    pub(super) parameters: &'static [Parameter],
+    pub(super) requires: &'static [Capability],
+    pub(super) provides: &'static [Provision],
+}
+
+/// The entry that is stated so.
+pub(super) fn entry(stated: &Stated) -> Entry {
     Entry {
-        row: Row::Transport,
-        name: "newreno",
-        summary: "TCP NewReno: slow start, congestion avoidance, fast retransmit and recovery",
-        source: "RFC 5681, RFC 6582, RFC 6298",
-        parameters: window::NEWRENO,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "dctcp",
-        summary: "Data Center TCP: cuts the window by the fraction of marked bytes",
-        source: "DCTCP (SIGCOMM 2010) §3, RFC 8257",
-        parameters: window::DCTCP,
-        requires: &[Capability::CongestionMarks],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "paccp",
-        summary: "PACCP: NewReno whose window keeps a minimum rate and grows and yields by a weight",
-        source: "PACCP §III, Eqs. 8-14",
-        parameters: window::PACCP,
-        requires: &[],
-        provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "paccp_dctcp",
-        summary: "DCTCP over PACCP: minimum rates and weights, cut by the fraction of marked bytes",
-        source: "PACCP §III, RFC 8257; docs/assumptions.md#paccp-dctcp",
-        parameters: window::PACCP_DCTCP,
-        requires: &[Capability::CongestionMarks],
-        provides: &[always(Capability::Ranks), always(Capability::Weights), always(Capability::MinimumRates)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "d2tcp",
-        summary: "DCTCP that yields by its deadline",
-        source: "D2TCP (SIGCOMM 2012)",
-        parameters: window::D2TCP,
-        requires: &[Capability::CongestionMarks],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "swift",
-        summary: "Swift: delay about a target, windows below a packet paced",
-        source: "Swift (SIGCOMM 2020)",
-        parameters: window::SWIFT,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "ledbat",
-        summary: "LEDBAT: queueing delay about a target, less than best effort",
-        source: "RFC 6817",
-        parameters: window::LEDBAT,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "hpcc",
-        summary: "HPCC: windows from the queues and lines that switches tell of",
-        source: "HPCC (SIGCOMM 2019) §3",
-        parameters: window::HPCC,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "pfabric",
-        summary: "pFabric: line rate, a fixed timeout, and bytes left as the rank that ports drop and serve by",
-        source: "pFabric (SIGCOMM 2013) §4.3",
-        parameters: window::PFABRIC,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    own::PHOST,
-    own::NDP,
-    own::HOMA,
-    Entry {
-        row: Row::Transport,
-        name: "prioplus_swift",
-        summary: "PrioPlus around Swift: strict priorities inside one queue, a channel of delay each",
-        source: "PrioPlus (EuroSys 2025) §4",
-        parameters: window::PRIOPLUS_SWIFT,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    Entry {
-        row: Row::Transport,
-        name: "prioplus_ledbat",
-        summary: "PrioPlus around LEDBAT",
-        source: "PrioPlus (EuroSys 2025) §4",
-        parameters: window::PRIOPLUS_LEDBAT,
-        requires: &[],
-        provides: &[always(Capability::Ranks)],
-    },
-    tokens::EXPRESSPASS,
-    tokens::TOP,
-    Entry {
+        row: stated.row,
+        name: stated.name,
+        summary: stated.summary,
+        source: stated.source,
+        parameters: stated.parameters.iter().map(|parameter| parameter.info()).collect(),
+        requires: stated.requires,
+        provides: stated.provides.to_vec(),
+    }
+}
+
+/// The entries of all rows but transports.
+pub(super) static STATED: &[Stated] = &[
+    Stated {
         row: Row::Assign,
         name: "none",
         summary: "packets keep the class their flow asked for",
@@ -179,7 +99,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Assign,
         name: "bytes_sent",
         summary: "a flow is demoted level by level as it sends: needs no knowledge of sizes",
@@ -201,7 +121,7 @@ pub static ENTRIES: &[Entry] = &[
     policies::AEQUITAS,
     policies::PASE,
     policies::FIRAPAM,
-    Entry {
+    Stated {
         row: Row::Admit,
         name: "none",
         summary: "every flow is admitted at the class it asked for",
@@ -210,7 +130,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Host,
         name: "round_robin",
         summary: "the flows of a host take turns, a packet each (packet-wise processor sharing)",
@@ -219,7 +139,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::PacketPull],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Host,
         name: "mlfq",
         summary: "multi-level feedback queue: strict levels by bytes sent",
@@ -228,7 +148,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::HostOrder],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Host,
         name: "srpt",
         summary: "the flow with the fewest bytes left goes first",
@@ -237,7 +157,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::PacketPull],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Host,
         name: "las",
         summary: "the flow with the fewest bytes sent goes first (least attained service)",
@@ -246,7 +166,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[Capability::PacketPull],
         provides: &[],
     },
-    Entry {
+    Stated {
         row: Row::Host,
         name: "fifo",
         summary: "packets leave in the order in which the transport made them",
@@ -256,7 +176,7 @@ pub static ENTRIES: &[Entry] = &[
         provides: &[],
     },
     own::ORDER,
-    Entry {
+    Stated {
         row: Row::Nic,
         name: "pull",
         summary: "no transmit queue: the free line asks the host's scheduler who is next",
@@ -265,7 +185,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::PacketPull), always(Capability::HostOrder)],
     },
-    Entry {
+    Stated {
         row: Row::Nic,
         name: "fifo",
         summary: "one first-in first-out transmit queue, filled as soon as windows allow",
@@ -274,7 +194,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::TransmitQueue)],
     },
-    Entry {
+    Stated {
         row: Row::Nic,
         name: "host",
         summary: "a transmit queue with a strict queue for each level of the host row",
@@ -283,7 +203,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::TransmitQueue), always(Capability::HostOrder)],
     },
-    Entry {
+    Stated {
         row: Row::Nic,
         name: "ports",
         summary: "a transmit queue of the same kind as the switch ports, with a limit of its own",
@@ -292,7 +212,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[always(Capability::TransmitQueue)],
     },
-    Entry {
+    Stated {
         row: Row::Nic,
         name: "port",
         summary: "a transmit queue that is a port of its own: nic = { port = { kind, buffer, ecn, ... } }",
@@ -315,7 +235,7 @@ pub static ENTRIES: &[Entry] = &[
         provides: &[always(Capability::TransmitQueue)],
     },
     tokens::NIC,
-    Entry {
+    Stated {
         row: Row::Port,
         name: "fifo",
         summary: "one first-in first-out queue for all classes",
@@ -324,7 +244,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },
-    Entry {
+    Stated {
         row: Row::Port,
         name: "strict",
         summary: "strict priority: the first non-empty queue is served, never preempting a packet",
@@ -338,7 +258,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },
-    Entry {
+    Stated {
         row: Row::Port,
         name: "wfq",
         summary: "weighted fair queueing: backlogged queues share the line by weight (self-clocked, in exact integers)",
@@ -362,7 +282,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[MARKS_IF_ECN],
     },
-    Entry {
+    Stated {
         row: Row::Port,
         name: "trimming",
         summary: "payload that finds no room is cut off; headers and control packets go first, 10 to 1",
@@ -384,7 +304,7 @@ pub static ENTRIES: &[Entry] = &[
         requires: &[],
         provides: &[MARKS_IF_ECN, always(Capability::Trimming)],
     },
-    Entry {
+    Stated {
         row: Row::Port,
         name: "tokens",
         summary: "tokens of several classes behind one limiter, that expire; data in a queue of its own; signals first",

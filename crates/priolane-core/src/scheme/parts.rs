@@ -1,6 +1,35 @@
 //! What entries are made of.
 
-use super::{Capability, Parameter, Provision};
+use super::{Capability, Provision};
+use crate::keys::{Bounds, KeyInfo, Schema};
+
+/// One parameter of a stated entry.
+#[derive(Clone, Copy)]
+pub(super) struct Parameter {
+    name: &'static str,
+    meaning: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    source: &'static str,
+}
+
+impl Parameter {
+    /// It as keys are described.
+    pub(super) fn info(&self) -> KeyInfo {
+        KeyInfo {
+            name: self.name,
+            group: "",
+            meaning: self.meaning,
+            unit: self.unit,
+            bounds: Bounds::ANY,
+            default: self.default.to_owned(),
+            source: self.source,
+            required: false,
+            word: None,
+            schema: Schema::Text,
+        }
+    }
+}
 
 /// A parameter; its unit, default and source last.
 pub(super) const fn parameter(
@@ -14,19 +43,4 @@ pub(super) const fn parameter(
 /// What an entry provides however it is set.
 pub(super) const fn always(capability: Capability) -> Provision {
     Provision { capability, if_set: None }
-}
-
-/// Some parameters, then others; `ALL` is how many there are of both.
-pub(super) const fn joined<const A: usize, const B: usize, const ALL: usize>(
-    first: [Parameter; A],
-    second: [Parameter; B],
-) -> [Parameter; ALL] {
-    assert!(ALL == A + B);
-    let mut all = [first[0]; ALL];
-    let mut i = 0;
-    while i < ALL {
-        all[i] = if i < A { first[i] } else { second[i - A] };
-        i += 1;
-    }
-    all
 }

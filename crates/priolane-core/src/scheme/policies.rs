@@ -1,14 +1,15 @@
 //! The entries of policies that see flows, not packets: assignment when a flow starts, and admission.
 
-use super::parts::parameter;
-use super::{Entry, Parameter, Row};
+use super::Row;
+use super::list::Stated;
+use super::parts::{Parameter, parameter};
 
 const fn entry(
     row: Row,
     [name, summary, source]: [&'static str; 3],
     parameters: &'static [Parameter],
-) -> Entry {
-    Entry { row, name, summary, source, parameters, requires: &[], provides: &[] }
+) -> Stated {
+    Stated { row, name, summary, source, parameters, requires: &[], provides: &[] }
 }
 
 const FRACTIONS: Parameter = parameter(
@@ -20,7 +21,7 @@ const FROM: Parameter =
     parameter("from", "whose sizes: global, local or a group", ["", "global", "docs/thresholds.md"]);
 const CLASSES: Parameter = parameter("levels", "number of classes, 2 to 16", ["", "", "Firapam §II-A"]);
 
-pub(super) const FLOW_FRACTION: Entry = entry(
+pub(super) const FLOW_FRACTION: Stated = entry(
     Row::Assign,
     [
         "flow_fraction",
@@ -29,7 +30,7 @@ pub(super) const FLOW_FRACTION: Entry = entry(
     ],
     &[FRACTIONS, FROM],
 );
-pub(super) const EQUAL_BYTES: Entry = entry(
+pub(super) const EQUAL_BYTES: Stated = entry(
     Row::Assign,
     [
         "equal_bytes",
@@ -38,7 +39,7 @@ pub(super) const EQUAL_BYTES: Entry = entry(
     ],
     &[CLASSES, FROM],
 );
-pub(super) const SIZE: Entry = entry(
+pub(super) const SIZE: Stated = entry(
     Row::Assign,
     ["size", "smaller flows first, cut at stated sizes", "Firapam Table I"],
     &[parameter(
@@ -47,7 +48,7 @@ pub(super) const SIZE: Entry = entry(
         ["B", "", "Firapam Table I"],
     )],
 );
-pub(super) const COFLOW_SIZE: Entry = entry(
+pub(super) const COFLOW_SIZE: Stated = entry(
     Row::Assign,
     [
         "coflow_size",
@@ -60,12 +61,12 @@ pub(super) const COFLOW_SIZE: Entry = entry(
         ["B", "", "docs/coflows.md"],
     )],
 );
-pub(super) const RANDOM_FRACTION: Entry = entry(
+pub(super) const RANDOM_FRACTION: Stated = entry(
     Row::Assign,
     ["random_fraction", "each flow's class is drawn", "docs/assumptions.md#firapam-tables"],
     &[FRACTIONS],
 );
-pub(super) const DEADLINES_FIRST: Entry = entry(
+pub(super) const DEADLINES_FIRST: Stated = entry(
     Row::Assign,
     [
         "deadlines_first",
@@ -78,7 +79,7 @@ pub(super) const DEADLINES_FIRST: Entry = entry(
         ["B", "", "docs/assumptions.md#karuna"],
     )],
 );
-pub(super) const DEADLINE: Entry = entry(
+pub(super) const DEADLINE: Stated = entry(
     Row::Assign,
     [
         "deadline",
@@ -91,7 +92,7 @@ pub(super) const DEADLINE: Entry = entry(
         ["time", "", "Firapam Table I"],
     )],
 );
-pub(super) const DEADLINE_RANK: Entry = entry(
+pub(super) const DEADLINE_RANK: Stated = entry(
     Row::Assign,
     [
         "deadline_rank",
@@ -100,7 +101,7 @@ pub(super) const DEADLINE_RANK: Entry = entry(
     ],
     &[FRACTIONS],
 );
-pub(super) const DEMAND_RATE: Entry = entry(
+pub(super) const DEMAND_RATE: Stated = entry(
     Row::Assign,
     ["demand_rate", "larger size over time to the deadline first", "Firapam §III-C, Eq. 15"],
     &[parameter(
@@ -109,7 +110,7 @@ pub(super) const DEMAND_RATE: Entry = entry(
         ["bit/s", "", "Eq. 15"],
     )],
 );
-pub(super) const POWER_LAW: Entry = entry(
+pub(super) const POWER_LAW: Stated = entry(
     Row::Assign,
     [
         "power_law",
@@ -137,7 +138,7 @@ const REMAP: Parameter = parameter(
     ["", "at_issue", "docs/assumptions.md#firapam-remap"],
 );
 
-pub(super) const AEQUITAS: Entry = entry(
+pub(super) const AEQUITAS: Stated = entry(
     Row::Admit,
     [
         "aequitas",
@@ -177,7 +178,7 @@ pub(super) const AEQUITAS: Entry = entry(
         ),
     ],
 );
-pub(super) const PASE: Entry = entry(
+pub(super) const PASE: Stated = entry(
     Row::Admit,
     [
         "pase",
@@ -186,7 +187,7 @@ pub(super) const PASE: Entry = entry(
     ],
     &[CLASSES, MI, REMAP],
 );
-pub(super) const FIRAPAM: Entry = entry(
+pub(super) const FIRAPAM: Stated = entry(
     Row::Admit,
     [
         "firapam",

@@ -1,10 +1,10 @@
 //! Ports with one queue in which packets are told apart by the switch: by their ranks, or by ranks made of classes.
 
-use super::list::{BUFFER, ECN, MARKS_IF_ECN};
+use super::list::{BUFFER, ECN, MARKS_IF_ECN, Stated};
 use super::parts::parameter;
-use super::{Capability, Entry, Row};
+use super::{Capability, Row};
 
-pub(super) const RANKED: Entry = Entry {
+pub(super) const RANKED: Stated = Stated {
     row: Row::Port,
     name: "ranked",
     summary: "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
@@ -14,7 +14,7 @@ pub(super) const RANKED: Entry = Entry {
     provides: &[MARKS_IF_ECN],
 };
 
-pub(super) const PFABRIC: Entry = Entry {
+pub(super) const PFABRIC: Stated = Stated {
     row: Row::Port,
     name: "pfabric",
     summary: "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
@@ -24,7 +24,7 @@ pub(super) const PFABRIC: Entry = Entry {
     provides: &[MARKS_IF_ECN],
 };
 
-pub(super) const PIFO: Entry = Entry {
+pub(super) const PIFO: Stated = Stated {
     row: Row::Port,
     name: "pifo",
     summary: "one queue sorted by what classes map to, 0 first, equals in order of arrival; the worst makes way",
@@ -34,7 +34,7 @@ pub(super) const PIFO: Entry = Entry {
     provides: &[MARKS_IF_ECN],
 };
 
-pub(super) const AIFO: Entry = Entry {
+pub(super) const AIFO: Stated = Stated {
     row: Row::Port,
     name: "aifo",
     summary: "one first-in first-out queue; what a sorted queue would not have kept is refused, by quantiles of recent ranks",

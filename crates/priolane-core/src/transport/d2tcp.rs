@@ -9,18 +9,37 @@
 //! Everything else is DCTCP, which this wraps: flows without deadlines leave its trace. What the implementations disagree
 //! about: docs/assumptions.md#d2tcp-late.
 
+use super::OnWindow;
 use super::dctcp::{self, Dctcp};
 use super::new_reno::NewReno;
 use super::window::{AckSeen, CongestionControl, LossSeen, Opening, Repeat};
+use crate::keys::Keys;
+use crate::scheme::Part;
 use crate::units::Time;
 
 /// Parameters of D2TCP.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "d2tcp")]
+#[part(
+    name = "d2tcp",
+    summary = "DCTCP that yields by its deadline",
+    source = "D2TCP (SIGCOMM 2012)",
+    requires = [CongestionMarks],
+    provides = [Ranks]
+)]
 pub struct Config {
     /// DCTCP's parameters, which D2TCP keeps.
+    #[keys(flatten)]
     pub dctcp: dctcp::Config,
-    /// The urgency of a flow whose deadline has passed, in [0.5, 2].
+    /// The urgency d of a flow whose deadline has passed.
+    #[key(default = 0.5, range = "[0.5, 2]", source = "docs/assumptions.md#d2tcp-late")]
     pub late: f64,
+}
+
+impl OnWindow for Config {
+    fn start_with(&mut self, bytes: u64, mss: u64) {
+        self.dctcp.start_with(bytes, mss);
+    }
 }
 
 /// The bounds of the urgency d.

@@ -26,6 +26,9 @@
 
 use super::new_reno::{self, NewReno};
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::{OnWindow, paccp};
+use crate::keys::{Keys, Words};
+use crate::scheme::{Capability, Part};
 use crate::units::Rate;
 
 /// What DCTCP is laid over: a window that grows by itself and halves, or nearly, for a loss.
@@ -41,23 +44,60 @@ pub trait Base: CongestionControl<Telemetry = ()> {
 }
 
 /// Parameters of DCTCP over a base with parameters `B`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys)]
+#[keys(group = "dctcp")]
 pub struct Config<B = new_reno::Config> {
     /// The base's parameters, which hold where there are no marks.
+    #[keys(flatten)]
     pub reno: B,
-    /// Weight of a new estimate of the marked fraction, in (0, 1]. Default 1/16 (RFC 8257 §4.2).
+    /// Weight of a new estimate of the marked fraction.
+    #[key(default = 1.0 / 16.0, shown = "1/16", range = "(0, 1]", source = "RFC 8257 §4.2")]
     pub g: f64,
-    /// The estimate before the first window, in [0, 1]. RFC 8257 §3.3 starts at 1; paper presets at 0.
+    /// The estimate of the marked fraction before the first window.
+    #[key(default = 1.0, range = "[0, 1]", source = "RFC 8257 §3.3; paper presets state 0")]
     pub alpha_0: f64,
-    /// Floor of the window after a cut, in segments, at least 1. Default 2 as in Linux.
+    /// Floor of the window after a cut.
+    #[key(
+        default = 2,
+        range = "[1, 1000]",
+        unit = "packets",
+        source = "Linux; docs/assumptions.md#dctcp-floor"
+    )]
     pub min_window: u32,
-    /// How a reduction for marks takes effect. Default `AtOnce`.
+    /// How a cut for marks takes effect.
+    #[key(
+        default = Reduction::AtOnce,
+        source = "RFC 8257 §3.3, RFC 6937 §3; docs/assumptions.md#ns3-reduction"
+    )]
     pub reduction: Reduction,
 }
 
+impl Part for Config {
+    const NAME: &'static str = "dctcp";
+    const SUMMARY: &'static str = "Data Center TCP: cuts the window by the fraction of marked bytes";
+    const SOURCE: &'static str = "DCTCP (SIGCOMM 2010) §3, RFC 8257";
+    const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+}
+
+impl Part for Config<paccp::Config> {
+    const NAME: &'static str = "paccp_dctcp";
+    const SUMMARY: &'static str =
+        "DCTCP over PACCP: minimum rates and weights, cut by the fraction of marked bytes";
+    const SOURCE: &'static str = "PACCP §III, RFC 8257; docs/assumptions.md#paccp-dctcp";
+    const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
+    const PROVIDES: &'static [Capability] =
+        &[Capability::Ranks, Capability::Weights, Capability::MinimumRates];
+}
+
+impl<B: OnWindow> OnWindow for Config<B> {
+    fn start_with(&mut self, bytes: u64, mss: u64) {
+        self.reno.start_with(bytes, mss);
+    }
+}
+
 /// How a reduction of the window for marks takes effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Reduction {
     /// The window is the new one at once, and grows from there (RFC 8257 §3.3).
     #[default]

@@ -2,11 +2,11 @@
 
 use super::window::{AckSeen, Gate, ProbeSeen};
 use crate::endpoint::{BaseDelay, Path};
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, Written};
 use crate::units::{Span, Time};
 
 /// Which delay a controller goes by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Signal {
     /// From the transmission of a packet to the processing of its ACK.
     #[default]
@@ -49,6 +49,39 @@ pub enum Size {
     Packets(f64),
     /// So many times what fills the flow's path, its rate times its round-trip time.
     Bdp(f64),
+}
+
+/// `"0.1pkt"`, `"1bdp"`.
+impl KeyValue for Size {
+    const UNIT: &'static str = "pkt or bdp";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        let Value::Text(text) = value else { return Err(value.unfit("a string in quotes")) };
+        let units = [("pkt", Self::Packets as fn(f64) -> Self), ("bdp", Self::Bdp)];
+        let found = units.iter().find_map(|(unit, of)| Some((text.trim().strip_suffix(unit)?.trim(), of)));
+        let number = found.and_then(|(digits, of)| Some((digits.parse::<f64>().ok()?, of)));
+        match number {
+            Some((n, _)) if n == 0.0 && !bounds.has(n) => {
+                Err(KeyError::new("this is zero", "such as \"0.001pkt\""))
+            }
+            Some((n, of)) if n.is_finite() && n >= 0.0 => Ok(of(n)),
+            _ => Err(KeyError::new(
+                "this is no window",
+                "packets such as \"0.1pkt\", or paths such as \"1bdp\"",
+            )),
+        }
+    }
+
+    fn write(&self) -> Written {
+        Written::Text(match self {
+            Self::Packets(n) => format!("{n}pkt"),
+            Self::Bdp(n) => format!("{n}bdp"),
+        })
+    }
+
+    fn schema() -> Schema {
+        Schema::Quantity("1bdp")
+    }
 }
 
 impl Size {

@@ -15,26 +15,47 @@
 //! those of [`crate::telemetry`], in whole numbers. What else there is to decide: docs/assumptions.md#hpcc-path,
 //! #hpcc-loss, #hpcc-start, #hpcc-bytes.
 
+use super::OnWindow;
 use super::delay::Size;
 use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
+use crate::keys::Keys;
+use crate::scheme::Part;
 use crate::telemetry::{HopReading, Path as Readings};
 use crate::units::{PS_PER_S, Span, Time};
 
 /// Parameters of HPCC.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "hpcc")]
+#[part(
+    name = "hpcc",
+    summary = "HPCC: windows from the queues and lines that switches tell of",
+    source = "HPCC (SIGCOMM 2019) §3",
+    provides = [Ranks]
+)]
 pub struct Config {
-    /// The utilization that it aims at, in (0, 1]. Default 0.95 (§5.1).
+    /// The utilization that it aims at.
+    #[key(default = 0.95, range = "(0, 1]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub eta: f64,
-    /// Additive steps in a row before a multiplicative one. Default 5 (§5.1).
+    /// Additive steps in a row before a multiplicative one.
+    #[key(default = 5, range = "[0, 1000]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub max_stage: u32,
-    /// W_AI, what each adds. Default W_init (1 - eta) / 100 (§3.3).
+    /// W_AI, what each additive step adds.
+    #[key(
+        default = Size::Bdp((1.0 - eta) / 100.0),
+        shown = "(1 - eta) / 100 bdp",
+        source = "HPCC (SIGCOMM 2019) §3.3, §5.1"
+    )]
     pub step: Size,
-    /// T, a bit above the longest round trip of empty paths; `None` for that of the flow's own.
+    /// T, a bit above the longest round trip of empty paths; without it that of the flow's own.
+    #[key(auto = "0ps", source = "HPCC (SIGCOMM 2019) §3.2, §5.1")]
     pub rtt: Option<Span>,
-    /// Floor of the window, above zero.
+    /// Floor of the window.
+    #[key(default = Size::Bdp(0.001), range = "(0, )", source = "docs/assumptions.md#hpcc-start")]
     pub min_window: Size,
 }
+
+impl OnWindow for Config {}
 
 /// The window of one HPCC flow.
 #[derive(Clone, Debug)]

@@ -13,8 +13,11 @@
 //! interval (§3.4.1), or is the delay of the empty path, where a flow shall not take what others queue for its base.
 //! docs/assumptions.md#ledbat-scale.
 
+use super::OnWindow;
 use super::delay::{Aim, DelayBased, Pacer, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::scheme::Part;
 use crate::units::{Span, Time};
 
 /// Samples that the filter looks back at, at most (RFC 6817 §3.4.2 asks for at least 4 a round trip).
@@ -24,24 +27,54 @@ const FILTER: usize = 4;
 const HISTORY: usize = 10;
 
 /// Parameters of LEDBAT.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "ledbat")]
+#[part(
+    name = "ledbat",
+    summary = "LEDBAT: queueing delay about a target, less than best effort",
+    source = "RFC 6817",
+    provides = [Ranks]
+)]
 pub struct Config {
-    /// Which delay it goes by. The RFC's is the one-way delay, which needs no clocks in step.
+    /// The delay that it goes by; one_way needs no clocks in step.
+    #[key(name = "delay", default = Signal::OneWay, source = "RFC 6817 §2.1")]
     pub signal: Signal,
-    /// The queueing delay that it aims at, above zero; RFC 6817 §2.5 allows 100 ms at most.
+    /// The queueing delay that it aims at; the RFC allows 100 ms at most.
+    #[key(
+        default = Span::from_us(25),
+        range = "(0, )",
+        source = "RFC 6817 §2.5; docs/assumptions.md#ledbat-scale"
+    )]
     pub target: Span,
-    /// Share of a segment that a round trip without queueing adds, above 0 and at most 1.
+    /// Segments that a round trip without queueing adds.
+    #[key(default = 1.0, range = "(0, 1]", source = "RFC 6817 §2.5")]
     pub gain: f64,
-    /// The same of decreases; may be larger (RFC 6817 §2.4.2).
+    /// Segments that a decrease takes where queueing is twice the target; may be larger than `gain`.
+    #[key(default = gain, shown = "gain", range = "(0, 1000]", source = "RFC 6817 §2.4.2")]
     pub decrease_gain: f64,
-    /// Segments by which the window may exceed what is in flight, above 0.
+    /// Segments by which the window may exceed what is in flight.
+    #[key(default = 1.0, range = "(0, 1000000000]", source = "RFC 6817 §2.5")]
     pub allowed_increase: f64,
     /// Window of a new flow, in bytes; `None` means 2 segments (RFC 6817 §2.5).
+    #[keys(skip)]
     pub init_window: Option<u64>,
-    /// Floor of the window, in segments, above 0.
+    /// Floor of the window, in segments.
+    #[key(default = 2.0, range = "(0, 1000]", source = "RFC 6817 §2.5")]
     pub min_window: f64,
-    /// Where the base delay comes from.
+    /// Length of each of ten intervals of the base history; "path" for the delay of the empty path instead.
+    #[key(
+        name = "base_interval",
+        default = Base::Measured(Span::from_ms(1)),
+        unit = "time",
+        source = "RFC 6817 §3.4.1; docs/assumptions.md#ledbat-scale"
+    )]
     pub base: Base,
+}
+
+impl OnWindow for Config {
+    fn start_with(&mut self, bytes: u64, _: u64) {
+        self.init_window = Some(bytes);
+    }
 }
 
 /// What queueing is measured against.
@@ -49,8 +82,34 @@ pub struct Config {
 pub enum Base {
     /// The delay of the empty path.
     Path,
-    /// The shortest seen in the current interval and the nine before; each of this length.
+    /// The shortest seen in the current interval and the nine before; each of this length, above zero.
     Measured(Span),
+}
+
+/// A time, or `"path"`, which is written as no time at all.
+impl KeyValue for Base {
+    const UNIT: &'static str = Span::UNIT;
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        if *value == Value::Text("path") {
+            return Ok(Self::Path);
+        }
+        Ok(match Span::read(value, bounds)? {
+            Span::ZERO => Self::Path,
+            interval => Self::Measured(interval),
+        })
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Path => Span::ZERO.write(),
+            Self::Measured(interval) => interval.write(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Span::schema()
+    }
 }
 
 /// The shortest delays of the last intervals.

@@ -10,18 +10,35 @@
 //! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
 //! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
+use super::OnWindow;
 use super::dctcp::Base;
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use crate::keys::Keys;
+use crate::scheme::Part;
 
 /// Segments in the first window where nothing else is said (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
 
 /// Parameters of NewReno.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "newreno")]
+#[part(
+    name = "newreno",
+    summary = "TCP NewReno: slow start, congestion avoidance, fast retransmit and recovery",
+    source = "RFC 5681, RFC 6582, RFC 6298",
+    provides = [Ranks]
+)]
 pub struct Config {
     /// Window of a new flow, in bytes; `None` means 10 segments (RFC 6928). Less than a segment is taken
     /// as one.
+    #[keys(skip)]
     pub init_window: Option<u64>,
+}
+
+impl OnWindow for Config {
+    fn start_with(&mut self, bytes: u64, _: u64) {
+        self.init_window = Some(bytes);
+    }
 }
 
 impl Config {

@@ -17,25 +17,45 @@
 //! With (theta, w) = (0, 1) each row is NewReno's, in the same whole bytes. What the paper leaves open, and its
 //! slips: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
+use super::OnWindow;
 use super::dctcp::Base;
 use super::new_reno;
 use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use crate::keys::{Keys, Words, truth_value};
+use crate::scheme::Part;
 use crate::units::{PS_PER_S, Rate, Span};
 
 /// The weight of a best-effort flow, in thousandths.
 const BEST_EFFORT: u32 = 1_000;
 
 /// Parameters of PACCP.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "paccp")]
+#[part(
+    name = "paccp",
+    summary = "PACCP: NewReno whose window keeps a minimum rate and grows and yields by a weight",
+    source = "PACCP §III, Eqs. 8-14",
+    provides = [Ranks, Weights, MinimumRates]
+)]
 pub struct Config {
     /// NewReno's parameters, which PACCP keeps.
+    #[keys(flatten)]
     pub reno: new_reno::Config,
-    /// How much faster a window grows while it is below its minimum, above 1. Default 3 (PACCP §III).
+    /// How much faster a window grows while it is below that of its minimum rate.
+    #[key(default = 3.0, range = "(1, 100]", source = "PACCP §III, Eq. 8")]
     pub r_cos: f64,
-    /// Which equation holds in congestion avoidance. Default `Approximate`.
+    /// Whether congestion avoidance follows Eq. 11 instead of Eq. 14, which takes windows for large.
+    #[key(name = "exact_cap", default = Avoidance::Approximate, source = "PACCP §III, Eq. 11")]
     pub avoidance: Avoidance,
-    /// Which round-trip time makes a window of a minimum rate. Default `Smoothed`.
+    /// The round-trip time that makes a window of a minimum rate.
+    #[key(default = RttOf::Smoothed, source = "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin")]
     pub rtt: RttOf,
+}
+
+impl OnWindow for Config {
+    fn start_with(&mut self, bytes: u64, mss: u64) {
+        self.reno.start_with(bytes, mss);
+    }
 }
 
 /// The law of congestion avoidance.
@@ -48,9 +68,10 @@ pub enum Avoidance {
     Exact,
 }
 
+truth_value!(Avoidance: Approximate, Exact);
+
 /// The round-trip time of Eq. 12.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum RttOf {
     /// The smoothed one, queueing included: the window that keeps theta now.
     #[default]

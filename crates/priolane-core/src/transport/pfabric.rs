@@ -14,18 +14,48 @@
 
 use super::delay::Size;
 use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, ProbeSeen, Rank, Repeat};
+use super::{OnWindow, window};
 use crate::endpoint::Path;
+use crate::keys::{Keys, Misfit};
+use crate::scheme::Part;
 use crate::units::{Span, Time};
 
 /// Parameters of pFabric's rate control.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "pfabric")]
+#[part(
+    name = "pfabric",
+    summary = "pFabric: line rate, a fixed timeout, and bytes left as the rank that ports drop and serve by",
+    source = "pFabric (SIGCOMM 2013) §4.3",
+    provides = [Ranks]
+)]
 pub struct Config {
-    /// Window of a new flow, at least a segment. Default 1 BDP (pHost §4.1: 12 packets where that is the BDP).
+    /// Window of a new flow; at least one packet is sent.
+    #[key(name = "first_window", default = Size::Bdp(1.0), range = "(0, )", source = "pHost (CoNEXT 2015) §4.1")]
     pub init_window: Size,
-    /// Ceiling of the window, at least a segment. Default 1 BDP.
+    /// Ceiling of the window, at least a packet.
+    #[key(
+        name = "max_cwnd",
+        default = Size::Bdp(1.0),
+        range = "(0, )",
+        source = "docs/assumptions.md#pfabric-repair"
+    )]
     pub max_window: Size,
-    /// Timeouts in a row after which it only probes, at least 1. Default 5 (the authors' simulator).
+    /// Timeouts in a row after which it only probes.
+    #[key(default = 5, range = "[1, 1000000000]", source = "docs/assumptions.md#pfabric-probe")]
     pub probe_after: u32,
+}
+
+impl OnWindow for Config {
+    fn fits(&self, window: &window::Config) -> Result<(), Misfit> {
+        if window.min_rto == window.max_rto && window.min_rto == window.initial_rto {
+            return Ok(());
+        }
+        Err(Misfit::new(
+            "pFabric's timeout is fixed, and min_rto, initial_rto and max_rto differ",
+            "the same for all three, about three round trips: such as \"45us\"",
+        ))
+    }
 }
 
 /// The window of one pFabric flow.

@@ -22,6 +22,7 @@
 //! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss, #prioplus-least.
 
 mod cardinality;
+mod channels;
 mod lanes;
 mod probe;
 mod rounds;
@@ -32,10 +33,15 @@ use cardinality::Cardinality;
 use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
 
+pub use channels::Channels;
+
 use super::delay::{Aim, DelayBased, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
+use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;
 use crate::ids::Class;
+use crate::keys::{Keys, Words};
+use crate::scheme::{Capability, Part};
 use crate::units::{Span, Time};
 
 /// What clocks of 1024 ps a tick blur.
@@ -45,38 +51,122 @@ const CLOCK_PS: f64 = 2_048.0;
 const TOO_SMALL: f64 = 0.1;
 
 /// Parameters of PrioPlus around a controller with parameters `C`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Keys)]
+#[keys(group = "prioplus", check = Self::check)]
 pub struct Config<C> {
-    /// The controller's parameters.
-    pub inner: C,
     /// Whose PrioPlus it is.
+    #[key(default = Variant::Paper, source = "docs/assumptions.md#prioplus-variants")]
     pub variant: Variant,
-    /// The channels of the classes; `None` disables them: what is left is the controller.
-    pub lanes: Option<Lanes>,
-    /// Samples at or above D_limit that make a flow yield, at least 1. Default 2 (§4.3.2).
+    /// Whether there are channels; what is left without them is the controller.
+    #[key(default = true, source = "PrioPlus §4.3")]
+    pub channels: bool,
+    /// Number of channels; class 0 has the highest.
+    #[key(default = 8, range = "[1, 16]", source = "PrioPlus §4.3.2")]
+    pub priorities: u8,
+    /// A: what the controller makes the delay vary by, above 0.
+    #[key(default = Span::from_ns(3_200), source = "PrioPlus §4.3.2, App. D")]
+    pub fluctuation: Span,
+    /// B: what hosts get wrong of the delay.
+    #[key(default = Span::from_ns(800), source = "PrioPlus §4.3.2")]
+    pub noise: Span,
+    /// The most that channels together may add to the delay.
+    #[key(off = "0ps", source = "PrioPlus §4.3.2")]
+    pub delay_budget: Option<Span>,
+    /// The best classes, which start at line rate and never yield; at most `priorities`.
+    #[key(
+        default = priorities.div_ceil(8),
+        shown = "an eighth of priorities, at least 1",
+        range = "[0, 16]",
+        source = "released code; docs/assumptions.md#prioplus-starts"
+    )]
+    pub never_yield: u8,
+    /// W_LS, what linear start adds per round trip, of the best quarter of classes.
+    #[key(
+        default = 1.0,
+        range = "[0.0001, 1]",
+        unit = "bdp",
+        source = "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"
+    )]
+    pub w_ls_high: f64,
+    /// W_LS of classes up to five eighths.
+    #[key(
+        default = 0.25,
+        range = "[0.0001, 1]",
+        unit = "bdp",
+        source = "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"
+    )]
+    pub w_ls_medium: f64,
+    /// W_LS of the other classes.
+    #[key(
+        default = 0.125,
+        range = "[0.0001, 1]",
+        unit = "bdp",
+        source = "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"
+    )]
+    pub w_ls_low: f64,
+    /// Samples at or above D_limit that make a flow yield.
+    #[key(default = 2, range = "[1, 1000]", source = "PrioPlus §4.3.2; docs/assumptions.md#prioplus-filter")]
     pub exceed_limit: u32,
-    /// How far above the delay of the empty path a sample still counts as that. Default 1 us (released code).
+    /// How far above the empty path a delay still counts as that.
+    #[key(default = Span::from_us(1), source = "released code; docs/assumptions.md#prioplus-base")]
     pub base_tolerance: Span,
     /// In which round trips adaptive increase acts.
+    #[key(default = Increase::DualRtt, source = "PrioPlus §4.3.1")]
     pub increase: Increase,
     /// When a yielding flow probes.
+    #[key(default = Probes::Apart, source = "PrioPlus §4.2")]
     pub probes: Probes,
+    /// The controller's parameters.
+    #[keys(flatten, defaults(preset = "prioplus_baseline"))]
+    pub inner: C,
+    /// The channels of the classes, as the keys say; `None` disables them: what is left is the controller.
+    #[keys(skip)]
+    pub lanes: Option<Lanes>,
+}
+
+impl Part for Config<swift::Config> {
+    const NAME: &'static str = "prioplus_swift";
+    const SUMMARY: &'static str =
+        "PrioPlus around Swift: strict priorities inside one queue, a channel of delay each";
+    const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+}
+
+impl Part for Config<ledbat::Config> {
+    const NAME: &'static str = "prioplus_ledbat";
+    const SUMMARY: &'static str = "PrioPlus around LEDBAT";
+    const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
+    const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+}
+
+impl<C: OnWindow> OnWindow for Config<C> {
+    fn start_with(&mut self, bytes: u64, mss: u64) {
+        self.inner.start_with(bytes, mss);
+    }
+
+    fn channels(&self) -> Option<Channels> {
+        let lanes = self.lanes.as_ref()?;
+        Some(Channels {
+            width: self.width(),
+            highest: self.highest(),
+            noise: self.noise,
+            count: lanes.all().len(),
+        })
+    }
 }
 
 /// In which round trips adaptive increase acts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Increase {
     /// In every second one: the one between shows what it did (§4.3.1).
     #[default]
     DualRtt,
-    /// In every one, on delays that do not show the last increase yet: what the paper compares with.
+    /// In every one, on delays that do not show the last increase yet, which overshoots: what the paper compares with.
     EveryRtt,
 }
 
 /// When a yielding flow probes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Probes {
     /// Later where the delay is far above its channel, and apart from others (§4.2).
     #[default]
@@ -86,8 +176,7 @@ pub enum Probes {
 }
 
 /// Whose PrioPlus: the paper's or that of the code released with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Variant {
     /// The paper's Algorithm 1.
     #[default]

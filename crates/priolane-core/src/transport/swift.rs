@@ -16,66 +16,232 @@
 //! endpoint target a second window follows the (smoothed) delay of the hosts, and the smaller one counts (§3.2). What the
 //! paper leaves open: docs/assumptions.md#swift-values, #swift-decrease-timer, #swift-endpoint.
 
+use super::OnWindow;
 use super::delay::{Aim, DelayBased, Pacer, Signal, Size};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
 use crate::ids::Class;
+use crate::keys::{Keys, Misfit, Words, truth_value};
+use crate::scheme::Part;
 use crate::units::{Span, Time};
 
 /// Weight of a new sample of the hosts' delay, as in RFC 6298's smoothing.
 const ENDPOINT_GAIN: f64 = 0.125;
 
 /// Parameters of Swift.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "swift", check = Self::check)]
+#[part(
+    name = "swift",
+    summary = "Swift: delay about a target, windows below a packet paced",
+    source = "Swift (SIGCOMM 2020)",
+    provides = [Ranks]
+)]
 pub struct Config {
-    /// Which delay it goes by. Default the round-trip time.
+    /// Where what is not stated comes from.
+    #[key(
+        default = Preset::Paper,
+        shown = "paper; prioplus_baseline inside PrioPlus",
+        source = "docs/assumptions.md#swift-values"
+    )]
+    pub preset: Preset,
+    /// The delay that it goes by.
+    #[key(name = "delay", default = Signal::Rtt, source = "Swift (SIGCOMM 2020) §3.2")]
     pub signal: Signal,
-    /// Window of a new flow.
-    pub init_window: Size,
+    /// The window of a new flow.
+    #[key(default = Self::of(preset).start, shown = "by preset", source = "docs/assumptions.md#swift-values")]
+    pub start: FirstWindow,
     /// What a round trip below the target adds.
+    #[key(default = Self::of(preset).ai, shown = "by preset", source = "Swift (SIGCOMM 2020) Alg. 1")]
     pub ai: Size,
-    /// The target of an endless window on a path without links.
-    pub target: Target,
+    /// The target of large windows, without links.
+    #[key(
+        default = Self::of(preset).target,
+        shown = "by preset",
+        range = "(0, )",
+        source = "Swift (SIGCOMM 2020) §3.5"
+    )]
+    pub target: Span,
+    /// What the target is counted from.
+    #[key(
+        default = Self::of(preset).target_from,
+        shown = "by preset",
+        source = "docs/assumptions.md#swift-values"
+    )]
+    pub target_from: TargetFrom,
     /// What each link of the path adds to the target.
+    #[key(default = Self::of(preset).hop, shown = "by preset", source = "Swift (SIGCOMM 2020) §3.5")]
     pub hop: Span,
-    /// What each class below the best takes off the target; zero for one target of all classes.
+    /// What each class below the best takes off the target, where no channels say what it is.
+    #[key(default = Span::ZERO, source = "PrioPlus (EuroSys 2025) Fig. 3 and 12, its rival")]
     pub class_step: Span,
-    /// How much more a small window tolerates; `None` for nothing.
-    pub flow_scaling: Option<FlowScaling>,
-    /// Share of the excess delay that a decrease takes off, in (0, 1].
+    /// The most that small windows add to the target; off for no scaling.
+    #[key(
+        off = "0ps",
+        default = Self::of(preset).fs_range,
+        shown = "by preset",
+        source = "Swift (SIGCOMM 2020) §3.5, Fig. 5"
+    )]
+    pub fs_range: Option<Span>,
+    /// The window that adds `fs_range`.
+    #[key(
+        default = Self::of(preset).fs_min,
+        shown = "by preset",
+        range = "(0, )",
+        source = "Swift (SIGCOMM 2020) Fig. 5"
+    )]
+    pub fs_min: Size,
+    /// The window from which on nothing is added, above `fs_min`.
+    #[key(
+        default = Self::of(preset).fs_max,
+        shown = "by preset",
+        range = "(0, )",
+        source = "Swift (SIGCOMM 2020) Fig. 5"
+    )]
+    pub fs_max: Size,
+    /// Share of the excess delay that a decrease takes off.
+    #[key(default = 0.8, range = "(0, 1]", source = "docs/assumptions.md#swift-values")]
     pub beta: f64,
-    /// The most that a decrease takes, in (0, 1).
+    /// The most that a decrease takes.
+    #[key(default = 0.5, range = "(0, 1]", source = "docs/assumptions.md#swift-values")]
     pub max_mdf: f64,
-    /// Floor of the window, above zero.
+    /// Floor of the window.
+    #[key(
+        name = "min_cwnd",
+        default = Self::of(preset).min_window,
+        shown = "by preset",
+        range = "(0, )",
+        source = "Swift (SIGCOMM 2020) §3.4"
+    )]
     pub min_window: Size,
     /// Ceiling of the window.
+    #[key(
+        name = "max_cwnd",
+        default = Self::of(preset).max_window,
+        shown = "by preset",
+        range = "(0, )",
+        source = "docs/assumptions.md#swift-values"
+    )]
     pub max_window: Size,
-    /// Whether windows are kept in whole packets, at least one.
+    /// Whether windows are rounded down to packets, at least one.
+    #[key(
+        name = "whole_packets",
+        default = Self::of(preset).whole,
+        shown = "false; true in lite",
+        source = "docs/assumptions.md#swift-values"
+    )]
     pub whole: Whole,
-    /// The target of the delay in hosts; `None` where only the fabric counts.
+    /// The target of the delay in hosts; off where only the fabric counts.
+    #[key(off = "0ps", source = "Swift (SIGCOMM 2020) §3.2; docs/assumptions.md#swift-endpoint")]
     pub endpoint_target: Option<Span>,
-    /// Timeouts in a row after which the window is the floor, at least 1.
+    /// Timeouts in a row after which the window is the floor.
+    #[key(default = 5, range = "[1, 1000000]", source = "docs/assumptions.md#swift-values")]
     pub retx_reset: u32,
+    /// Window of a new flow.
+    #[keys(skip = Size::Packets(10.0))]
+    pub init_window: Size,
 }
 
-/// What a target starts from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Target {
-    /// This delay.
-    Total(Span),
-    /// This much above the delay of the empty path.
-    AboveBase(Span),
+impl Config {
+    /// The values of a preset.
+    pub const fn of(preset: Preset) -> Self {
+        let paper = Self {
+            preset,
+            signal: Signal::Rtt,
+            start: FirstWindow::InitWindow,
+            ai: Size::Packets(1.0),
+            target: Span::from_us(25),
+            target_from: TargetFrom::Total,
+            // htsim's base / 6.55, to the nanosecond.
+            hop: Span::from_ns(3_817),
+            class_step: Span::ZERO,
+            fs_range: Some(Span::from_us(100)),
+            fs_min: Size::Packets(0.1),
+            fs_max: Size::Packets(100.0),
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_window: Size::Packets(0.001),
+            max_window: Size::Packets(1_000.0),
+            whole: Whole::Fractions,
+            endpoint_target: None,
+            retx_reset: 5,
+            init_window: Size::Packets(10.0),
+        };
+        match preset {
+            Preset::Paper => paper,
+            Preset::PrioplusBaseline => Self {
+                start: FirstWindow::LineRate,
+                ai: Size::Bdp(0.0012),
+                target_from: TargetFrom::Base,
+                hop: Span::ZERO,
+                fs_min: Size::Bdp(0.1),
+                fs_max: Size::Bdp(1.0),
+                min_window: Size::Bdp(1e-4),
+                max_window: Size::Bdp(100.0),
+                ..paper
+            },
+            Preset::Lite => Self {
+                target: Span::from_us(10),
+                hop: Span::ZERO,
+                fs_range: None,
+                min_window: Size::Packets(1.0),
+                max_window: Size::Packets(30.0),
+                whole: Whole::Packets,
+                ..paper
+            },
+        }
+    }
+
+    fn check(&mut self) -> Result<(), Misfit> {
+        match (self.fs_min, self.fs_max) {
+            _ if self.fs_range.is_none() => Ok(()),
+            (Size::Packets(min), Size::Packets(max)) | (Size::Bdp(min), Size::Bdp(max)) if min < max => {
+                Ok(())
+            }
+            _ => Err(Misfit::new(
+                "fs_min is not below fs_max, or they have different units",
+                "such as fs_min = \"0.1pkt\" and fs_max = \"100pkt\", or fs_range = \"off\"",
+            )),
+        }
+    }
 }
 
-/// How the target grows with the number of flows, for which a small window stands.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct FlowScaling {
-    /// The most that it adds.
-    pub range: Span,
-    /// The window at which it adds that much.
-    pub min: Size,
-    /// The window from which on it adds nothing, above `min`.
-    pub max: Size,
+impl OnWindow for Config {
+    fn start_with(&mut self, bytes: u64, mss: u64) {
+        self.init_window = match self.start {
+            FirstWindow::InitWindow => Size::Packets(bytes as f64 / mss as f64),
+            FirstWindow::LineRate => Size::Bdp(1.0),
+        };
+    }
+}
+
+/// A named set of Swift's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
+pub enum Preset {
+    /// The Swift paper's, and where it prints none those of its implementations.
+    Paper,
+    /// The baseline of PrioPlus's evaluation.
+    PrioplusBaseline,
+    /// The controller in Aequitas' simulator.
+    Lite,
+}
+
+/// What a target is counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
+pub enum TargetFrom {
+    /// Zero.
+    Total,
+    /// The delay of the empty path.
+    Base,
+}
+
+/// The window of a new flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
+pub enum FirstWindow {
+    /// `init_window`.
+    InitWindow,
+    /// What fills the path.
+    LineRate,
 }
 
 /// Whether windows are kept in whole packets.
@@ -87,6 +253,8 @@ pub enum Whole {
     /// They are rounded down, as in the simulator of Aequitas.
     Packets,
 }
+
+truth_value!(Whole: Fractions, Packets);
 
 /// What of the parameters holds for one flow on its path; bytes and picoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -145,13 +313,13 @@ impl Law {
     fn new(config: &Config, mss: u64, path: &Path) -> Self {
         let bytes = |size: Size| size.bytes(mss, path);
         let hops = config.hop.0 as f64 * f64::from(path.hops);
-        let base = match config.target {
-            Target::Total(span) => span.0 as f64,
-            Target::AboveBase(span) => span.0 as f64 + config.signal.base(&path.data),
+        let base = match config.target_from {
+            TargetFrom::Total => config.target.0 as f64,
+            TargetFrom::Base => config.target.0 as f64 + config.signal.base(&path.data),
         };
-        let (range, fa, fb) = config.flow_scaling.map_or((0.0, 0.0, 0.0), |scaling| {
-            let range = scaling.range.0 as f64;
-            let (small, large) = (1.0 / bytes(scaling.min).sqrt(), 1.0 / bytes(scaling.max).sqrt());
+        let (range, fa, fb) = config.fs_range.map_or((0.0, 0.0, 0.0), |range| {
+            let range = range.0 as f64;
+            let (small, large) = (1.0 / bytes(config.fs_min).sqrt(), 1.0 / bytes(config.fs_max).sqrt());
             let fa = range / (small - large);
             (range, fa, -fa * large)
         });

@@ -23,7 +23,9 @@ use std::sync::Arc;
 use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
 use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
 use crate::ids::{Class, HostId};
+use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::{Frame, Kind, Marks, Packet};
+use crate::scheme::Part;
 use crate::units::{Rate, Span, Time};
 use receiver::{Inflow, Turn};
 use sender::Outflow;
@@ -32,25 +34,50 @@ use sender::Outflow;
 pub const LEVELS: Class = 3;
 
 /// Parameters of pHost.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "phost")]
+#[part(
+    name = "phost",
+    summary = "pHost: receivers give tokens, one per packet time, to the flow with fewest packets missing; classes 0 to 2",
+    source = "pHost (CoNEXT 2015) §3",
+    provides = [Ranks]
+)]
 pub struct Config {
-    /// Packet sizes of the experiment.
-    pub frame: Frame,
-    /// Packets that fill a path; `None` for those of each flow's own. It is the number of free tokens, the tokens that
+    /// Packets that fill a path; auto for those of each flow's own. It is the number of free tokens, the tokens that
     /// may go unused, and what makes a flow short; times count in it too.
+    #[key(auto = 0, range = "[0, 65535]", source = "docs/assumptions.md#phost-scale")]
     pub bdp: Option<u16>,
     /// Which flows have free tokens.
+    #[key(default = Free::Every, source = "pHost (CoNEXT 2015) §4.1")]
     pub free: Free,
-    /// How long a token holds, in thousandths of a packet time. Default 1500 (§3.1).
+    /// How long a token holds, in packet times, kept to thousandths.
+    #[key(
+        name = "expiry",
+        default = 1_500,
+        form = Thousandths,
+        range = "[0.001, 1000000]",
+        source = "pHost (CoNEXT 2015) §3.1"
+    )]
     pub expiry_milli: u32,
-    /// How long a flow that left its tokens unused gets none, in thousandths of BDP packet times. Default 3000 (§4.1).
+    /// How long a flow that left its tokens unused gets none, in BDP packet times, kept to thousandths.
+    #[key(
+        name = "relax",
+        default = 3_000,
+        form = Thousandths,
+        range = "[0.001, 1000000]",
+        source = "pHost (CoNEXT 2015) §4.1"
+    )]
     pub relax_milli: u32,
-    /// How long a sender that hears nothing waits until it asks again, above zero. Default 1 ms.
+    /// Time after which a sender that hears nothing asks again.
+    #[key(default = Span::from_ms(1), range = "(0, )", source = "docs/assumptions.md#phost-loss")]
     pub retry: Span,
+    /// Packet sizes of the experiment.
+    #[keys(skip = Frame::ETHERNET)]
+    pub frame: Frame,
 }
 
 /// Which flows have free tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Free {
     /// All (§4.1).
     #[default]
@@ -62,14 +89,7 @@ pub enum Free {
 impl Config {
     /// The defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
-        Self {
-            frame,
-            bdp: None,
-            free: Free::Every,
-            expiry_milli: 1_500,
-            relax_milli: 3_000,
-            retry: Span::from_ms(1),
-        }
+        Self { frame, ..Self::default() }
     }
 
     /// The packets that a flow of `packets` sends without tokens.

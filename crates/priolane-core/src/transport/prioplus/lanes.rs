@@ -19,8 +19,7 @@ pub struct Lane {
 }
 
 /// How a flow starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// With a probe.
     Probe,

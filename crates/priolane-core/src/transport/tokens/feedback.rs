@@ -18,10 +18,11 @@
 //! At least one token per round trip, at most `max (1 + target)` (ns-2: `max`). A period of which nothing is known changes
 //! nothing: a flow whose tokens are all lost keeps its rate (docs/assumptions.md#token-silence).
 
+use crate::keys::{Keys, Words};
 use crate::units::{PS_PER_S, Span};
 
 /// Which of the two forms of the rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Form {
     /// The paper's; TOP's target is fixed.
     Paper,
@@ -30,20 +31,36 @@ pub enum Form {
 }
 
 /// Parameters of the feedback.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(group = "tokens")]
 pub struct Config {
-    /// Which form.
+    /// How a flow's rate follows the fate of its tokens.
+    #[key(
+        name = "feedback",
+        default = Form::Paper,
+        source = "ExpressPass §3.2; docs/assumptions.md#token-feedback"
+    )]
     pub form: Form,
-    /// The first rate as a part of the largest, above 0, at most 1.
+    /// The first rate as a part of the largest.
+    #[key(default = Self::DEFAULT.alpha, range = "[0.001, 1]", source = "docs/assumptions.md#token-feedback")]
     pub alpha: f64,
-    /// The first w, above 0, at most 1.
+    /// The first w.
+    #[key(
+        default = Self::DEFAULT.w_init,
+        shown = "1/16",
+        range = "[0.01, 0.5]",
+        source = "docs/assumptions.md#token-feedback"
+    )]
     pub w_init: f64,
+    /// The part of tokens that may be lost (ns-2: at rest).
+    #[key(default = Self::DEFAULT.target, range = "[0, 0.9]", source = "ExpressPass §3.2, TOP §3.1")]
+    pub target: f64,
     /// The largest w.
+    #[keys(skip = Self::DEFAULT.w_max)]
     pub w_max: f64,
     /// The smallest w, above 0.
+    #[keys(skip = Self::DEFAULT.w_min)]
     pub w_min: f64,
-    /// The part of tokens that may be lost, 0 to 1 (ns-2: at rest).
-    pub target: f64,
 }
 
 impl Config {

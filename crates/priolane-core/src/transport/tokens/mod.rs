@@ -16,11 +16,17 @@
 mod body;
 mod config;
 mod endpoint;
+mod expresspass;
 pub mod feedback;
 pub mod priority;
+mod rank_by;
 mod receiver;
 mod sender;
+mod top;
 
 pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
 pub use endpoint::{Account, Tokens};
+pub use expresspass::ExpressPass;
+pub use rank_by::RankBy;
+pub use top::{Expiry, Paths, Top};

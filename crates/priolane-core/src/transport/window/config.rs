@@ -2,30 +2,37 @@
 
 use crate::assign::Ladder;
 use crate::ids::Class;
+use crate::keys::{
+    Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written, truth_value,
+};
 use crate::packet::Frame;
+use crate::port::Limit;
 use crate::units::Span;
 
 /// What happens before a flow's first payload packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Handshake {
     /// Payload at once.
     None,
     /// SYN, SYN/ACK, then an ACK and payload: one round trip per flow.
     #[default]
+    #[word("1rtt")]
     OneRtt,
     /// A handshake for the first flow from one host to another, none for the later ones.
     Reuse,
 }
 
 /// How lost packets are found and repaired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum LossRecovery {
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     #[default]
     Sack,
     /// Duplicate ACKs and partial ACKs (RFC 6582).
+    #[word("newreno")]
     NewReno,
     /// Everything after the hole again; the receiver keeps nothing out of order.
+    #[word("gbn")]
     GoBackN,
 }
 
@@ -40,6 +47,8 @@ pub enum Reliability {
     Unreliable,
 }
 
+truth_value!(Reliability: Unreliable, Reliable);
+
 /// Whether control packets (ACK, SYN, SYN/ACK) of an ECN transport are ECN-capable themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControlEcn {
@@ -50,70 +59,131 @@ pub enum ControlEcn {
     Yes,
 }
 
-/// Parameters every window transport shares.
-#[derive(Clone, Copy, PartialEq, Debug)]
+truth_value!(ControlEcn: No, Yes);
+
+/// Parameters that every transport on the window machine has.
+#[derive(Clone, Copy, PartialEq, Debug, Keys)]
+#[keys(group = "window", check = Self::check)]
 pub struct Config {
-    /// Packet sizes of the experiment.
-    pub frame: Frame,
-    /// What happens before the first payload packet. Default `OneRtt`.
+    /// Window of a new flow, at least one packet.
+    #[key(default = Limit::Packets(10), form = FirstWindow, source = "RFC 6928 §2")]
+    pub init_window: Limit,
+    /// What happens before the first payload packet.
+    #[key(default = Handshake::OneRtt, source = "RFC 9293 §3.5")]
     pub handshake: Handshake,
-    /// How losses are repaired. Default `Sack`.
+    /// How losses are found and repaired.
+    #[key(default = LossRecovery::Sack, source = "RFC 2018, RFC 6675, RFC 6582")]
     pub recovery: LossRecovery,
-    /// Whether what is lost is sent again. Default `Reliable`.
+    /// Whether what is lost is sent again; false for UDP-like traffic, not with recovery = gbn.
+    #[key(
+        name = "reliable",
+        default = Reliability::Reliable,
+        skip_default,
+        source = "PACCP §III; docs/assumptions.md#unreliable"
+    )]
     pub reliability: Reliability,
-    /// Duplicate ACKs (or segments SACKed above a hole) that mean loss, at least 1. Default 3 (RFC 5681 §3.2).
+    /// Duplicate ACKs, or segments selectively acknowledged above a hole, that mean loss.
+    #[key(default = 3, range = "[1, 1000000000]", source = "RFC 5681 §3.2")]
     pub dup_threshold: u32,
     /// ACK every n-th packet in order; 1 acknowledges each. A change of the CE mark is always acknowledged
-    /// at once (RFC 8257 §3.2). Default 1.
+    /// at once (RFC 8257 §3.2).
+    #[key(default = 1, range = "[1, 255]", source = "docs/assumptions.md#ack-every")]
     pub ack_every: u8,
-    /// How long a receiver may hold an ACK back when `ack_every > 1`. Default 1 ms.
+    /// How long a receiver may hold an ACK back if `ack_every` is above 1.
+    #[key(default = Span::from_ms(1), range = "(0, )", source = "RFC 9293 §3.8.6.3")]
     pub ack_delay: Span,
-    /// Floor of the retransmission timeout. Default 10 ms (docs/assumptions.md#min-rto).
+    /// Floor of the retransmission timeout.
+    #[key(default = Span::from_ms(10), range = "(0, )", source = "docs/assumptions.md#min-rto")]
     pub min_rto: Span,
-    /// Timeout before the first round-trip sample (RFC 6298 §2.1 has 1 s). Default 10 ms.
+    /// Timeout before the first round-trip sample (RFC 6298 §2.1 has 1 s).
+    #[key(default = Span::from_ms(10), range = "(0, )", source = "docs/assumptions.md#min-rto")]
     pub initial_rto: Span,
-    /// Ceiling of the backed-off timeout. Default 4 s.
+    /// Ceiling of the backed-off timeout.
+    #[key(default = Span::from_ms(4_000), range = "(0, )", source = "RFC 6298 §2.5 allows a ceiling")]
     pub max_rto: Span,
-    /// Most bytes in flight whatever the congestion window says; the receiver's window. Default unlimited.
-    pub max_window: u64,
+    /// Most bytes in flight whatever the congestion window says; the receiver's window.
+    #[key(none = "unbounded", form = Bytes, range = "(0, )", source = "RFC 9293 §3.8.6")]
+    pub max_window: Option<u64>,
+    /// Whether ACKs and handshake packets of an ECN transport are ECN-capable too.
+    #[key(name = "ecn_control", default = ControlEcn::No, source = "RFC 3168 §6.1.4; true as ns-3's DCTCP mode")]
+    pub control_ecn: ControlEcn,
+    /// Class of ACKs, handshake packets and answers to probes.
+    #[key(default = 0, skip_default, range = "[0, 15]", source = "docs/assumptions.md#classes")]
+    pub control_class: Class,
+    /// Packet sizes of the experiment.
+    #[keys(skip = Frame::ETHERNET)]
+    pub frame: Frame,
     /// Payload bytes of a flow that may wait in the host's transmit queue: a flow with as many there sends
     /// nothing more until one begins its transmission (Linux's TCP small queues). Default no limit.
+    #[keys(skip)]
     pub queue_limit: Option<u64>,
-    /// Class of ACKs, SYNs and other control packets, 0 first. Default 0 (PIAS-NS2: highest queue).
-    pub control_class: Class,
-    /// Whether ACKs and SYNs of an ECN transport are ECN-capable. Default `No`.
-    pub control_ecn: ControlEcn,
     /// Class on the wire by bytes sent; added to the flow's own class, capped at 15.
+    #[keys(skip = Ladder::FLAT)]
     pub class: Ladder,
     /// Level inside the host by bytes sent (NOS2 §IV-B).
+    #[keys(skip = Ladder::FLAT)]
     pub host_level: Ladder,
     /// Length of the monitor interval after which a sender reports; `None` (or zero) reports at completion
     /// only.
+    #[keys(skip)]
     pub monitor: Option<Span>,
 }
 
-impl Config {
-    /// The defaults above, for packets of `frame`.
-    pub fn new(frame: Frame) -> Self {
-        Self {
-            frame,
-            handshake: Handshake::OneRtt,
-            recovery: LossRecovery::Sack,
-            reliability: Reliability::Reliable,
-            dup_threshold: 3,
-            ack_every: 1,
-            ack_delay: Span::from_ms(1),
-            min_rto: Span::from_ms(10),
-            initial_rto: Span::from_ms(10),
-            max_rto: Span::from_ms(4_000),
-            max_window: u64::MAX,
-            queue_limit: None,
-            control_class: 0,
-            control_ecn: ControlEcn::No,
-            class: Ladder::FLAT,
-            host_level: Ladder::FLAT,
-            monitor: None,
+/// Packets or bytes, above zero and finite.
+#[derive(Clone, Copy, Debug)]
+struct FirstWindow;
+
+impl Form<Limit> for FirstWindow {
+    const UNIT: &'static str = Limit::UNIT;
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Limit, KeyError> {
+        match Limit::read(value, bounds)? {
+            Limit::Packets(0) | Limit::Bytes(0) => {
+                Err(KeyError::new("the window is zero", "at least \"1pkt\""))
+            }
+            Limit::Unlimited => Err(KeyError::new("a new flow's window must be finite", "such as \"10pkt\"")),
+            limit => Ok(limit),
         }
+    }
+
+    fn write(value: &Limit) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Limit::schema()
+    }
+}
+
+impl Config {
+    /// The defaults, for packets of `frame`.
+    pub fn new(frame: Frame) -> Self {
+        Self { frame, ..Self::default() }
+    }
+
+    /// Window of a new flow, in bytes.
+    pub(in crate::transport) fn first_window(&self) -> u64 {
+        match self.init_window {
+            Limit::Packets(packets) => u64::from(packets) * u64::from(self.frame.mss()),
+            Limit::Bytes(bytes) => bytes,
+            Limit::Unlimited => u64::MAX,
+        }
+    }
+
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.max_rto < self.min_rto.max(self.initial_rto) {
+            return Err(Misfit::new(
+                "max_rto is below min_rto or initial_rto",
+                "a max_rto at least as long as both",
+            ));
+        }
+        if self.reliability == Reliability::Unreliable && self.recovery == LossRecovery::GoBackN {
+            return Err(Misfit::new(
+                "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing",
+                "recovery = \"sack\" or \"newreno\"",
+            ));
+        }
+        Ok(())
     }
 
     /// The monitor interval, above zero.

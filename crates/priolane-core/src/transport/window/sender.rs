@@ -308,7 +308,7 @@ impl<C: CongestionControl> Sender<C> {
     /// The most that may be in the pipe.
     #[inline]
     pub(super) fn window(&self, config: &Config) -> u64 {
-        self.controller.window().min(config.max_window)
+        self.controller.window().min(config.max_window.unwrap_or(u64::MAX))
     }
 
     /// The segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).

@@ -1,0 +1,45 @@
+//! Whose sizes and load thresholds are found from.
+
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+
+/// Whose sizes and load thresholds are found from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizesOf {
+    /// All groups together; they must agree.
+    Global,
+    /// Each host's own estimate: with stationary sizes, that of the groups, which must agree.
+    Local,
+    /// The group of this name.
+    Group(String),
+}
+
+impl KeyValue for SizesOf {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Text("global") => Ok(Self::Global),
+            Value::Text("local") => Ok(Self::Local),
+            Value::Text(name) => Ok(Self::Group((*name).to_owned())),
+            other => Err(other.unfit("a string in quotes")),
+        }
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Global => "global".into(),
+            Self::Local => "local".into(),
+            Self::Group(name) => name.as_str().into(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::Text
+    }
+}
+
+impl serde::Serialize for SizesOf {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.write().serialize(s)
+    }
+}

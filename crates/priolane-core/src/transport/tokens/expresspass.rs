@@ -1,0 +1,20 @@
+//! ExpressPass (SIGCOMM 2017): the token machine without ranks.
+
+use super::Config;
+use crate::keys::Keys;
+use crate::scheme::Part;
+
+/// Parameters of ExpressPass.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "expresspass")]
+#[part(
+    name = "expresspass",
+    summary = "ExpressPass: receivers pace credits, ports limit them, a packet for each",
+    source = "ExpressPass (SIGCOMM 2017)",
+    requires = [TokenPorts, TokenQueue]
+)]
+pub struct ExpressPass {
+    /// Those of the token machine.
+    #[keys(flatten, defaults(token_max = "92B", stop = "sender", recovery = "gbn"))]
+    pub tokens: Config,
+}

@@ -1,0 +1,273 @@
+//! What receivers of TOP rank flows by: the keys, and the rule that they stand for (TOP §3.2).
+
+use super::body::MAX_CLASSES;
+use super::priority::{Exponential, Key, Logarithm, Priority};
+use crate::keys::{Bounds, KeyInfo, KeyValue, Keys, Misfit, Pairs, Schema, Table, Value, Words};
+use crate::units::Span;
+
+/// What receivers rank flows by.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(tag = "priority", default = "size", source = "TOP §3.2; docs/assumptions.md#top-classes")]
+pub enum RankBy {
+    /// Nothing.
+    Single,
+    /// The class that flows ask for.
+    Asked(Classes),
+    /// Their size.
+    Size(Sizes),
+    /// What arrived so far (LAS).
+    Attained(Sizes),
+    /// The time to their deadline, in classes of equal ratio.
+    Deadline(Deadlines),
+    /// Exactly, by what is left.
+    ExactRemaining,
+    /// Exactly, by their size.
+    ExactSize,
+    /// Exactly, by their deadline.
+    ExactDeadline,
+    /// Exactly, by the bytes of their coflow.
+    ExactCoflow,
+}
+
+/// How many classes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "classes")]
+pub struct Classes {
+    /// K, token classes.
+    #[key(name = "classes", default = 6, range = "[1, 13]", source = "TOP §3.1")]
+    count: u8,
+}
+
+/// Classes by packets.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
+pub struct Sizes {
+    #[keys(flatten)]
+    classes: Classes,
+    #[keys(flatten)]
+    cuts: Cuts,
+}
+
+/// Classes by deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(check = Self::check)]
+pub struct Deadlines {
+    #[keys(flatten)]
+    classes: Classes,
+    /// Time to the deadline at which the logarithmic classes of deadlines begin.
+    #[key(
+        required = "deadline_min = \"100us\"",
+        range = "(0, )",
+        source = "docs/assumptions.md#top-classes"
+    )]
+    deadline_min: Span,
+    /// Time at which they end.
+    #[key(required = "deadline_max = \"10ms\"", range = "(0, )", source = "docs/assumptions.md#top-classes")]
+    deadline_max: Span,
+}
+
+/// Where classes by packets end.
+#[derive(Clone, Debug, PartialEq)]
+enum Cuts {
+    /// As stated.
+    Stated(Vec<u64>),
+    /// By a density of sizes as 1 / x up to p packets, scaled by a and b (TOP §4.2); without p the largest flow there is.
+    Heavy { p: Option<f64>, a: f64, b: f64 },
+    /// By an exponential density up to p packets with mean m; without m that of the flows there are, less a packet.
+    Light { p: Option<f64>, mean: Option<f64> },
+}
+
+/// What stands for the sizes of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+enum Tail {
+    /// The logarithm.
+    Heavy,
+    /// The exponential: thresholds between equal parts of it up to p.
+    Light,
+}
+
+impl RankBy {
+    /// Whether flows are ranked exactly, and not by classes.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Self::ExactRemaining | Self::ExactSize | Self::ExactDeadline | Self::ExactCoflow)
+    }
+
+    /// Whether it needs deadlines.
+    pub fn reads_deadlines(&self) -> bool {
+        matches!(self, Self::Deadline(_) | Self::ExactDeadline)
+    }
+
+    /// K.
+    pub fn classes(&self) -> u8 {
+        match self {
+            Self::Asked(classes) | Self::Deadline(Deadlines { classes, .. }) => classes.count,
+            Self::Size(sizes) | Self::Attained(sizes) => sizes.classes.count,
+            _ => 1,
+        }
+    }
+
+    fn cuts_mut(&mut self) -> Option<&mut Cuts> {
+        match self {
+            Self::Size(sizes) | Self::Attained(sizes) => Some(&mut sizes.cuts),
+            _ => None,
+        }
+    }
+
+    /// The place of p, in packets, if it is still to be found from the sizes of the experiment.
+    pub fn lacks_p(&mut self) -> Option<&mut Option<f64>> {
+        match self.cuts_mut()? {
+            Cuts::Heavy { p, .. } | Cuts::Light { p, .. } if p.is_none() => Some(p),
+            _ => None,
+        }
+    }
+
+    /// The place of m, in packets, if it is still to be found from them.
+    pub fn lacks_mean(&mut self) -> Option<&mut Option<f64>> {
+        match self.cuts_mut()? {
+            Cuts::Light { mean, .. } if mean.is_none() => Some(mean),
+            _ => None,
+        }
+    }
+
+    /// The rule of receivers.
+    pub fn rule(&self) -> Priority {
+        match self {
+            Self::Single => Priority::Single,
+            Self::Asked(_) => Priority::Asked,
+            Self::Size(sizes) => Priority::Size(sizes.thresholds()),
+            Self::Attained(sizes) => Priority::Attained(sizes.thresholds()),
+            Self::Deadline(deadlines) => Priority::Deadline(deadlines.thresholds()),
+            Self::ExactRemaining => Priority::Exact(Key::Remaining),
+            Self::ExactSize => Priority::Exact(Key::Size),
+            Self::ExactDeadline => Priority::Exact(Key::Deadline),
+            Self::ExactCoflow => Priority::Exact(Key::Coflow),
+        }
+    }
+}
+
+impl Deadlines {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.deadline_max > self.deadline_min {
+            return Ok(());
+        }
+        Err(Misfit::of("deadline_max", "deadline_max is not above deadline_min", "a longer time"))
+    }
+
+    /// Classes of equal ratio from the one time to the other.
+    fn thresholds(&self) -> Vec<Span> {
+        let (min, max) = (self.deadline_min.0 as f64, self.deadline_max.0 as f64);
+        let scaled = Logarithm { classes: self.classes.count, p: max / min, a: 1.0 / min, b: 0.0 };
+        scaled.thresholds().into_iter().map(Span).collect()
+    }
+}
+
+impl Sizes {
+    fn check(&mut self) -> Result<(), Misfit> {
+        let classes = self.classes.count;
+        match &self.cuts {
+            Cuts::Stated(at) if at.len() + 1 != usize::from(classes) || !at.is_sorted() => {
+                let what = format!("{} thresholds for {classes} classes", at.len());
+                Err(Misfit::of("thresholds", what, "packets in order, one less than classes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Packets from which a flow is in the next class; what was never found out is as if all flows had two packets.
+    fn thresholds(&self) -> Vec<u64> {
+        let classes = self.classes.count;
+        match self.cuts {
+            Cuts::Stated(ref at) => at.clone(),
+            Cuts::Heavy { p, a, b } => Logarithm { classes, p: p.unwrap_or(2.0), a, b }.thresholds(),
+            Cuts::Light { p, mean } => {
+                Exponential { classes, p: p.unwrap_or(2.0), mean: mean.unwrap_or(1.0) }.thresholds()
+            }
+        }
+    }
+}
+
+const CLASS_BOUNDS: Bounds = Bounds::whole(1, u32::MAX as u64, "[1, 4294967295]");
+const LARGEST: Bounds = Bounds::above(1.0, "(1, )");
+const POSITIVE: Bounds = Bounds::above(0.0, "(0, )");
+
+/// Thresholds are stated, or follow from a density of sizes.
+impl Keys for Cuts {
+    fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        let number = |bounds| move |value: Value<'_>| f64::read(&value, &bounds);
+        if let Some(at) = table.take("thresholds", |value| Vec::<u64>::read(&value, &CLASS_BOUNDS))? {
+            return Ok(Self::Stated(at));
+        }
+        let p = table.take("p", number(LARGEST))?;
+        let tail = table.take("tail", |value| value.word(Tail::WORDS))?.unwrap_or(Tail::Heavy);
+        if tail == Tail::Light {
+            return Ok(Self::Light { p, mean: table.take("mean", number(POSITIVE))? });
+        }
+        let a = table.take("a", number(POSITIVE))?.unwrap_or(1.0);
+        let b = table.take("b", number(Bounds::ANY))?.unwrap_or(0.0);
+        Ok(Self::Heavy { p, a, b })
+    }
+
+    fn write(&self, out: &mut Pairs) {
+        match self {
+            Self::Stated(at) => out.push(("thresholds", at.write())),
+            Self::Heavy { a, b, .. } => out.extend([("a", a.write()), ("b", b.write())]),
+            Self::Light { mean, .. } => {
+                out.push(("tail", Tail::Light.write()));
+                out.extend(mean.map(|mean| ("mean", mean.write())));
+            }
+        }
+        if let Self::Heavy { p: Some(p), .. } | Self::Light { p: Some(p), .. } = self {
+            out.push(("p", p.write()));
+        }
+    }
+
+    fn describe(out: &mut Vec<KeyInfo>) {
+        let key = |name, meaning, [unit, default, source]: [&'static str; 3], bounds, schema| KeyInfo {
+            name,
+            group: "cuts",
+            meaning,
+            unit,
+            bounds,
+            default: default.to_owned(),
+            source,
+            required: false,
+            word: None,
+            schema,
+        };
+        let classes = "docs/assumptions.md#top-classes";
+        out.extend([
+            key(
+                "thresholds",
+                "Where one class ends and the next begins, in place of p, tail, mean, a and b",
+                ["pkt", "", "TOP §3.2"],
+                CLASS_BOUNDS,
+                Vec::<u64>::schema(),
+            ),
+            key(
+                "p",
+                "p of floor(K log_p(a x + b)): the largest flow",
+                ["pkt", "that of the experiment's sizes", "TOP §3.2"],
+                LARGEST,
+                Schema::Number,
+            ),
+            key(
+                "tail",
+                "What stands for the sizes of flows",
+                ["", "heavy", "TOP §3.2; docs/assumptions.md#top-classes"],
+                Bounds::ANY,
+                Tail::schema(),
+            ),
+            key(
+                "mean",
+                "m of a light tail: what the exponential falls by a factor e in",
+                ["pkt", "the mean of the experiment's sizes less one", classes],
+                POSITIVE,
+                Schema::Number,
+            ),
+            key("a", "a of the logarithm", ["", "1", classes], POSITIVE, Schema::Number),
+            key("b", "b of the logarithm", ["", "0", classes], Bounds::ANY, Schema::Number),
+        ]);
+    }
+}
+
+const _: () = assert!(MAX_CLASSES == 13, "the range of K");
