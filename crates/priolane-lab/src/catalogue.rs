@@ -172,7 +172,7 @@ fn solver((solver, summary, source): (Solver, &'static str, &'static str)) -> So
 }
 
 fn choice(entry: &Entry) -> Choice {
-    let parameter = |p: &priolane_core::scheme::Parameter| match p.default {
+    let parameter = |p: &priolane_core::keys::KeyInfo| match p.default.as_str() {
         "" => p.name.to_owned(),
         default => format!("{} = {default}", p.name),
     };

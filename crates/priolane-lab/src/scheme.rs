@@ -3,42 +3,31 @@
 mod admit;
 mod check;
 mod controller;
-mod delay_based;
 mod known;
-mod loss_based;
 mod parts;
 mod pfc;
-mod prioplus;
 mod read;
-mod receiver_driven;
 mod shipped;
 mod thresholds;
 mod token_port;
-mod token_rank;
 mod tokens;
 mod transport;
 
+use priolane_core::transport::Spec;
 use serde::Serialize;
 
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use check::{Fabric, Fault, Routing, check};
 pub use controller::Controller;
-pub use delay_based::{FirstWindow, Hpcc, Ledbat, Preset, Swift, TargetFrom, WindowSize};
 pub use known::Known;
-pub use loss_based::{D2tcp, Dctcp, Paccp, PaccpDctcp};
 pub use parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
 pub use pfc::{Headroom, Pfc, Xoff};
-pub use prioplus::PrioPlus;
 pub use read::{MERGE, read};
-pub use receiver_driven::{FreeTokens, Homa, Ndp, PHost, Pull};
 pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
-pub use thresholds::{Solver, Tail, ThresholdSource, Thresholds};
+pub use thresholds::{Solver, Tail, Thresholds};
 pub use token_port::{Order as TokenOrder, TokenPort};
-pub use token_rank::RankBy;
-pub use tokens::{Paths as TokenPaths, Ranks, Repair, Stop as TokenStop, Tokens};
-pub use transport::{Handshake, Recovery, Transport, TransportKind, WindowKeys};
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +39,7 @@ pub struct Scheme {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<&'static str>,
     /// How fast a flow may send.
-    pub transport: Transport,
+    pub transport: Spec,
     /// Who deserves which priority.
     pub assign: Assign,
     /// In what order a host sends.

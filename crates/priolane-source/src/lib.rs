@@ -18,7 +18,7 @@ use toml::de::{DeTable, DeValue};
 
 pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, open, read_text};
 pub use error::{InputError, MOST_SHOWN, Mistakes};
-pub use merge::{Form, Merge, Own, Replace};
+pub use merge::{Form, Merge, Own, Replace, Shared};
 pub use reader::{Field, ReadKeys, Reader, nearest};
 pub use table::Table;
 

@@ -32,13 +32,33 @@ pub enum Replace {
         default: Option<&'static str>,
         /// Which keys are its own.
         own: Own,
-        /// Sets of words, and keys that mean the same with all of them.
-        shared: &'static [(&'static [&'static str], &'static [&'static str])],
+        /// Which of them mean the same with another word.
+        shared: Shared,
     },
     /// Stating any of the first keys removes the second ones, which were derived from the old values.
     Stated(&'static [&'static str], &'static [&'static str]),
     /// Stating this key replaces the whole table.
     Replaces(&'static str),
+}
+
+/// Which keys mean the same with two words.
+#[derive(Debug)]
+pub enum Shared {
+    /// Sets of words, and keys that mean the same with all of them.
+    Listed(&'static [(&'static [&'static str], &'static [&'static str])]),
+    /// Whether the old word and the new one have this key in common.
+    By(fn(&str, &str, &str) -> bool),
+}
+
+impl Shared {
+    fn has(&self, old: &str, new: &str, key: &str) -> bool {
+        match self {
+            Self::Listed(sets) => sets
+                .iter()
+                .any(|(words, keys)| words.contains(&old) && words.contains(&new) && keys.contains(&key)),
+            Self::By(same) => same(old, new, key),
+        }
+    }
 }
 
 /// The keys that a word decides about.
@@ -109,9 +129,7 @@ impl Replace {
             }
             Self::Kind { tag, default, own, shared } => {
                 let Some((old, new)) = changed(tag, *default, base, new) else { return };
-                let common = |words: &[&str]| words.contains(&old) && words.contains(&new);
-                let is_shared =
-                    |key: &str| shared.iter().any(|(words, keys)| common(words) && keys.contains(&key));
+                let is_shared = |key: &str| shared.has(old, new, key);
                 let is_own = |key: &str| match own {
                     Own::AllBut(others) => key != *tag && !others.contains(&key),
                     Own::Only(keys) => keys.contains(&key),

@@ -145,13 +145,7 @@ impl<C: OnWindow> OnWindow for Config<C> {
     }
 
     fn channels(&self) -> Option<Channels> {
-        let lanes = self.lanes.as_ref()?;
-        Some(Channels {
-            width: self.width(),
-            highest: self.highest(),
-            noise: self.noise,
-            count: lanes.all().len(),
-        })
+        Self::channels(self)
     }
 }
 

@@ -123,7 +123,7 @@ fn control_packets_are_ecn_capable_only_where_asked() {
 
 #[test]
 fn the_window_bounds_what_is_in_flight() {
-    let mut net = net(Config { max_window: 4_500, ..unit_config(LossRecovery::Sack) });
+    let mut net = net(Config { max_window: Some(4_500), ..unit_config(LossRecovery::Sack) });
     net.open(flow(0, 20_000));
     assert!(net.run(Time(1_000_000_000)));
     // Four segments per 21 us.

@@ -25,7 +25,7 @@ fn fct_ns(size: u64, hops: &[Hop], handshake: Handshake) -> f64 {
         handshake,
         min_rto: Span::from_ms(5),
         initial_rto: Span::from_ms(5),
-        max_window: 2_000_000,
+        max_window: Some(2_000_000),
         control_ecn: ControlEcn::Yes,
         ..Config::new(FRAME)
     };

@@ -47,7 +47,7 @@ fn draw_config(draw: &mut Stream, case: u64) -> Config {
         min_rto: Span::from_us(100 + draw.below(400)),
         initial_rto: Span::from_us(500),
         max_rto: Span::from_ms(8),
-        max_window: if draw.chance(0.2) { 5_000 } else { u64::MAX },
+        max_window: draw.chance(0.2).then_some(5_000),
         class: ladder,
         host_level: ladder,
         monitor: draw.chance(0.3).then_some(Span::from_us(300)),

@@ -128,7 +128,7 @@ impl Case {
         let buffer = match self.window {
             None => Buffer { mark_above: Limit::Packets(66), ..Buffer::UNLIMITED },
             Some(packets) => {
-                window.max_window = u64::from(packets) * mss;
+                window.max_window = Some(u64::from(packets) * mss);
                 window.handshake = Handshake::None;
                 Buffer::UNLIMITED
             }

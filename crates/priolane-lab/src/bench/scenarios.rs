@@ -253,7 +253,7 @@ pub(super) fn leafspine144() -> Result<Scenario, Broken> {
     let window = window::Config {
         min_rto: Span::from_ms(5),
         initial_rto: Span::from_ms(5),
-        max_window: 2_000_000,
+        max_window: Some(2_000_000),
         control_ecn: ControlEcn::Yes,
         ..window::Config::new(frame)
     };

@@ -6,7 +6,7 @@ use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_source::quantity::{as_text, show_bytes};
-use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
+use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -323,11 +323,11 @@ pub(super) const fn app_rule(all: &'static [&'static str]) -> Replace {
         tag: "app",
         default: None,
         own: Own::AllBut(all),
-        shared: &[
+        shared: Shared::Listed(&[
             (&["poisson", "on_off"], &["sizes", "load", "reach"]),
             (&["incast", "permutation", "long_lived"], &["size"]),
             (&["incast", "permutation", "long_lived", "ring"], &["start", "jitter"]),
-        ],
+        ]),
     }
 }
 
@@ -336,7 +336,7 @@ pub(super) const LOAD_MERGE: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], 
 
 /// What pairs keep of a base with another rule.
 pub(super) const PAIRS_MERGE: Merge = Merge::of(&[
-    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: &[] },
+    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: Shared::Listed(&[]) },
     LIKE,
 ]);
 

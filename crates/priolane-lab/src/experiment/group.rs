@@ -3,7 +3,7 @@
 use priolane_core::ids::{Class, HostId};
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace};
+use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, Shared};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -171,7 +171,7 @@ pub(super) const MERGE: Merge = Merge {
             tag: "app",
             default: None,
             own: Own::Only(SENDING),
-            shared: &[(&app::SENDING, SENDING)],
+            shared: Shared::Listed(&[(&app::SENDING, SENDING)]),
         },
         service::ONE_PAIR_OR_MIX,
         service::SPLIT,

@@ -7,7 +7,7 @@ use priolane_sim::topology::{
     TopologyError, file,
 };
 use priolane_source::quantity::{as_text, show_bytes};
-use priolane_source::{Field, InputError, Merge, Own, Reader, Replace, SIZE_LIMIT};
+use priolane_source::{Field, InputError, Merge, Own, Reader, Replace, SIZE_LIMIT, Shared};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -277,11 +277,11 @@ pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
     tag: "kind",
     default: None,
     own: Own::AllBut(&["paths"]),
-    shared: &[
+    shared: Shared::Listed(&[
         (&["leaf_spine", "fat_tree", "three_tier", "dumbbell", "single_switch"], &["host_link"]),
         (&["leaf_spine", "fat_tree"], &["fabric_link"]),
         (&["leaf_spine", "three_tier"], &["hosts_per_leaf"]),
-    ],
+    ]),
 }]);
 
 /// Reads `[topology]`.

@@ -4,7 +4,7 @@
 use priolane_core::units::Span;
 use priolane_sim::scenario;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
+use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
 use serde::Serialize;
 
 use super::group::LIKE;
@@ -61,8 +61,10 @@ impl OnDowngrade {
     }
 }
 
-pub(super) const MERGE: Merge =
-    Merge::of(&[Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: &[] }, LIKE]);
+pub(super) const MERGE: Merge = Merge::of(&[
+    Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: Shared::Listed(&[]) },
+    LIKE,
+]);
 
 /// Reads `on_downgrade = "defer"` or `{ kind = "defer", by = "100us", times = 1 }`.
 pub(super) fn read(field: &Field<'_>) -> Result<OnDowngrade, InputError> {

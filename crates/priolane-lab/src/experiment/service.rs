@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use priolane_source::quantity::{as_text, show_rate};
-use priolane_source::{Field, Form, InputError, Own, Reader, Replace};
+use priolane_source::{Field, Form, InputError, Own, Reader, Replace, Shared};
 
 /// Largest weight.
 const MAX_W: f64 = 1_000.0;
@@ -127,7 +127,7 @@ pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),
     own: Own::Only(&["mix", "split", "resplit"]),
-    shared: &[],
+    shared: Shared::Listed(&[]),
 };
 
 /// The class of service follows from the pair.

@@ -3,7 +3,8 @@
 use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
 use priolane_sim::scenario::Adaptation;
 
-use crate::scheme::{Assign, Controller, Host, Scheme, Solver, ThresholdSource, Thresholds};
+use crate::scheme::{Assign, Controller, Host, Scheme, Solver, Thresholds};
+use priolane_core::assign::SizesOf;
 
 /// How the thresholds of `scheme` follow the workload, if they do.
 pub(super) fn adaptation(scheme: &Scheme) -> Option<Adaptation> {
@@ -35,8 +36,8 @@ fn add(adaptation: &mut Adaptation, of: LadderOf, thresholds: &Thresholds, asked
     let Thresholds::Solved { solver, from, .. } = thresholds else { return };
     let Some(solve) = solve(*solver, asked) else { return };
     match from {
-        ThresholdSource::Local => adaptation.local.push(Target { of, solve }),
-        ThresholdSource::Global | ThresholdSource::Group(_) => adaptation.global.push(Target { of, solve }),
+        SizesOf::Local => adaptation.local.push(Target { of, solve }),
+        SizesOf::Global | SizesOf::Group(_) => adaptation.global.push(Target { of, solve }),
     }
 }
 

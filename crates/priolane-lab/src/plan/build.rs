@@ -5,7 +5,8 @@ use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::transport::Transport;
+use priolane_core::transport::tokens::RankBy;
+use priolane_core::transport::{Spec, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
@@ -19,7 +20,7 @@ use crate::experiment::{
 use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::record::Demand;
 use crate::results::rows::port_names;
-use crate::scheme::{Assign, RankBy, Scheme};
+use crate::scheme::{Assign, Scheme};
 use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
@@ -110,7 +111,7 @@ pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Resu
     let mut scenario = Scenario {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
-        transport: ports::transport(scheme, experiment.frame, monitor),
+        transport: scheme.transport.transport(&ports::setup(scheme, experiment.frame, monitor)),
         nic: ports::nic(scheme, &experiment.frame, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
@@ -182,7 +183,7 @@ fn with_handshake(
 /// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
 pub(crate) fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
-    Some(ports::transport(scheme, experiment.frame, None))
+    Some(scheme.transport.transport(&ports::setup(scheme, experiment.frame, None)))
 }
 
 /// The port that `[metrics]` names.
@@ -223,7 +224,7 @@ fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
     if let Assign::Known(known) = &scheme.assign {
         known.rule().assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
     }
-    if scheme.transport.kind.tokens().is_some_and(|tokens| tokens.priority == RankBy::ExactCoflow) {
+    if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
         tell_coflow_places(flows);
     }
 }

@@ -10,19 +10,17 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{self, AifoSpec, Limit, SortBy, TokenGroupSpec, Unscheduled};
 use priolane_core::scheme::Capability;
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
-use priolane_core::transport::window::{self, ControlEcn, Reliability};
-use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp, new_reno, paccp, pfabric};
+use priolane_core::transport::{Setup, Spec};
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
 use priolane_source::{InputError, Origin, Table};
 
-use super::{admission, delay_based, paths, receiver_driven};
+use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Dctcp, Ecn, Fabric, Handshake, Host, Map, Nic, NicQueue, Overflow, Paccp, Port, PortKind, Ranks,
-    Recovery, Repair, Routing, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
-    TransportKind, WfqClock,
+    Count, Ecn, Fabric, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Routing, Scheme, Scope, Sharing,
+    Thresholds, TokenPort, WfqClock,
 };
 
 /// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
@@ -66,8 +64,8 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
 /// Whether a scheme's tokens and data share their way: nobody else asks whether routes are symmetric, which takes a copy
 /// of the network and its paths to find.
 fn retraces(experiment: &Experiment) -> bool {
-    let mut tokens = experiment.scheme.values().filter_map(|scheme| scheme.transport.kind.tokens());
-    tokens.any(|tokens| tokens.paths == TokenPaths::Symmetric)
+    let mut paths = experiment.scheme.values().filter_map(token_paths);
+    paths.any(|paths| paths == tokens::Paths::Symmetric)
 }
 
 /// Racks between which paths are looked at.
@@ -85,14 +83,23 @@ fn is_symmetric(topology: &Topology) -> bool {
     some.iter().enumerate().all(|(i, &a)| some[..i].iter().all(|&b| meet(a, b)))
 }
 
+/// The ways of tokens and their data; `None` without tokens.
+fn token_paths(scheme: &Scheme) -> Option<tokens::Paths> {
+    match &scheme.transport {
+        Spec::Top(keys) => Some(keys.paths),
+        Spec::ExpressPass(_) => Some(tokens::Paths::Symmetric),
+        _ => None,
+    }
+}
+
 /// How packets of `scheme` choose among equal paths, where the network leaves it to a hash.
 pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
-    match scheme.transport.kind.tokens().map(|tokens| tokens.paths) {
+    match token_paths(scheme) {
         None => own,
-        Some(TokenPaths::Symmetric) => PathChoice::Symmetric,
-        Some(TokenPaths::Spray) => PathChoice::Sprayed(Spray::Random),
-        Some(TokenPaths::RoundRobin) => PathChoice::Sprayed(Spray::RoundRobin),
-        Some(TokenPaths::Drill) => PathChoice::Sprayed(Spray::Drill),
+        Some(tokens::Paths::Symmetric) => PathChoice::Symmetric,
+        Some(tokens::Paths::Spray) => PathChoice::Sprayed(Spray::Random),
+        Some(tokens::Paths::RoundRobin) => PathChoice::Sprayed(Spray::RoundRobin),
+        Some(tokens::Paths::Drill) => PathChoice::Sprayed(Spray::Drill),
     }
 }
 
@@ -198,7 +205,7 @@ pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> 
 }
 
 fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
-    let blind = scheme.transport.kind.tokens().is_some_and(|tokens| tokens.unscheduled > 0);
+    let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
     let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: 1 };
     TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..port.spec(frame) }
 }
@@ -265,47 +272,13 @@ fn map(map: &Map) -> [u8; CLASSES] {
     std::array::from_fn(|class| map.queue(class as Class).unwrap_or(class as u8))
 }
 
-/// The transport with all its parameters.
-pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> core_transport::Transport {
-    if let Some(tokens) = scheme.transport.kind.tokens() {
-        return core_transport::Transport::Tokens(Box::new(token_transport(tokens, frame, monitor)));
-    }
-    if let Some(transport) = receiver_driven::transport(&scheme.transport.kind, frame) {
-        return transport;
-    }
-    let text = scheme.transport.window.expect("invariant: all others are on the window machine");
+/// What a scheme's transport goes by besides its own keys.
+pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Setup {
     let mss = u64::from(frame.mss());
-    let bytes = |limit| match limit {
+    let queue_limit = match scheme.nic.per_flow_limit() {
         Limit::Packets(n) => Some(u64::from(n) * mss),
         Limit::Bytes(n) => Some(n),
         Limit::Unlimited => None,
-    };
-    let window = window::Config {
-        handshake: match text.handshake {
-            Handshake::None => window::Handshake::None,
-            Handshake::OneRtt => window::Handshake::OneRtt,
-            Handshake::Reuse => window::Handshake::Reuse,
-        },
-        recovery: match text.recovery {
-            Recovery::Sack => window::LossRecovery::Sack,
-            Recovery::NewReno => window::LossRecovery::NewReno,
-            Recovery::Gbn => window::LossRecovery::GoBackN,
-        },
-        reliability: if text.reliable { Reliability::Reliable } else { Reliability::Unreliable },
-        dup_threshold: text.dup_threshold,
-        ack_every: text.ack_every,
-        ack_delay: text.ack_delay,
-        min_rto: text.min_rto,
-        initial_rto: text.initial_rto,
-        max_rto: text.max_rto,
-        max_window: bytes(text.max_window).unwrap_or(u64::MAX),
-        queue_limit: bytes(scheme.nic.per_flow_limit()),
-        control_class: text.control_class,
-        control_ecn: if text.ecn_control { ControlEcn::Yes } else { ControlEcn::No },
-        class: class_ladder(scheme),
-        host_level: ladder(scheme.host_thresholds(), assign::Count::StreamOffset),
-        monitor,
-        ..window::Config::new(frame)
     };
     let scheduler = match scheme.host {
         Host::RoundRobin | Host::Fifo | Host::Own => SchedulerKind::RoundRobin,
@@ -313,84 +286,8 @@ pub(super) fn transport(scheme: &Scheme, frame: Frame, monitor: Option<Span>) ->
         Host::Srpt => SchedulerKind::Srpt,
         Host::Las => SchedulerKind::Las,
     };
-    let reno = new_reno::Config { init_window: bytes(text.init_window) };
-    let controller = controller(&scheme.transport.kind, reno, mss).expect("invariant: on the window machine");
-    core_transport::Transport::Window { window, controller, scheduler }
-}
-
-fn token_transport(keys: &Tokens, frame: Frame, monitor: Option<Span>) -> tokens::Config {
-    tokens::Config {
-        frame,
-        token: tokens::TokenSize { least: keys.token_min, most: keys.token_max },
-        feedback: keys.feedback(),
-        jitter: keys.jitter,
-        priority: keys.priority.rule(),
-        expiry: keys.expiry.lifetime(),
-        stop: match keys.stop {
-            TokenStop::Sender => tokens::Stop::Sender,
-            TokenStop::Complete => tokens::Stop::Complete,
-            TokenStop::NeedCap => tokens::Stop::NeedCap,
-        },
-        ranked: match keys.ranks {
-            Ranks::Tokens => tokens::Ranked::Tokens,
-            Ranks::Data => tokens::Ranked::Data,
-        },
-        recovery: match keys.recovery {
-            Repair::Selective => tokens::Recovery::Selective,
-            Repair::GoBackN => tokens::Recovery::GoBackN,
-        },
-        unscheduled: keys.unscheduled,
-        reordering: keys.reordering,
-        min_rto: keys.min_rto,
-        monitor,
-    }
-}
-
-/// The congestion controller, which all transports on the window machine have and no others.
-fn controller(kind: &TransportKind, reno: new_reno::Config, mss: u64) -> Option<Controller> {
-    Some(match *kind {
-        TransportKind::NewReno => Controller::NewReno(reno),
-        TransportKind::Dctcp(ref keys) => Controller::Dctcp(dctcp_over(keys, reno)),
-        TransportKind::Paccp(ref keys) => Controller::Paccp(paccp(keys, reno)),
-        TransportKind::PaccpDctcp(ref keys) => {
-            Controller::PaccpDctcp(dctcp_over(&keys.dctcp, paccp(&keys.paccp, reno)))
-        }
-        TransportKind::D2tcp(ref keys) => {
-            Controller::D2tcp(d2tcp::Config { dctcp: dctcp_over(&keys.dctcp, reno), late: keys.late })
-        }
-        TransportKind::Swift(ref keys) => Controller::Swift(delay_based::swift(keys, reno, mss)),
-        TransportKind::Ledbat(ref keys) => Controller::Ledbat(delay_based::ledbat(keys, reno)),
-        TransportKind::PFabric { first_window, max_cwnd, probe_after } => {
-            Controller::PFabric(pfabric::Config {
-                init_window: first_window.0,
-                max_window: max_cwnd.0,
-                probe_after,
-            })
-        }
-        TransportKind::Hpcc(ref keys) => Controller::Hpcc(delay_based::hpcc(keys)),
-        TransportKind::PrioPlusSwift(ref keys) => {
-            Controller::PrioPlusSwift(delay_based::prioplus(keys, delay_based::swift(&keys.inner, reno, mss)))
-        }
-        TransportKind::PrioPlusLedbat(ref keys) => {
-            Controller::PrioPlusLedbat(delay_based::prioplus(keys, delay_based::ledbat(&keys.inner, reno)))
-        }
-        TransportKind::ExpressPass(_)
-        | TransportKind::Top(_)
-        | TransportKind::PHost(_)
-        | TransportKind::Ndp(_)
-        | TransportKind::Homa(_) => return None,
-    })
-}
-
-/// DCTCP over a base.
-fn dctcp_over<B>(keys: &Dctcp, reno: B) -> dctcp::Config<B> {
-    let Dctcp { g, alpha_0, min_window, reduction } = *keys;
-    dctcp::Config { reno, g, alpha_0, min_window, reduction }
-}
-
-fn paccp(keys: &Paccp, reno: new_reno::Config) -> paccp::Config {
-    let avoidance = if keys.exact_cap { paccp::Avoidance::Exact } else { paccp::Avoidance::Approximate };
-    paccp::Config { reno, r_cos: keys.r_cos, avoidance, rtt: keys.rtt }
+    let host_level = ladder(scheme.host_thresholds(), assign::Count::StreamOffset);
+    Setup { frame, scheduler, class: class_ladder(scheme), host_level, queue_limit, monitor }
 }
 
 fn class_ladder(scheme: &Scheme) -> Ladder {

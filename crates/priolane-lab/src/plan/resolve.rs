@@ -1,15 +1,16 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
 use priolane_core::assign;
+use priolane_core::assign::SizesOf;
 use priolane_core::sizes::{SizeDistribution, SizeError};
-use priolane_core::transport::homa::Levels;
+use priolane_core::transport::Spec;
+use priolane_core::transport::homa::{self, Levels};
+use priolane_core::transport::tokens::RankBy;
 use priolane_sim::topology::Topology;
 
 use super::global::{self, Belief};
 use crate::experiment::Experiment;
-use crate::scheme::{
-    Assign, Fault, Homa, Host, Known, Scheme, Solver, Tail, ThresholdSource, Thresholds, TransportKind,
-};
+use crate::scheme::{Assign, Fault, Host, Known, Scheme, Solver, Tail, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
@@ -35,21 +36,21 @@ pub(super) fn thresholds(
     if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
         solve("assign.thresholds", *levels, thresholds, &site)?;
     }
-    if let Some(mean) = scheme.transport.kind.tokens_mut().and_then(|tokens| tokens.priority.lacks_mean()) {
+    if let Some(mean) = ranks(scheme).and_then(RankBy::lacks_mean) {
         let fix = "mean = 133, the packets of the mean flow less one".to_owned();
-        let found = belief("transport.mean", &ThresholdSource::Global, &site);
+        let found = belief("transport.mean", &SizesOf::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         *mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
     }
-    if let Some(p) = scheme.transport.kind.tokens_mut().and_then(|tokens| tokens.priority.lacks_p()) {
+    if let Some(p) = ranks(scheme).and_then(RankBy::lacks_p) {
         let fix = "p = 2107, the packets of the largest flow".to_owned();
-        let found = belief("transport.p", &ThresholdSource::Global, &site);
+        let found = belief("transport.p", &SizesOf::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
         let packets = law.max() / f64::from(experiment.frame.mss());
         *p = Some(libm::ceil(packets).max(2.0));
     }
-    if let TransportKind::Homa(keys) = &mut scheme.transport.kind
+    if let Spec::Homa(keys) = &mut scheme.transport
         && keys.cutoffs.is_none()
     {
         cutoffs(keys, &site)?;
@@ -61,6 +62,14 @@ pub(super) fn thresholds(
         solve("host.thresholds", *levels, thresholds, &site)?;
     }
     Ok(())
+}
+
+/// What receivers of the scheme rank flows by, if they do.
+fn ranks(scheme: &mut Scheme) -> Option<&mut RankBy> {
+    match &mut scheme.transport {
+        Spec::Top(keys) => Some(&mut keys.priority),
+        _ => None,
+    }
 }
 
 /// Finds the sizes at which a rule cuts.
@@ -80,11 +89,10 @@ fn cuts(known: &mut Known, site: &Site<'_>) -> Result<(), Fault> {
 }
 
 /// Finds Homa's cut-offs; where sizes are so much alike that classes would be empty, there are fewer.
-fn cutoffs(keys: &mut Homa, site: &Site<'_>) -> Result<(), Fault> {
+fn cutoffs(keys: &mut homa::Config, site: &Site<'_>) -> Result<(), Fault> {
     let law = belief("transport.from", &keys.from, site)?.law;
-    let found = Levels::cutoffs(&law, keys.rtt_bytes, keys.unscheduled);
-    keys.unscheduled = found.len() as u8 + 1;
-    keys.cutoffs = Some(found);
+    let rtt_bytes = keys.rtt_bytes.expect("invariant: cut-offs are only left open with rtt_bytes");
+    keys.set_cutoffs(Levels::cutoffs(&law, rtt_bytes, keys.unscheduled));
     Ok(())
 }
 
@@ -129,7 +137,7 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
 fn load_for(thresholds: &Thresholds, site: &Site<'_>) -> Result<f64, Fault> {
     let from = match thresholds {
         Thresholds::Solved { from, .. } => from,
-        Thresholds::Given(_) => &ThresholdSource::Global,
+        Thresholds::Given(_) => &SizesOf::Global,
     };
     let fix = "assign.controller.load = 0.6, the load that solvers are told";
     let found = belief("assign.controller.load", from, site);
@@ -164,12 +172,12 @@ fn misjudged(law: &SizeDistribution, tail: Tail) -> Result<SizeDistribution, Siz
 }
 
 /// The sizes and load that `from` stands for.
-fn belief<'a>(key: &'static str, from: &ThresholdSource, site: &Site<'a>) -> Result<Belief<'a>, Fault> {
+fn belief<'a>(key: &'static str, from: &SizesOf, site: &Site<'a>) -> Result<Belief<'a>, Fault> {
     let Site { experiment, topology, followed } = *site;
     match from {
-        ThresholdSource::Group(name) => global::of_group(key, name, experiment),
-        ThresholdSource::Global => global::of_all(key, experiment, topology),
-        ThresholdSource::Local if followed => global::of_all(key, experiment, topology),
-        ThresholdSource::Local => global::of_each(key, experiment),
+        SizesOf::Group(name) => global::of_group(key, name, experiment),
+        SizesOf::Global => global::of_all(key, experiment, topology),
+        SizesOf::Local if followed => global::of_all(key, experiment, topology),
+        SizesOf::Local => global::of_each(key, experiment),
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use priolane_source::quantity::{as_text, show_span};
-use priolane_source::{Field, Form, InputError, Merge, Own, ReadKeys, Reader, Replace};
+use priolane_source::{Field, Form, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
 
 /// Admission policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -217,11 +217,19 @@ pub(super) const MERGE: Merge = Merge::of(&[
         tag: "kind",
         default: None,
         own: Own::AllBut(&[]),
-        shared: &[(&["aequitas", "pase", "firapam"], &["levels"]), (&["pase", "firapam"], &["mi", "remap"])],
+        shared: Shared::Listed(&[
+            (&["aequitas", "pase", "firapam"], &["levels"]),
+            (&["pase", "firapam"], &["mi", "remap"]),
+        ]),
     },
     Replace::OneOf(&[Form { by: &["percentile"], with: &[] }, Form { by: &["window"], with: &[] }]),
     // The steps of the two modes differ in scale.
-    Replace::Kind { tag: "mode", default: Some("analytic"), own: Own::Only(&["a", "step"]), shared: &[] },
+    Replace::Kind {
+        tag: "mode",
+        default: Some("analytic"),
+        own: Own::Only(&["a", "step"]),
+        shared: Shared::Listed(&[]),
+    },
 ]);
 
 /// Reads `admit = { kind = "firapam", levels = 3, ... }`.

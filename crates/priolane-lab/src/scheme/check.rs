@@ -3,12 +3,13 @@
 use priolane_core::packet::Frame;
 use priolane_core::port::Limit;
 use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet};
-use priolane_core::transport::phost;
+use priolane_core::transport::prioplus::Channels;
+use priolane_core::transport::{Controller, Spec, ndp, phost};
 use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
-use super::{Admit, Assign, Interval, PrioPlus, Pull, Scheme, TransportKind};
+use super::{Admit, Assign, Interval, Scheme};
 use crate::experiment::Coverage;
 
 /// What a scheme runs on.
@@ -105,7 +106,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
 fn rows(scheme: &Scheme) -> Result<(), Fault> {
     let port_set = if scheme.port.ecn.is_some() { vec!["buffer", "ecn"] } else { vec!["buffer"] };
     let chosen = [
-        (Row::Transport, scheme.transport.kind.name(), vec![]),
+        (Row::Transport, scheme.transport.name(), vec![]),
         (Row::Assign, scheme.assign.name(), vec![]),
         (Row::Admit, scheme.admit.name(), vec![]),
         (Row::Host, scheme.host.name(), vec![]),
@@ -140,13 +141,13 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
 /// What is paid for must be what the transport gives.
 fn honours(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let gives = |entry: &Entry, capability| entry.provides.iter().any(|p| p.capability == capability);
-    let own = find(Row::Transport, scheme.transport.kind.name());
+    let own = find(Row::Transport, scheme.transport.name());
     let ignored = fabric.asks.iter().find(|&&asked| !own.is_some_and(|entry| gives(entry, asked)));
     let Some(&capability) = ignored else { return Ok(()) };
     let what = format!(
         "the experiment's groups pay for {}, which the transport `{}` ignores",
         capability.clause(),
-        scheme.transport.kind.name()
+        scheme.transport.name()
     );
     let givers = ENTRIES.iter().filter(|e| e.row == Row::Transport && gives(e, capability));
     let names: Vec<String> = givers.map(|entry| format!("`{}`", entry.name)).collect();
@@ -187,11 +188,11 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// What a transmit queue that serves as switch ports do needs to be known of.
 fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
     let ranks = |entry: &Entry| entry.provides.iter().any(|p| p.capability == Capability::Ranks);
-    let transport = find(Row::Transport, scheme.transport.kind.name());
+    let transport = find(Row::Transport, scheme.transport.name());
     match (&scheme.nic, scheme.port.kind) {
         (Nic::Port { port, .. }, _) => match port.kind {
             PortKind::Ranked | PortKind::PFabric if !transport.is_some_and(ranks) => {
-                let name = scheme.transport.kind.name();
+                let name = scheme.transport.name();
                 let what =
                     format!("a port of kind {} sorts by ranks, and `{name}` writes none", port.kind.name());
                 Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
@@ -267,22 +268,20 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// What a message of Homa may have on its way is counted in packets.
 fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let TransportKind::Homa(homa) = &scheme.transport.kind else { return Ok(()) };
+    let Spec::Homa(homa) = &scheme.transport else { return Ok(()) };
     let most = u64::from(u16::MAX) * u64::from(fabric.frame.mss());
-    if homa.rtt_bytes <= most {
-        return Ok(());
-    }
-    let what = format!("{} are more than 65535 packets", show_bytes(homa.rtt_bytes));
+    let Some(bytes) = homa.rtt_bytes.filter(|&bytes| bytes > most) else { return Ok(()) };
+    let what = format!("{} are more than 65535 packets", show_bytes(bytes));
     Err(Fault::new("transport.rtt_bytes", what, format!("at most {}", show_bytes(most))))
 }
 
 /// Tokens and their data choose paths by rules of their own.
 fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    if fabric.routing != Routing::Stated || scheme.transport.kind.tokens().is_none() {
+    if fabric.routing != Routing::Stated || scheme.transport.tokens().is_none() {
         return Ok(());
     }
     let what =
-        format!("flows have paths of their own, and `{}` chooses paths itself", scheme.transport.kind.name());
+        format!("flows have paths of their own, and `{}` chooses paths itself", scheme.transport.name());
     Err(Fault::new("transport", what, "another transport, or flows without paths"))
 }
 
@@ -293,9 +292,9 @@ pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
         Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
     };
     let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
-    let own = match &scheme.transport.kind {
-        TransportKind::PHost(_) => u32::from(phost::LEVELS),
-        TransportKind::Homa(keys) => u32::from(keys.levels().count()),
+    let own = match &scheme.transport {
+        Spec::PHost(_) => u32::from(phost::LEVELS),
+        Spec::Homa(keys) => u32::from(keys.levels.count()),
         _ => 1,
     };
     (u32::from(given) + u32::from(scheme.levels()) - 1).max(own)
@@ -303,8 +302,8 @@ pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
 
 /// A transport that decides itself who goes next, and in which class, leaves other rows nothing to say about it.
 fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let name = scheme.transport.kind.name();
-    if !scheme.transport.kind.schedules_itself() {
+    let name = scheme.transport.name();
+    if !scheme.transport.schedules_itself() {
         let what = format!("`{name}` leaves it to the host row which flow goes next");
         let own = matches!(scheme.host, Host::Own);
         return if own {
@@ -321,15 +320,15 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("senders of `{name}` do not report on flows under way");
         return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
     }
-    let by_class = matches!(&scheme.transport.kind, TransportKind::Ndp(keys) if keys.pull == Pull::ByClass);
+    let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
     let given = !matches!(scheme.assign, Assign::None) || scheme.admit.levels().is_some();
     let asks = given || fabric.top_class > 0;
     if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
         return Ok(());
     }
     let what = format!("flows have classes of their own, and `{name}` goes by none");
-    let fix = match &scheme.transport.kind {
-        TransportKind::Ndp(_) => "pull = \"by_class\" with classes of whole flows, or flows of class 0",
+    let fix = match &scheme.transport {
+        Spec::Ndp(_) => "pull = \"by_class\" with classes of whole flows, or flows of class 0",
         _ => "assign = { kind = \"none\" } and flows of class 0",
     };
     Err(Fault::new("transport", what, fix))
@@ -337,7 +336,7 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
 fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let Some(channels) = Channels::of(scheme) else { return Ok(()) };
+    let Some(channels) = channels(scheme) else { return Ok(()) };
     let wanted = carried(scheme, fabric);
     if wanted > u32::from(channels.priorities) {
         let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
@@ -369,7 +368,7 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Swift's targets, a step lower for each class, stay above zero.
 fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let TransportKind::Swift(keys) = &scheme.transport.kind else { return Ok(()) };
+    let Some(Controller::Swift(keys)) = scheme.transport.controller() else { return Ok(()) };
     let below = u64::from(carried(scheme, fabric).saturating_sub(1));
     if keys.class_step.times(below) < keys.target {
         return Ok(());
@@ -382,42 +381,22 @@ fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("transport.class_step", what, "a smaller step, or a higher target"))
 }
 
-/// What checks ask of PrioPlus.
-struct Channels {
-    priorities: u8,
-    /// The highest D_limit of a class that yields, above the empty path.
-    limit: Span,
-    noise: Span,
-    fluctuation: Span,
+/// The channels of delay of the scheme's transport, if it has any.
+fn channels(scheme: &Scheme) -> Option<Channels> {
+    scheme.transport.controller()?.on_window().channels()
 }
 
-impl Channels {
-    fn of(scheme: &Scheme) -> Option<Self> {
-        fn of<C>(keys: &PrioPlus<C>) -> Option<Channels> {
-            let yields = keys.priorities - keys.never_yield.min(keys.priorities);
-            let limit = keys.width().times(u64::from(yields)) + keys.head();
-            let PrioPlus { priorities, noise, fluctuation, .. } = *keys;
-            keys.channels.then_some(Channels { priorities, limit, noise, fluctuation })
-        }
-        match &scheme.transport.kind {
-            TransportKind::PrioPlusSwift(keys) => of(keys),
-            TransportKind::PrioPlusLedbat(keys) => of(keys),
-            _ => None,
-        }
-    }
-
-    /// Whether hosts get more wrong than channels have room for.
-    fn warning(&self, fabric: &Fabric) -> Option<String> {
-        let noise = fabric.noise.filter(|&noise| noise > self.noise)?;
-        Some(format!(
-            "measured delays are late by up to {} (99.85 % of them), and channels have room for {}: flows yield to \
-             noise; transport.noise = \"{}\" makes channels {} wide",
-            show_span(noise),
-            show_span(self.noise),
-            show_span(noise),
-            show_span(noise + self.fluctuation)
-        ))
-    }
+/// Whether hosts get more wrong than channels have room for.
+fn noisy(channels: &Channels, fabric: &Fabric) -> Option<String> {
+    let noise = fabric.noise.filter(|&noise| noise > channels.noise)?;
+    Some(format!(
+        "measured delays are late by up to {} (99.85 % of them), and channels have room for {}: flows yield to \
+         noise; transport.noise = \"{}\" makes channels {} wide",
+        show_span(noise),
+        show_span(channels.noise),
+        show_span(noise),
+        show_span(noise + channels.fluctuation)
+    ))
 }
 
 /// One row says which classes flows ask for, and the admit row knows all of them.
@@ -482,7 +461,7 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Classes must have queues, at switches and hosts, and the maps must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let control = scheme.transport.window.map_or(0, |keys| keys.control_class);
+    let control = scheme.transport.window().map_or(0, |window| window.control_class);
     let classes = carried(scheme, fabric).max(u32::from(control) + 1).min(16) as u8;
     mapped(scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
     match &scheme.nic {
@@ -530,7 +509,7 @@ const STANDARD_DUP_THRESHOLD: u32 = 3;
 
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     let mut all = Vec::new();
-    let dup_threshold = scheme.transport.window.map(|keys| keys.dup_threshold);
+    let dup_threshold = scheme.transport.window().map(|window| window.dup_threshold);
     if let Some(dup_threshold) =
         dup_threshold.filter(|&n| fabric.routing == Routing::PerPacket && n <= STANDARD_DUP_THRESHOLD)
     {
@@ -544,7 +523,7 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
             "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),
         );
     }
-    all.extend(Channels::of(scheme).and_then(|channels| channels.warning(fabric)));
+    all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));
     if matches!(scheme.admit, Admit::Firapam(_)) && fabric.deadlines == Coverage::Some {
         all.push(
             "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \

@@ -6,11 +6,11 @@ use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{
     as_text, bytes as read_bytes, show_bytes, show_rate, show_span, span as read_span,
 };
-use priolane_source::{Field, InputError, Own, ReadKeys, Reader, Replace};
+use priolane_source::{Field, InputError, Own, ReadKeys, Reader, Replace, Shared};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::thresholds::ThresholdSource;
+use priolane_core::assign::SizesOf;
 
 /// A rule that gives each flow its class when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +21,7 @@ pub enum Known {
         /// The share of each class, summing to 1.
         fractions: Vec<f64>,
         /// Whose sizes.
-        from: ThresholdSource,
+        from: SizesOf,
         /// The thresholds found; `None` before planning.
         #[serde(serialize_with = "some_bytes", skip_serializing_if = "Option::is_none")]
         bytes: Option<Vec<u64>>,
@@ -31,7 +31,7 @@ pub enum Known {
         /// Number of classes, 2 to 16.
         levels: u8,
         /// Whose sizes.
-        from: ThresholdSource,
+        from: SizesOf,
         /// The thresholds found; `None` before planning.
         #[serde(serialize_with = "some_bytes", skip_serializing_if = "Option::is_none")]
         bytes: Option<Vec<u64>>,
@@ -209,8 +209,12 @@ pub(super) const KINDS: [(&str, ReadKeys<Known>); 10] = [
 pub(super) const SOLVED: Replace = Replace::Stated(&["fractions", "levels", "from"], &["bytes"]);
 
 /// Sizes and deadlines have different units.
-pub(super) const POWER_LAW: Replace =
-    Replace::Kind { tag: "of", default: None, own: Own::Only(&["scale", "offset"]), shared: &[] };
+pub(super) const POWER_LAW: Replace = Replace::Kind {
+    tag: "of",
+    default: None,
+    own: Own::Only(&["scale", "offset"]),
+    shared: Shared::Listed(&[]),
+};
 
 fn flow_fraction(keys: &mut Reader<'_>) -> Result<Known, InputError> {
     let fractions = fractions(keys)?;
@@ -280,13 +284,13 @@ fn demands(keys: &mut Reader<'_>) -> Result<Vec<Rate>, InputError> {
 }
 
 /// Whose sizes thresholds come from, and what they are where that was found.
-fn solved(keys: &mut Reader<'_>, levels: usize) -> Result<(ThresholdSource, Option<Vec<u64>>), InputError> {
+fn solved(keys: &mut Reader<'_>, levels: usize) -> Result<(SizesOf, Option<Vec<u64>>), InputError> {
     let from = match keys.take("from") {
-        None => ThresholdSource::Global,
+        None => SizesOf::Global,
         Some(field) => match field.text()? {
-            "global" => ThresholdSource::Global,
-            "local" => ThresholdSource::Local,
-            name => ThresholdSource::Group(name.to_owned()),
+            "global" => SizesOf::Global,
+            "local" => SizesOf::Local,
+            name => SizesOf::Group(name.to_owned()),
         },
     };
     let Some(field) = keys.take("bytes") else { return Ok((from, None)) };

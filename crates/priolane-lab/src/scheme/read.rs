@@ -4,7 +4,7 @@ use priolane_core::ids::CLASSES;
 use priolane_core::port::{AifoSpec, Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
 use priolane_source::{
-    Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Table,
+    Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Shared, Table,
 };
 
 use super::parts::{
@@ -47,7 +47,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let transport = keys.need("transport", "transport = { kind = \"dctcp\" }");
     let transport = found.keep(transport.and_then(|field| transport::read(&field)));
     let order = match &transport {
-        Some(transport) if transport.kind.schedules_itself() => Host::Own,
+        Some(transport) if transport.schedules_itself() => Host::Own,
         _ => Host::RoundRobin,
     };
     let assign = found.keep(keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f)));
@@ -86,11 +86,11 @@ const ASSIGN_MERGE: Merge = Merge {
             tag: "kind",
             default: None,
             own: Own::AllBut(&[]),
-            shared: &[
+            shared: Shared::Listed(&[
                 (&["bytes_sent", "equal_bytes", "power_law"], &["levels"]),
                 (&["flow_fraction", "random_fraction", "deadline_rank"], &["fractions"]),
                 (&["flow_fraction", "equal_bytes"], &["from"]),
-            ],
+            ]),
         },
         known::SOLVED,
         known::POWER_LAW,
@@ -134,7 +134,12 @@ const HOSTS: [(&str, ReadKeys<Host>); 6] = [
 ];
 
 const HOST_MERGE: Merge = Merge {
-    rules: &[Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: &[] }],
+    rules: &[Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&[]),
+        shared: Shared::Listed(&[]),
+    }],
     inner: &[("thresholds", &thresholds::MERGE)],
     each: None,
 };
@@ -259,7 +264,7 @@ const PORT_MERGE: Merge = Merge {
         tag: "kind",
         default: None,
         own: Own::AllBut(&["buffer", "ecn", "pfc", "tiers"]),
-        shared: &[(&["strict", "wfq"], &["queues"])],
+        shared: Shared::Listed(&[(&["strict", "wfq"], &["queues"])]),
     }],
     inner: &[("buffer", &BUFFER_MERGE)],
     each: None,

@@ -1,5 +1,6 @@
 //! Demotion thresholds: stated in bytes, or left to a solver that knows sizes and load.
 
+use priolane_core::assign::SizesOf;
 use serde::Serialize;
 
 use priolane_source::quantity::as_text;
@@ -16,7 +17,7 @@ pub enum Thresholds {
         /// How.
         solver: Solver,
         /// From whose sizes and load.
-        from: ThresholdSource,
+        from: SizesOf,
         /// What the solver takes the tail of these sizes for, if not for what it is.
         #[serde(skip_serializing_if = "Option::is_none")]
         tail: Option<Tail>,
@@ -61,27 +62,6 @@ pub enum Tail {
         /// The factor, above 0 (below 1 it is an underestimate).
         times: f64,
     },
-}
-
-/// Whose sizes and load thresholds are found from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ThresholdSource {
-    /// All groups together; they must agree.
-    Global,
-    /// Each host's own estimate: with stationary sizes, that of the groups, which must agree.
-    Local,
-    /// The group of this name.
-    Group(String),
-}
-
-impl Serialize for ThresholdSource {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(match self {
-            Self::Global => "global",
-            Self::Local => "local",
-            Self::Group(name) => name,
-        })
-    }
 }
 
 impl Solver {
@@ -149,23 +129,14 @@ pub(super) fn read(field: &Field<'_>, levels: u8) -> Result<Thresholds, InputErr
         return Err(field.error(what, fix));
     }
     let from = match keys.need("from", "from = \"global\"")?.text()? {
-        "global" => ThresholdSource::Global,
-        "local" => ThresholdSource::Local,
-        name => ThresholdSource::Group(name.to_owned()),
+        "global" => SizesOf::Global,
+        "local" => SizesOf::Local,
+        name => SizesOf::Group(name.to_owned()),
     };
     let bytes = keys.take("bytes").map(|f| given(&f, levels)).transpose()?;
     let tail = keys.take("tail").map(|f| tail(&f, solver)).transpose()?;
     keys.finish()?;
     Ok(Thresholds::Solved { solver, from, tail, bytes })
-}
-
-/// Reads `from = "global"`, `"local"` or a group's name.
-pub(super) fn source(field: &Field<'_>) -> Result<ThresholdSource, InputError> {
-    Ok(match field.text()? {
-        "global" => ThresholdSource::Global,
-        "local" => ThresholdSource::Local,
-        name => ThresholdSource::Group(name.to_owned()),
-    })
 }
 
 /// Reads `tail = { max = "1MB" }` or `tail = { from = 0.9, times = 3 }`.

@@ -6,7 +6,8 @@ use priolane_core::units::{Span, Time};
 
 use super::path::Of;
 use crate::plan::Run;
-use crate::scheme::{Assign, Controller, ThresholdSource, Thresholds};
+use crate::scheme::{Assign, Controller, Thresholds};
+use priolane_core::assign::SizesOf;
 
 /// How far from its last value a threshold may be that has settled, as a fraction.
 const SETTLED: f64 = 0.1;
@@ -59,7 +60,7 @@ impl<'a> History<'a> {
         };
         let bytes = thresholds.and_then(Thresholds::bytes).and_then(|all| all.get(number - 1));
         let solved = matches!(thresholds, Some(Thresholds::Solved { .. }));
-        let local = matches!(thresholds, Some(Thresholds::Solved { from: ThresholdSource::Local, .. }));
+        let local = matches!(thresholds, Some(Thresholds::Solved { from: SizesOf::Local, .. }));
         Self {
             name: format!("{name}_threshold_{number}"),
             start: bytes.map(|&bytes| bytes as f64),

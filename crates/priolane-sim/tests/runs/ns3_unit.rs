@@ -49,7 +49,7 @@ fn leaf_spine(pairs: &[(u16, u16, u64)], limit: u32) -> Scenario {
     let window = window::Config {
         min_rto: Span::from_ms(5),
         initial_rto: Span::from_ms(5),
-        max_window: 2_000_000,
+        max_window: Some(2_000_000),
         control_ecn: ControlEcn::Yes,
         ..window::Config::new(FRAME)
     };

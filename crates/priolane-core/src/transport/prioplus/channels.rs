@@ -12,19 +12,26 @@ use crate::units::Span;
 /// What others need to know of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Channels {
-    /// From one D_target to the next.
-    pub width: Span,
-    /// How far above the delay of the empty path the highest channel reaches.
-    pub highest: Span,
+    /// Number of channels.
+    pub priorities: u8,
+    /// The highest D_limit of a class that yields, above the delay of the empty path.
+    pub limit: Span,
+    /// A: what the controller makes the delay vary by.
+    pub fluctuation: Span,
     /// B: what hosts may get wrong of the delay.
     pub noise: Span,
-    /// Number of channels.
-    pub count: usize,
 }
 
 impl<C> Config<C> {
+    /// What others need to know of the channels; `None` where there are none.
+    pub(super) fn channels(&self) -> Option<Channels> {
+        let Self { priorities, fluctuation, noise, .. } = *self;
+        let limit = self.width().times(u64::from(priorities - self.never_yield)) + self.head();
+        self.lanes.as_ref().map(|_| Channels { priorities, limit, fluctuation, noise })
+    }
+
     /// From one D_target to the next.
-    pub(super) fn width(&self) -> Span {
+    fn width(&self) -> Span {
         self.fluctuation + self.noise
     }
 
@@ -34,7 +41,7 @@ impl<C> Config<C> {
     }
 
     /// How far above the delay of the empty path the highest channel reaches.
-    pub(super) fn highest(&self) -> Span {
+    fn highest(&self) -> Span {
         self.width().times(u64::from(self.priorities)) + self.head()
     }
 
