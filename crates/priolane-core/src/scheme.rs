@@ -6,15 +6,18 @@
 
 mod list;
 mod own;
-mod parts;
 mod policies;
+mod registry;
+mod stated;
 mod switch_side;
 mod tokens;
 
 use std::sync::LazyLock;
 
 pub use priolane_derive::Part;
+pub(crate) use registry::parts;
 
+use crate::assign::by_flow::ByFlow;
 use crate::keys::{KeyInfo, Keys};
 use crate::transport::Spec;
 
@@ -165,8 +168,10 @@ impl Entry {
 }
 
 /// Everything a scheme can be made of, row by row.
-pub static ENTRIES: LazyLock<Vec<Entry>> =
-    LazyLock::new(|| Spec::entries().into_iter().chain(list::STATED.iter().map(list::entry)).collect());
+pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let stated = list::STATED.iter().map(list::entry);
+    Spec::entries().into_iter().chain(ByFlow::entries()).chain(stated).collect()
+});
 
 /// The entry of this name in this row.
 pub fn find(row: Row, name: &str) -> Option<&'static Entry> {

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DataEnum, DeriveInput, Error, Fields, LitStr, Result, Type, Variant};
+use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
 use crate::fields::doc;
 use crate::words::word;
@@ -16,53 +16,18 @@ struct Tag {
 
 pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     let tag = tag(input)?;
-    let (name, key, source, meaning) = (&input.ident, &tag.name, &tag.source, doc(&input.attrs));
-    let variants = data.variants.iter().map(|variant| Ok((variant, word(variant)?, content(variant)?)));
-    let variants = variants.collect::<Result<Vec<_>>>()?;
-    let words: Vec<&String> = variants.iter().map(|(_, word, _)| word).collect();
-    let places = 0..variants.len();
-    let reads = variants.iter().enumerate().map(|(i, (variant, _, content))| {
-        let ident = &variant.ident;
-        match content {
-            Some(ty) => quote!(#i => Self::#ident(<#ty as ::priolane_core::keys::Keys>::read(table)?)),
-            None => quote!(#i => Self::#ident),
-        }
-    });
-    let writes = variants.iter().map(|(variant, word, content)| {
-        let ident = &variant.ident;
-        let tag = quote!(out.push((#key, #word.into())));
-        match content {
-            Some(_) => {
-                quote!(Self::#ident(inner) => { #tag; ::priolane_core::keys::Keys::write(inner, out); })
-            }
-            None => quote!(Self::#ident => { #tag; }),
-        }
-    });
-    let describes = variants.iter().filter_map(|(_, _, content)| content.as_ref());
-    let describes = describes.map(|ty| quote!(<#ty as ::priolane_core::keys::Keys>::describe(out);));
-    let meanings = variants.iter().map(|(variant, word, _)| {
+    let name = &input.ident;
+    let kinds = data.variants.iter().map(|variant| {
         let meaning = doc(&variant.attrs);
-        quote!((#word, #meaning))
+        Ok(Kind { ident: &variant.ident, word: word(variant)?, meaning, content: content(variant)? })
     });
-    let arms = variants.iter().map(|(variant, word, content)| {
-        let ident = &variant.ident;
-        let pattern = if content.is_some() { quote!(Self::#ident(_)) } else { quote!(Self::#ident) };
-        quote!(#pattern => #word)
+    let kinds = kinds.collect::<Result<Vec<_>>>()?;
+    let arms = kinds.iter().map(|Kind { ident, word, content, .. }| match content {
+        Some(_) => quote!(Self::#ident(_) => #word),
+        None => quote!(Self::#ident => #word),
     });
-    let default = tag.default.as_ref();
-    let absent = match default {
-        Some(default) => {
-            let place = words.iter().position(|word| *word == default);
-            let place = place.ok_or_else(|| Error::new_spanned(input, "the default is one of the words"))?;
-            quote!(#place)
-        }
-        None => {
-            let example = format!("{key} = {:?}", words.first().map_or("", |word| word.as_str()));
-            quote!(return Err(table.missing(#key, #example)))
-        }
-    };
-    let shown = default.map_or(String::new(), Clone::clone);
-    let required = default.is_none();
+    let (read, write, describe) =
+        (read(input, &tag, &kinds)?, write(&tag, &kinds), describe(input, &tag, &kinds));
     Ok(quote! {
         #[automatically_derived]
         impl #name {
@@ -74,37 +39,9 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
 
         #[automatically_derived]
         impl ::priolane_core::keys::Keys for #name {
-            fn read<T: ::priolane_core::keys::Table>(table: &mut T) -> ::core::result::Result<Self, T::Error> {
-                const WORDS: &[(&str, usize)] = &[#((#words, #places)),*];
-                let place = match table.take(#key, |value| value.word(WORDS))? {
-                    Some(place) => place,
-                    None => #absent,
-                };
-                Ok(match place {
-                    #(#reads,)*
-                    _ => unreachable!("invariant: words stand for their places"),
-                })
-            }
-
-            fn write(&self, out: &mut ::priolane_core::keys::Pairs) {
-                match self { #(#writes)* }
-            }
-
-            fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
-                out.push(::priolane_core::keys::KeyInfo {
-                    name: #key,
-                    group: #key,
-                    meaning: #meaning,
-                    unit: "",
-                    bounds: ::priolane_core::keys::Bounds::ANY,
-                    default: #shown.to_owned(),
-                    source: #source,
-                    required: #required,
-                    word: None,
-                    schema: ::priolane_core::keys::Schema::Words(&[#(#meanings),*]),
-                });
-                #(#describes)*
-            }
+            #read
+            #write
+            #describe
         }
 
         #[automatically_derived]
@@ -114,6 +51,91 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             }
         }
     })
+}
+
+/// A variant.
+struct Kind<'a> {
+    ident: &'a Ident,
+    word: String,
+    meaning: String,
+    content: Option<Type>,
+}
+
+fn read(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> Result<TokenStream> {
+    let key = &tag.name;
+    let words: Vec<&String> = kinds.iter().map(|kind| &kind.word).collect();
+    let places = 0..kinds.len();
+    let reads = kinds.iter().enumerate().map(|(i, Kind { ident, content, .. })| match content {
+        Some(ty) => quote!(#i => Self::#ident(<#ty as ::priolane_core::keys::Keys>::read(table)?)),
+        None => quote!(#i => Self::#ident),
+    });
+    let absent = match &tag.default {
+        Some(default) => {
+            let place = words.iter().position(|word| *word == default);
+            let place = place.ok_or_else(|| Error::new_spanned(input, "the default is one of the words"))?;
+            quote!(#place)
+        }
+        None => {
+            let example = format!("{key} = {:?}", words.first().map_or("", |word| word.as_str()));
+            quote!(return Err(table.missing(#key, #example)))
+        }
+    };
+    Ok(quote! {
+        fn read<T: ::priolane_core::keys::Table>(table: &mut T) -> ::core::result::Result<Self, T::Error> {
+            const WORDS: &[(&str, usize)] = &[#((#words, #places)),*];
+            let place = match table.take(#key, |value| value.word(WORDS))? {
+                Some(place) => place,
+                None => #absent,
+            };
+            Ok(match place {
+                #(#reads,)*
+                _ => unreachable!("invariant: words stand for their places"),
+            })
+        }
+    })
+}
+
+fn write(tag: &Tag, kinds: &[Kind<'_>]) -> TokenStream {
+    let key = &tag.name;
+    let writes = kinds.iter().map(|Kind { ident, word, content, .. }| {
+        let tag = quote!(out.push((#key, #word.into())));
+        match content {
+            Some(_) => {
+                quote!(Self::#ident(inner) => { #tag; ::priolane_core::keys::Keys::write(inner, out); })
+            }
+            None => quote!(Self::#ident => { #tag; }),
+        }
+    });
+    quote! {
+        fn write(&self, out: &mut ::priolane_core::keys::Pairs) {
+            match self { #(#writes)* }
+        }
+    }
+}
+
+fn describe(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> TokenStream {
+    let (key, source, meaning) = (&tag.name, &tag.source, doc(&input.attrs));
+    let words = kinds.iter().map(|Kind { word, meaning, .. }| quote!((#word, #meaning)));
+    let inner = kinds.iter().filter_map(|kind| kind.content.as_ref());
+    let inner = inner.map(|ty| quote!(::priolane_core::keys::describe_new::<#ty>(out);));
+    let (shown, required) = (tag.default.clone().unwrap_or_default(), tag.default.is_none());
+    quote! {
+        fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
+            out.push(::priolane_core::keys::KeyInfo {
+                name: #key,
+                group: #key,
+                meaning: #meaning,
+                unit: "",
+                bounds: ::priolane_core::keys::Bounds::ANY,
+                default: #shown.to_owned(),
+                source: #source,
+                required: #required,
+                word: None,
+                schema: ::priolane_core::keys::Schema::Words(&[#(#words),*]),
+            });
+            #(#inner)*
+        }
+    }
 }
 
 /// The struct of keys in a variant; `None` for one without keys.

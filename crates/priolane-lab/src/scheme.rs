@@ -3,7 +3,6 @@
 mod admit;
 mod check;
 mod controller;
-mod known;
 mod parts;
 mod pfc;
 mod read;
@@ -19,7 +18,6 @@ use serde::Serialize;
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use check::{Fabric, Fault, Routing, check};
 pub use controller::Controller;
-pub use known::Known;
 pub use parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };

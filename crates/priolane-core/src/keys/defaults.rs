@@ -87,3 +87,11 @@ pub fn describe_with<K: Keys>(out: &mut Vec<KeyInfo>, defaults: &[(&'static str,
         }
     }
 }
+
+/// Describes those keys of `K` that `out` does not have: kinds of a part may share some.
+pub fn describe_new<K: Keys>(out: &mut Vec<KeyInfo>) {
+    let mut keys = Vec::new();
+    K::describe(&mut keys);
+    keys.retain(|key| out.iter().all(|other| other.name != key.name));
+    out.append(&mut keys);
+}

@@ -33,7 +33,7 @@ mod defaults;
 mod forms;
 mod value;
 
-pub use defaults::{WithDefaults, describe_with, with_defaults};
+pub use defaults::{WithDefaults, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
 pub use priolane_derive::{Keys, Words};

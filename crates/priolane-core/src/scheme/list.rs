@@ -1,6 +1,6 @@
 //! The entries, row by row.
 
-use super::parts::{Parameter, always, parameter};
+use super::stated::{Parameter, always, parameter};
 use super::{Capability, Entry, Provision, Row};
 use super::{own, policies, switch_side, tokens};
 
@@ -108,16 +108,6 @@ pub(super) static STATED: &[Stated] = &[
         requires: &[],
         provides: &[],
     },
-    policies::SIZE,
-    policies::COFLOW_SIZE,
-    policies::FLOW_FRACTION,
-    policies::EQUAL_BYTES,
-    policies::RANDOM_FRACTION,
-    policies::DEADLINES_FIRST,
-    policies::DEADLINE,
-    policies::DEADLINE_RANK,
-    policies::DEMAND_RATE,
-    policies::POWER_LAW,
     policies::AEQUITAS,
     policies::PASE,
     policies::FIRAPAM,

@@ -1,8 +1,8 @@
-//! The entries of policies that see flows, not packets: assignment when a flow starts, and admission.
+//! The entries of admission policies.
 
 use super::Row;
 use super::list::Stated;
-use super::parts::{Parameter, parameter};
+use super::stated::{Parameter, parameter};
 
 const fn entry(
     row: Row,
@@ -12,120 +12,7 @@ const fn entry(
     Stated { row, name, summary, source, parameters, requires: &[], provides: &[] }
 }
 
-const FRACTIONS: Parameter = parameter(
-    "fractions",
-    "share of flows of each class, class 0 first, summing to 1",
-    ["", "", "Firapam §V, Table II"],
-);
-const FROM: Parameter =
-    parameter("from", "whose sizes: global, local or a group", ["", "global", "docs/thresholds.md"]);
 const CLASSES: Parameter = parameter("levels", "number of classes, 2 to 16", ["", "", "Firapam §II-A"]);
-
-pub(super) const FLOW_FRACTION: Stated = entry(
-    Row::Assign,
-    [
-        "flow_fraction",
-        "smaller flows first, cut so that each class has its share of flows",
-        "Firapam §V, Table II",
-    ],
-    &[FRACTIONS, FROM],
-);
-pub(super) const EQUAL_BYTES: Stated = entry(
-    Row::Assign,
-    [
-        "equal_bytes",
-        "smaller flows first, cut so that classes have as many bytes",
-        "Homa (SIGCOMM 2018) §3.4",
-    ],
-    &[CLASSES, FROM],
-);
-pub(super) const SIZE: Stated = entry(
-    Row::Assign,
-    ["size", "smaller flows first, cut at stated sizes", "Firapam Table I"],
-    &[parameter(
-        "thresholds",
-        "sizes up to which flows are in each class but the last",
-        ["B", "", "Firapam Table I"],
-    )],
-);
-pub(super) const COFLOW_SIZE: Stated = entry(
-    Row::Assign,
-    [
-        "coflow_size",
-        "flows of smaller coflows first, cut at stated sizes of whole coflows",
-        "Varys (SIGCOMM 2014) §5",
-    ],
-    &[parameter(
-        "thresholds",
-        "bytes up to which coflows are in each class but the last",
-        ["B", "", "docs/coflows.md"],
-    )],
-);
-pub(super) const RANDOM_FRACTION: Stated = entry(
-    Row::Assign,
-    ["random_fraction", "each flow's class is drawn", "docs/assumptions.md#firapam-tables"],
-    &[FRACTIONS],
-);
-pub(super) const DEADLINES_FIRST: Stated = entry(
-    Row::Assign,
-    [
-        "deadlines_first",
-        "flows with a deadline first, the others after them, smaller first, cut at stated sizes",
-        "Karuna (SIGCOMM 2016), Firapam Table I",
-    ],
-    &[parameter(
-        "thresholds",
-        "sizes up to which flows without a deadline are in each class but the first and last",
-        ["B", "", "docs/assumptions.md#karuna"],
-    )],
-);
-pub(super) const DEADLINE: Stated = entry(
-    Row::Assign,
-    [
-        "deadline",
-        "shorter times to the deadline first, cut at stated times",
-        "DeTail (SIGCOMM 2012), Firapam Table I",
-    ],
-    &[parameter(
-        "thresholds",
-        "times up to which flows are in each class but the last",
-        ["time", "", "Firapam Table I"],
-    )],
-);
-pub(super) const DEADLINE_RANK: Stated = entry(
-    Row::Assign,
-    [
-        "deadline_rank",
-        "shorter times to the deadline first, cut by rank among all flows",
-        "PASE (SIGCOMM 2014)",
-    ],
-    &[FRACTIONS],
-);
-pub(super) const DEMAND_RATE: Stated = entry(
-    Row::Assign,
-    ["demand_rate", "larger size over time to the deadline first", "Firapam §III-C, Eq. 15"],
-    &[parameter(
-        "thresholds",
-        "rates from which on flows are in each class but the last",
-        ["bit/s", "", "Eq. 15"],
-    )],
-);
-pub(super) const POWER_LAW: Stated = entry(
-    Row::Assign,
-    [
-        "power_law",
-        "p = ((x - offset) / scale)^exponent + base, rounded down, larger p first",
-        "Firapam Eqs. 6, 8",
-    ],
-    &[
-        CLASSES,
-        parameter("of", "what x is: size or deadline (the time to it)", ["", "", "Firapam Eqs. 6, 8"]),
-        parameter("scale", "1 / gamma, above 0", ["B or time", "", "docs/assumptions.md#firapam-power-law"]),
-        parameter("offset", "alpha", ["B or time", "0", "Firapam Eqs. 6, 8"]),
-        parameter("exponent", "e, below 0", ["", "", "Firapam Eqs. 6, 8"]),
-        parameter("base", "beta", ["", "0", "Firapam Eqs. 6, 8"]),
-    ],
-);
 
 const MI: Parameter = parameter(
     "mi",

@@ -1,7 +1,7 @@
 //! What token transports need at hosts and ports.
 
 use super::list::Stated;
-use super::parts::{Parameter, always, parameter};
+use super::stated::{Parameter, always, parameter};
 use super::{Capability, Row};
 
 /// The remedy's key of token ports.

@@ -24,6 +24,11 @@ pub trait OnWindow {
         Ok(())
     }
 
+    /// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md). Default: as many.
+    fn cost(&self) -> f64 {
+        1.0
+    }
+
     /// The channels of delay that classes have. Default: none.
     fn channels(&self) -> Option<prioplus::Channels> {
         None

@@ -55,7 +55,11 @@ pub struct Config {
     pub min_window: Size,
 }
 
-impl OnWindow for Config {}
+impl OnWindow for Config {
+    fn cost(&self) -> f64 {
+        1.67
+    }
+}
 
 /// The window of one HPCC flow.
 #[derive(Clone, Debug)]

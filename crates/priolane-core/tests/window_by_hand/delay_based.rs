@@ -8,8 +8,8 @@ use priolane_core::transport::d2tcp::{self, D2tcp};
 use priolane_core::transport::dctcp::Dctcp;
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::ledbat::{self, Base, Ledbat};
-use priolane_core::transport::prioplus::{self, Increase, Lane, Lanes, PrioPlus, Probes, Start, Variant};
-use priolane_core::transport::swift::{self, FlowScaling, Swift, Target, Whole};
+use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start, Variant};
+use priolane_core::transport::swift::{self, Preset, Swift, TargetFrom, Whole};
 use priolane_core::transport::window::{CongestionControl, LossRecovery};
 use priolane_core::units::{Rate, Span, Time};
 
@@ -21,14 +21,13 @@ const SWIFT: swift::Config = swift::Config {
     signal: Signal::Rtt,
     init_window: Size::Packets(10.0),
     ai: Size::Packets(1.0),
-    target: Target::AboveBase(Span::from_us(25)),
+    target: Span::from_us(25),
+    target_from: TargetFrom::Base,
     hop: Span::from_us(1),
     class_step: Span::ZERO,
-    flow_scaling: Some(FlowScaling {
-        range: Span::from_us(100),
-        min: Size::Packets(0.1),
-        max: Size::Packets(100.0),
-    }),
+    fs_range: Some(Span::from_us(100)),
+    fs_min: Size::Packets(0.1),
+    fs_max: Size::Packets(100.0),
     beta: 0.8,
     max_mdf: 0.5,
     min_window: Size::Packets(0.01),
@@ -36,6 +35,7 @@ const SWIFT: swift::Config = swift::Config {
     whole: Whole::Fractions,
     endpoint_target: Some(Span::from_us(30)),
     retx_reset: 5,
+    ..swift::Config::of(Preset::Paper)
 };
 
 const LEDBAT: ledbat::Config = ledbat::Config {
@@ -49,7 +49,7 @@ const LEDBAT: ledbat::Config = ledbat::Config {
     base: Base::Measured(Span::from_ms(1)),
 };
 
-fn prioplus<C>(inner: C, variant: Variant) -> prioplus::Config<C> {
+fn prioplus<C: priolane_core::keys::Keys>(inner: C, variant: Variant) -> prioplus::Config<C> {
     let lane = |us: u64, start| Lane {
         target: Span::from_us(us),
         limit: Some(Span::from_us(us + 5)),
@@ -61,10 +61,8 @@ fn prioplus<C>(inner: C, variant: Variant) -> prioplus::Config<C> {
         inner,
         variant,
         lanes: Some(Lanes::new(&lanes).unwrap()),
-        exceed_limit: 2,
         base_tolerance: Span::from_us(3),
-        increase: Increase::DualRtt,
-        probes: Probes::Apart,
+        ..prioplus::Config::default()
     }
 }
 

@@ -16,8 +16,8 @@
 //! Retransmissions are not in it, nor flows that wait for flows that do not end.
 
 use priolane_core::endpoint::FlowSpec;
+use priolane_core::transport::Transport;
 use priolane_core::transport::window::Handshake;
-use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, Stop};
 use priolane_sim::window_length;
@@ -165,8 +165,8 @@ impl<'a> Forecast<'a> {
 /// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md).
 fn factor(transport: &Transport) -> f64 {
     match transport {
-        Transport::Window { controller: Controller::Hpcc(_), .. } => 1.67,
-        Transport::Window { .. } | Transport::Ndp(_) => 1.0,
+        Transport::Window { controller, .. } => controller.on_window().cost(),
+        Transport::Ndp(_) => 1.0,
         Transport::Homa(_) | Transport::PHost(_) => 1.2,
         Transport::Tokens(_) => 1.9,
     }

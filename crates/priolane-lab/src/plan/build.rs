@@ -222,7 +222,7 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
 /// flows is the same for all schemes.
 fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
     if let Assign::Known(known) = &scheme.assign {
-        known.rule().assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
+        known.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
     }
     if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
         tell_coflow_places(flows);

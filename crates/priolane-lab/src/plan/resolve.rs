@@ -1,7 +1,7 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
-use priolane_core::assign;
 use priolane_core::assign::SizesOf;
+use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::sizes::{SizeDistribution, SizeError};
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
@@ -10,7 +10,7 @@ use priolane_sim::topology::Topology;
 
 use super::global::{self, Belief};
 use crate::experiment::Experiment;
-use crate::scheme::{Assign, Fault, Host, Known, Scheme, Solver, Tail, Thresholds};
+use crate::scheme::{Assign, Fault, Host, Scheme, Solver, Tail, Thresholds};
 use crate::thresholds::{Question, solve as ladder};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
@@ -73,17 +73,10 @@ fn ranks(scheme: &mut Scheme) -> Option<&mut RankBy> {
 }
 
 /// Finds the sizes at which a rule cuts.
-fn cuts(known: &mut Known, site: &Site<'_>) -> Result<(), Fault> {
-    match known {
-        Known::FlowFraction { fractions, from, bytes: bytes @ None } => {
-            let law = belief("assign", from, site)?.law;
-            *bytes = Some(assign::flow_fraction(&law, fractions));
-        }
-        Known::EqualBytes { levels, from, bytes: bytes @ None } => {
-            let law = belief("assign", from, site)?.law;
-            *bytes = Some(assign::equal_bytes(&law, *levels));
-        }
-        _ => {}
+fn cuts(rule: &mut ByFlow, site: &Site<'_>) -> Result<(), Fault> {
+    if let Some(from) = rule.part().unsolved() {
+        let law = belief("assign", from, site)?.law;
+        rule.part_mut().solve(&law);
     }
     Ok(())
 }

@@ -288,7 +288,7 @@ fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// How many classes flows are given and are demoted to.
 pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
     let given = match &scheme.assign {
-        Assign::Known(known) => known.levels(),
+        Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
     };
     let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
@@ -410,7 +410,7 @@ fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             );
             return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
         }
-        Assign::Known(known) => known.levels(),
+        Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => top + 1,
     };
     match scheme.admit.levels() {
@@ -429,7 +429,7 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
     match (&scheme.assign, &scheme.admit) {
-        (Assign::Known(known), _) if known.reads_deadlines() => {
+        (Assign::Known(known), _) if known.part().reads_deadlines() => {
             let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
             Err(Fault::new("assign", what, fix))
         }

@@ -1,5 +1,6 @@
 //! The rows other than the transport: assign, host, nic, port and map.
 
+use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::controller::Controller;
-use super::known::Known;
 use super::pfc::Pfc;
 use super::thresholds::Thresholds;
 use super::token_port::TokenPort;
@@ -33,7 +33,7 @@ pub enum Assign {
     },
     /// A flow gets a class when it starts, by what is known of it.
     #[serde(untagged)]
-    Known(Known),
+    Known(ByFlow),
 }
 
 impl Assign {

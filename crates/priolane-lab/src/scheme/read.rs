@@ -1,5 +1,6 @@
 //! Scheme files to [`Scheme`].
 
+use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::ids::CLASSES;
 use priolane_core::port::{AifoSpec, Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
@@ -10,7 +11,7 @@ use priolane_source::{
 use super::parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
-use super::{Admit, Known, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
+use super::{Admit, Scheme, admit, controller, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -73,13 +74,6 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     found.done(scheme)
 }
 
-/// How the keys of a rule are read.
-#[derive(Clone, Copy)]
-enum ReadRule {
-    Own(ReadKeys<Assign>),
-    Known(ReadKeys<Known>),
-}
-
 const ASSIGN_MERGE: Merge = Merge {
     rules: &[
         Replace::Kind {
@@ -92,8 +86,15 @@ const ASSIGN_MERGE: Merge = Merge {
                 (&["flow_fraction", "equal_bytes"], &["from"]),
             ]),
         },
-        known::SOLVED,
-        known::POWER_LAW,
+        // Thresholds that were found are those of what is stated beside them.
+        Replace::Stated(&["fractions", "levels", "from"], &["bytes"]),
+        // Sizes and deadlines have different units.
+        Replace::Kind {
+            tag: "of",
+            default: None,
+            own: Own::Only(&["scale", "offset"]),
+            shared: Shared::Listed(&[]),
+        },
     ],
     inner: &[("thresholds", &thresholds::MERGE)],
     each: None,
@@ -101,12 +102,12 @@ const ASSIGN_MERGE: Merge = Merge {
 
 fn assign(field: &Field<'_>) -> Result<Assign, InputError> {
     let mut keys = field.table()?;
-    let own = [("none", ReadRule::Own(|_| Ok(Assign::None))), ("bytes_sent", ReadRule::Own(bytes_sent))];
-    let known = known::KINDS.map(|(name, read)| (name, ReadRule::Known(read)));
-    let kinds: Vec<(&str, ReadRule)> = own.into_iter().chain(known).collect();
-    let assign = match keys.need("kind", "kind = \"bytes_sent\"")?.word(&kinds)? {
-        ReadRule::Own(read) => read(&mut keys)?,
-        ReadRule::Known(read) => Assign::Known(read(&mut keys)?),
+    let names = ["none", "bytes_sent"].iter().chain(ByFlow::NAMES);
+    let words: Vec<(&str, &str)> = names.map(|&name| (name, name)).collect();
+    let assign = match keys.need("kind", "kind = \"bytes_sent\"")?.word(&words)? {
+        "none" => Assign::None,
+        "bytes_sent" => bytes_sent(&mut keys)?,
+        name => Assign::Known(ByFlow::read(name, &mut keys)?.expect("invariant: the name is on the list")),
     };
     keys.finish()?;
     Ok(assign)

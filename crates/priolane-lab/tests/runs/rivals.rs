@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_core::transport::Transport;
 use priolane_core::transport::homa::Levels;
+use priolane_core::transport::{Spec, Transport};
 use priolane_lab::execute::{self, Done, Settings};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::scheme::TransportKind;
 use priolane_source::InputError;
 
 const EXPERIMENT: &str = r#"title = "Two racks, sprayed"
@@ -93,7 +92,7 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
     };
     let found = with("unscheduled = 3, rtt_bytes = \"10kB\"").unwrap();
     let run = &found.runs[0];
-    let TransportKind::Homa(keys) = &run.experiment.scheme["mine"].transport.kind else { panic!("no Homa") };
+    let Spec::Homa(keys) = &run.experiment.scheme["mine"].transport else { panic!("no Homa") };
     let cutoffs = keys.cutoffs.clone().unwrap();
     // Web search is 10 kB and more in nearly all flows: each sends 10 kB blind, so cut-offs are quantiles of sizes.
     assert!(cutoffs.len() == 2 && cutoffs[0] > 10_000 && cutoffs[0] < cutoffs[1], "{cutoffs:?}");

@@ -1,8 +1,8 @@
 use super::*;
 use crate::endpoint::Weights;
-use crate::ids::{FlowId, HostId};
+use crate::ids::{CoflowId, FlowId, HostId};
 use crate::rng::Purpose;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
     FlowSpec {
@@ -21,7 +21,7 @@ fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
     }
 }
 
-fn classes(rule: &Rule, flows: &[FlowSpec]) -> Vec<Class> {
+fn classes(rule: &ByFlow, flows: &[FlowSpec]) -> Vec<Class> {
     let mut flows = FlowList::from(flows.to_vec());
     rule.assign(&mut flows, &mut Stream::new(1, Purpose::Classes, u64::MAX));
     flows.iter().map(|flow| flow.class).collect()
@@ -31,8 +31,8 @@ fn classes(rule: &Rule, flows: &[FlowSpec]) -> Vec<Class> {
 fn sizes_up_to_a_threshold_are_in_its_class_and_endless_flows_in_the_last() {
     let flows =
         [Some(1), Some(100), Some(101), Some(5_000), Some(5_001), None].map(|size| flow(0, size, None));
-    let rule = Rule::Size(vec![100, 5_000]);
-    assert_eq!((classes(&rule, &flows), rule.levels()), (vec![0, 0, 1, 1, 2, 2], 3));
+    let rule = ByFlow::Size(Size { thresholds: vec![100, 5_000] });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 0, 1, 1, 2, 2], 3));
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn a_coflow_is_as_large_as_its_flows_together() {
         of(0, Some(9), Some(1)),
         of(0, Some(9), None),
     ];
-    let rule = Rule::CoflowSize(vec![100, 1_000]);
-    assert_eq!((classes(&rule, &flows), rule.levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
+    let rule = ByFlow::CoflowSize(CoflowSize { thresholds: vec![100, 1_000] });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
     // 60, 100, 101 bytes, without end: flows of the same number of bytes have the same place.
     let mut told = FlowList::from(flows.to_vec());
     tell_coflow_places(&mut told);
@@ -64,7 +64,7 @@ fn a_coflow_is_as_large_as_its_flows_together() {
 #[test]
 fn shorter_deadlines_are_higher_and_none_is_the_lowest() {
     let flows = [Some(50), Some(51), Some(300), None, Some(0)].map(|us| flow(0, Some(1), us));
-    let rule = Rule::Deadline(vec![Span::from_us(50), Span::from_us(299)]);
+    let rule = ByFlow::Deadline(Deadline { thresholds: vec![Span::from_us(50), Span::from_us(299)] });
     assert_eq!(classes(&rule, &flows), [0, 1, 2, 2, 2]);
 }
 
@@ -72,8 +72,8 @@ fn shorter_deadlines_are_higher_and_none_is_the_lowest() {
 fn flows_with_deadlines_are_before_all_others_and_these_are_by_size() {
     let flows = [(9_999, Some(1)), (100, None), (101, None), (5_001, None)];
     let flows = flows.map(|(size, us)| flow(0, Some(size), us));
-    let rule = Rule::DeadlinesFirst(vec![100, 5_000]);
-    assert_eq!((classes(&rule, &flows), rule.levels()), (vec![0, 1, 2, 3], 4));
+    let rule = ByFlow::DeadlinesFirst(DeadlinesFirst { thresholds: vec![100, 5_000] });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 1, 2, 3], 4));
     assert_eq!(classes(&rule, &[flow(0, None, None), flow(0, None, Some(5))]), [3, 0]);
 }
 
@@ -82,7 +82,9 @@ fn demand_is_size_over_time_to_the_deadline() {
     // 125 kB in 1 ms are 1 Gbit/s exactly; a byte less is below it.
     let flows = [(125_000, 1_000), (124_999, 1_000), (124_999, 500), (10, 1_000)];
     let flows = flows.map(|(size, us)| flow(0, Some(size), Some(us)));
-    let rule = Rule::DemandRate(vec![Rate::from_gbps(1), Rate::from_bps(1_000_000).unwrap()]);
+    let rule = ByFlow::DemandRate(DemandRate {
+        thresholds: vec![Rate::from_gbps(1), Rate::from_bps(1_000_000).unwrap()],
+    });
     assert_eq!(classes(&rule, &flows), [0, 1, 0, 2]);
     assert_eq!(classes(&rule, &[flow(0, Some(9), None), flow(0, None, Some(9))]), [2, 2]);
 }
@@ -90,13 +92,13 @@ fn demand_is_size_over_time_to_the_deadline() {
 #[test]
 fn the_power_law_is_eq_6_and_eq_8() {
     // p = (S / 100 kB)^-0.5 + 1, three classes: 25 kB gives 3, 26 kB 2.96, 100 kB 2, 101 kB 1.995.
-    let of = Measure::Size { scale: 100_000, offset: 0 };
-    let law = Rule::PowerLaw(PowerLaw { of, levels: 3, exponent: -0.5, base: 1.0 });
+    let of = Measure::Size(power_law::Sizes { scale: 100_000, offset: 0 });
+    let law = ByFlow::PowerLaw(PowerLaw { of, levels: 3, exponent: -0.5, base: 1.0 });
     let flows = [1, 25_000, 26_000, 100_000, 101_000, u64::MAX].map(|size| flow(0, Some(size), None));
     assert_eq!(classes(&law, &flows), [0, 0, 1, 1, 2, 2]);
     // p = (L - 1 ms) / 2 ms)^-1: up to 1 ms infinite; 1.5 ms gives 4, 2 ms 2, 4 ms 0.67, which is at least 1.
-    let of = Measure::Deadline { scale: Span::from_ms(2), offset: Span::from_ms(1) };
-    let law = Rule::PowerLaw(PowerLaw { of, levels: 4, exponent: -1.0, base: 0.0 });
+    let of = Measure::Deadline(power_law::Times { scale: Span::from_ms(2), offset: Span::from_ms(1) });
+    let law = ByFlow::PowerLaw(PowerLaw { of, levels: 4, exponent: -1.0, base: 0.0 });
     let flows =
         [Some(900), Some(1_000), Some(1_500), Some(2_000), Some(4_000), None].map(|us| flow(0, Some(1), us));
     assert_eq!(classes(&law, &flows), [0, 0, 0, 2, 3, 3]);
@@ -106,21 +108,24 @@ fn the_power_law_is_eq_6_and_eq_8() {
 fn random_shares_are_kept_and_depend_on_nothing_else() {
     let n = 100_000;
     let flows: Vec<FlowSpec> = (0..n).map(|id| flow(id, Some(1), None)).collect();
-    let given = classes(&Rule::Random(vec![0.3, 0.5, 0.2]), &flows);
+    let given = classes(&ByFlow::RandomFraction(RandomFraction { fractions: vec![0.3, 0.5, 0.2] }), &flows);
     for (class, share) in [(0, 0.3), (1, 0.5), (2, 0.2)] {
         let of_class = given.iter().filter(|&&c| c == class).count() as f64 / f64::from(n);
         // 4 sigma: 4 sqrt(0.25 / 100,000) = 0.0063.
         assert!((of_class - share).abs() < 0.006_4, "{class}: {of_class}");
     }
     // A longer list begins with the same classes.
-    assert_eq!(given[..1_000], classes(&Rule::Random(vec![0.3, 0.5, 0.2]), &flows[..1_000]));
+    assert_eq!(
+        given[..1_000],
+        classes(&ByFlow::RandomFraction(RandomFraction { fractions: vec![0.3, 0.5, 0.2] }), &flows[..1_000])
+    );
 }
 
 #[test]
 fn ranks_are_cut_at_shares_exactly_and_ties_are_drawn() {
     let flows: Vec<FlowSpec> =
         (0..1_000).map(|id| flow(id, Some(1), [Some(10), Some(20), None][id as usize % 3])).collect();
-    let given = classes(&Rule::DeadlineRank(vec![0.5, 0.1, 0.4]), &flows);
+    let given = classes(&ByFlow::DeadlineRank(DeadlineRank { fractions: vec![0.5, 0.1, 0.4] }), &flows);
     let count = |class| given.iter().filter(|&&c| c == class).count();
     assert_eq!([count(0), count(1), count(2)], [500, 100, 400]);
     assert!((0..1_000).step_by(3).all(|i| given[i] == 0), "the 334 shortest");

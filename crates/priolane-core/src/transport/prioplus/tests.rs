@@ -1,5 +1,5 @@
 use super::super::delay::Size;
-use super::super::swift::{self, Swift, Target, Whole};
+use super::super::swift::{self, Preset, Swift, TargetFrom, Whole};
 use super::*;
 use crate::endpoint::{BaseDelay, FlowSpec, Weights};
 use crate::ids::{FlowId, HostId};
@@ -32,10 +32,11 @@ fn config(variant: Variant, start: Start) -> Config<swift::Config> {
         signal: Signal::Rtt,
         init_window: Size::Bdp(1.0),
         ai: Size::Packets(0.18),
-        target: Target::AboveBase(Span::from_us(25)),
+        target: Span::from_us(25),
+        target_from: TargetFrom::Base,
         hop: Span::ZERO,
         class_step: Span::ZERO,
-        flow_scaling: None,
+        fs_range: None,
         beta: 0.8,
         max_mdf: 0.5,
         min_window: Size::Packets(0.001),
@@ -43,16 +44,9 @@ fn config(variant: Variant, start: Start) -> Config<swift::Config> {
         whole: Whole::Fractions,
         endpoint_target: None,
         retx_reset: 5,
+        ..swift::Config::of(Preset::Paper)
     };
-    Config {
-        inner,
-        variant,
-        lanes: Some(lanes(start)),
-        exceed_limit: 2,
-        base_tolerance: Span::from_us(1),
-        increase: Increase::DualRtt,
-        probes: Probes::Apart,
-    }
+    Config { inner, variant, lanes: Some(lanes(start)), ..Config::default() }
 }
 
 /// A flow of class 1: D_target 16 us, D_limit 18.4 us, W_LS 37,500 B.

@@ -17,10 +17,11 @@ const PLAIN: Config = Config {
     signal: Signal::Rtt,
     init_window: Size::Packets(10.0),
     ai: Size::Packets(1.0),
-    target: Target::Total(Span::from_us(40)),
+    target: Span::from_us(40),
+    target_from: TargetFrom::Total,
     hop: Span::ZERO,
     class_step: Span::ZERO,
-    flow_scaling: None,
+    fs_range: None,
     beta: 0.8,
     max_mdf: 0.5,
     min_window: Size::Packets(0.001),
@@ -28,6 +29,7 @@ const PLAIN: Config = Config {
     whole: Whole::Fractions,
     endpoint_target: None,
     retx_reset: 5,
+    ..Config::of(Preset::Paper)
 };
 
 fn swift(config: &Config) -> Swift {
@@ -143,12 +145,13 @@ fn the_floor_holds_and_starts_the_timer() {
 
 #[test]
 fn the_target_grows_with_hops_and_as_the_window_falls() {
-    let scaling =
-        FlowScaling { range: Span::from_us(100), min: Size::Packets(0.1), max: Size::Packets(100.0) };
     let config = Config {
-        target: Target::Total(Span::from_us(25)),
+        target: Span::from_us(25),
+        target_from: TargetFrom::Total,
         hop: Span::from_us(1),
-        flow_scaling: Some(scaling),
+        fs_range: Some(Span::from_us(100)),
+        fs_min: Size::Packets(0.1),
+        fs_max: Size::Packets(100.0),
         ..PLAIN
     };
     let at = |packets| swift(&Config { init_window: Size::Packets(packets), ..config }).target_ps();
@@ -163,12 +166,14 @@ fn the_target_grows_with_hops_and_as_the_window_falls() {
 
 #[test]
 fn sizes_in_paths_and_targets_above_the_empty_path() {
-    let scaling = FlowScaling { range: Span::from_us(100), min: Size::Bdp(0.1), max: Size::Bdp(1.0) };
     let flow = swift(&Config {
         init_window: Size::Bdp(1.0),
         ai: Size::Bdp(0.0012),
-        target: Target::AboveBase(Span::from_us(25)),
-        flow_scaling: Some(scaling),
+        target: Span::from_us(25),
+        target_from: TargetFrom::Base,
+        fs_range: Some(Span::from_us(100)),
+        fs_min: Size::Bdp(0.1),
+        fs_max: Size::Bdp(1.0),
         ..PLAIN
     });
     // 100 Gbps x 12 us = 150,000 B; 0.0012 of it 180 B; 12 + 25 us. g = 1 / (1/sqrt(0.1) - 1) = 0.46248.
@@ -226,7 +231,8 @@ fn a_slow_host_is_no_congestion_of_the_fabric() {
 
 #[test]
 fn one_way_delay_is_measured_against_one_way_targets() {
-    let config = Config { signal: Signal::OneWay, target: Target::AboveBase(Span::from_us(4)), ..PLAIN };
+    let config =
+        Config { signal: Signal::OneWay, target: Span::from_us(4), target_from: TargetFrom::Base, ..PLAIN };
     let mut flow = swift(&config);
     // The target is 6 + 4 us.
     flow.on_ack(&AckSeen { one_way_ps: 9_000_000, ..ack(20, 80) });

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
+use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
@@ -94,14 +95,13 @@ pub const SWIFT: swift::Config = swift::Config {
     signal: Signal::Rtt,
     init_window: Size::Bdp(1.0),
     ai: Size::Bdp(0.0012),
-    target: swift::Target::AboveBase(Span::from_us(25)),
+    target: Span::from_us(25),
+    target_from: swift::TargetFrom::Base,
     hop: Span::ZERO,
     class_step: Span::ZERO,
-    flow_scaling: Some(swift::FlowScaling {
-        range: Span::from_us(100),
-        min: Size::Bdp(0.1),
-        max: Size::Bdp(1.0),
-    }),
+    fs_range: Some(Span::from_us(100)),
+    fs_min: Size::Bdp(0.1),
+    fs_max: Size::Bdp(1.0),
     beta: 0.8,
     max_mdf: 0.5,
     min_window: Size::Packets(0.01),
@@ -109,6 +109,7 @@ pub const SWIFT: swift::Config = swift::Config {
     whole: swift::Whole::Fractions,
     endpoint_target: None,
     retx_reset: 5,
+    ..swift::Config::of(swift::Preset::Paper)
 };
 
 /// HPCC with its paper's values.
@@ -136,7 +137,7 @@ pub const LEDBAT: ledbat::Config = ledbat::Config {
 };
 
 /// PrioPlus with the paper's channels for `n` classes, 4 us apart, and its starts: the best class never yields.
-pub fn prioplus<C>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
+pub fn prioplus<C: Keys>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
     let lane = |class: u64| {
         let above = Span::from_us(4 * (n - class));
         let start = match class {
@@ -160,10 +161,7 @@ pub fn prioplus<C>(inner: C, variant: Variant, n: u64) -> prioplus::Config<C> {
         inner,
         variant,
         lanes: Some(Lanes::new(&lanes).expect("the paper's channels do not overlap")),
-        exceed_limit: 2,
-        base_tolerance: Span::from_us(1),
-        increase: prioplus::Increase::DualRtt,
-        probes: prioplus::Probes::Apart,
+        ..prioplus::Config::default()
     }
 }
 

@@ -1,0 +1,75 @@
+//! By the size of whole coflows, and their order by it.
+
+use std::collections::BTreeMap;
+
+use super::Rule;
+use super::thresholds::{Ascending, exceeded};
+use crate::endpoint::FlowSpec;
+use crate::flows::FlowList;
+use crate::ids::{Class, CoflowId};
+use crate::keys::Keys;
+use crate::scheme::Part;
+
+/// Parameters of the rule `coflow_size`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "coflow_size")]
+#[part(
+    name = "coflow_size",
+    summary = "flows of smaller coflows first, cut at stated sizes of whole coflows",
+    source = "Varys (SIGCOMM 2014) §5"
+)]
+pub struct CoflowSize {
+    /// Bytes up to which coflows are in each class but the last.
+    #[key(required = "thresholds = [\"1MB\", \"10MB\"]", form = Ascending<15>, source = "docs/coflows.md")]
+    pub thresholds: Vec<u64>,
+}
+
+impl Rule for CoflowSize {
+    fn levels(&self) -> u8 {
+        self.thresholds.len() as u8 + 1
+    }
+
+    /// A flow by itself is a coflow of its own.
+    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
+        Some(exceeded(&self.thresholds, flow.size?) as Class)
+    }
+
+    fn assign(&self, flows: &mut FlowList, _: Vec<f64>) {
+        let sizes = CoflowSizes::of(flows);
+        flows.edit_all(|flow| {
+            let class =
+                sizes.size(flow).map_or(self.thresholds.len(), |size| exceeded(&self.thresholds, size));
+            flow.class = class as Class;
+        });
+    }
+}
+
+/// Tells each flow the place of its coflow among all by bytes, equal ones the same; those without end come last.
+pub fn tell_coflow_places(flows: &mut FlowList) {
+    let sizes = CoflowSizes::of(flows);
+    let size = |flow: &FlowSpec| sizes.size(flow).unwrap_or(u64::MAX);
+    let mut order: Vec<u64> = flows.iter().map(|flow| size(&flow)).collect();
+    order.sort_unstable();
+    order.dedup();
+    flows.edit_all(|flow| flow.coflow_place = order.partition_point(|&other| other < size(flow)) as u32);
+}
+
+/// Bytes of coflows, by group and number; `None` where a flow has no end.
+struct CoflowSizes(BTreeMap<(u16, CoflowId), Option<u64>>);
+
+impl CoflowSizes {
+    fn of(flows: &FlowList) -> Self {
+        let mut sizes: BTreeMap<(u16, CoflowId), Option<u64>> = BTreeMap::new();
+        for flow in flows {
+            let Some(coflow) = flow.coflow else { continue };
+            let sum = sizes.entry((flow.group, coflow)).or_insert(Some(0));
+            *sum = sum.zip(flow.size).map(|(sum, size)| sum.saturating_add(size));
+        }
+        Self(sizes)
+    }
+
+    /// The bytes of the flow's coflow, or its own.
+    fn size(&self, flow: &FlowSpec) -> Option<u64> {
+        flow.coflow.map_or(flow.size, |coflow| self.0.get(&(flow.group, coflow)).copied().flatten())
+    }
+}

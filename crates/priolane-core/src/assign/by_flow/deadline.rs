@@ -1,0 +1,38 @@
+//! By the time from start to deadline, cut at stated times.
+
+use super::thresholds::Ascending;
+use super::{Rule, allowance};
+use crate::endpoint::FlowSpec;
+use crate::ids::Class;
+use crate::keys::Keys;
+use crate::scheme::Part;
+use crate::units::Span;
+
+/// Parameters of the rule `deadline`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "deadline")]
+#[part(
+    name = "deadline",
+    summary = "shorter times to the deadline first, cut at stated times",
+    source = "DeTail (SIGCOMM 2012), Firapam Table I"
+)]
+pub struct Deadline {
+    /// Times up to which flows are in each class but the last.
+    #[key(required = "thresholds = [\"2ms\", \"8ms\"]", form = Ascending<15>, source = "Firapam Table I")]
+    pub thresholds: Vec<Span>,
+}
+
+impl Rule for Deadline {
+    fn levels(&self) -> u8 {
+        self.thresholds.len() as u8 + 1
+    }
+
+    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
+        let allowed = allowance(flow)?;
+        Some(self.thresholds.iter().filter(|&&t| t < allowed).count() as Class)
+    }
+
+    fn reads_deadlines(&self) -> bool {
+        true
+    }
+}

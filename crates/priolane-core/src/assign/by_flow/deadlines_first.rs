@@ -1,0 +1,39 @@
+//! Flows with a deadline before all others, these by size (Karuna, SIGCOMM 2016).
+
+use super::Rule;
+use super::thresholds::{Ascending, exceeded};
+use crate::endpoint::FlowSpec;
+use crate::ids::Class;
+use crate::keys::Keys;
+use crate::scheme::Part;
+
+/// Parameters of the rule `deadlines_first`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "deadlines_first")]
+#[part(
+    name = "deadlines_first",
+    summary = "flows with a deadline first, the others after them, smaller first, cut at stated sizes",
+    source = "Karuna (SIGCOMM 2016), Firapam Table I"
+)]
+pub struct DeadlinesFirst {
+    /// Sizes up to which flows without a deadline are in each class but the first and last.
+    #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<14>, source = "docs/assumptions.md#karuna")]
+    pub thresholds: Vec<u64>,
+}
+
+impl Rule for DeadlinesFirst {
+    fn levels(&self) -> u8 {
+        self.thresholds.len() as u8 + 2
+    }
+
+    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
+        if flow.deadline.is_some() {
+            return Some(0);
+        }
+        Some(1 + exceeded(&self.thresholds, flow.size?) as Class)
+    }
+
+    fn reads_deadlines(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,129 @@
+//! Priority by what is known of a flow before it sends: its size, its deadline, both, or nothing (Firapam, Table I).
+//!
+//! ```text
+//! size           class = number of thresholds below the size                        Homa, Aalo with known sizes
+//! coflow size    the same of the bytes of all flows of its coflow                     SEBF's order, by bands
+//! deadlines 1st  class = 0 with a deadline, else 1 + number of thresholds below the size  Karuna
+//! random         class = number of cumulative shares not above U[0, 1)              Aequitas' generator
+//! deadline       class = number of thresholds below deadline - start                DeTail, Poche
+//! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
+//! demand rate    class = number of thresholds above D = size / (deadline - start)   Firapam Eq. 15
+//! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
+//! ```
+//!
+//! A flow without coflow is one of its own; a coflow of which a flow has no end has none.
+//!
+//! A flow of which a rule needs what it does not have (no deadline, no end) gets the lowest class. The order of equal
+//! deadlines is drawn. One number is drawn for each flow whatever the rule.
+
+mod coflow_size;
+mod deadline;
+mod deadline_rank;
+mod deadlines_first;
+mod demand_rate;
+mod equal_bytes;
+mod flow_fraction;
+mod power_law;
+mod random_fraction;
+mod size;
+mod thresholds;
+
+use std::fmt::Debug;
+
+use crate::endpoint::FlowSpec;
+use crate::flows::FlowList;
+use crate::ids::Class;
+use crate::rng::Stream;
+use crate::scheme::parts;
+use crate::sizes::SizeDistribution;
+use crate::units::Span;
+
+use super::SizesOf;
+
+pub use coflow_size::{CoflowSize, tell_coflow_places};
+pub use deadline::Deadline;
+pub use deadline_rank::DeadlineRank;
+pub use deadlines_first::DeadlinesFirst;
+pub use demand_rate::DemandRate;
+pub use equal_bytes::EqualBytes;
+pub use flow_fraction::FlowFraction;
+pub use power_law::{Measure, PowerLaw};
+pub use random_fraction::RandomFraction;
+pub use size::Size;
+
+/// Gives each flow a class when it starts.
+pub trait Rule: Debug {
+    /// The number of classes it gives, at least 1.
+    fn levels(&self) -> u8;
+
+    /// The class of one flow, where `u` is drawn from [0, 1) for it; `None` where the flow lacks what the rule needs.
+    fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class>;
+
+    /// Whether it looks at deadlines. Default: it does not.
+    fn reads_deadlines(&self) -> bool {
+        false
+    }
+
+    /// Gives all flows their classes, where `draws` has a number in [0, 1) for each. Default: each by itself, those that
+    /// lack what the rule needs the lowest.
+    fn assign(&self, flows: &mut FlowList, draws: Vec<f64>) {
+        let lowest = self.levels() - 1;
+        let mut draws = draws.into_iter();
+        flows.edit_all(|flow| {
+            let class = draws.next().and_then(|u| self.class(flow, u));
+            flow.class = class.unwrap_or(lowest).min(lowest);
+        });
+    }
+
+    /// Whose sizes its thresholds are still to be found from. Default: nobody's.
+    fn unsolved(&self) -> Option<&SizesOf> {
+        None
+    }
+
+    /// Finds its thresholds from these sizes. Default: it has none to find.
+    fn solve(&mut self, sizes: &SizeDistribution) {
+        let _ = sizes;
+    }
+}
+
+parts! {
+    /// A rule that gives flows classes by what is known of them, with its parameters.
+    pub enum ByFlow: dyn Rule in Assign {
+        /// By size, at stated thresholds.
+        Size(Size);
+        /// By the size of the whole coflow.
+        CoflowSize(CoflowSize);
+        /// By size, so that each class has its share of flows.
+        FlowFraction(FlowFraction);
+        /// By size, so that each class has as many bytes (Homa).
+        EqualBytes(EqualBytes);
+        /// At random.
+        RandomFraction(RandomFraction);
+        /// With a deadline first, the others by size (Karuna).
+        DeadlinesFirst(DeadlinesFirst);
+        /// By the time from start to deadline.
+        Deadline(Deadline);
+        /// By the rank of that time among all flows of the run.
+        DeadlineRank(DeadlineRank);
+        /// By size over the time to the deadline.
+        DemandRate(DemandRate);
+        /// By a power law of size or deadline.
+        PowerLaw(PowerLaw);
+    }
+}
+
+impl ByFlow {
+    /// Gives each flow its class. One number is drawn for each flow, whatever the rule.
+    pub fn assign(&self, flows: &mut FlowList, dice: &mut Stream) {
+        let draws = flows.iter().map(|_| dice.uniform()).collect();
+        self.part().assign(flows, draws);
+    }
+}
+
+/// The time from a flow's start to its deadline, if that is later.
+fn allowance(flow: &FlowSpec) -> Option<Span> {
+    flow.deadline.map(|deadline| deadline.since(flow.start)).filter(|&span| span > Span::ZERO)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! By size, cut at stated thresholds.
+
+use super::Rule;
+use super::thresholds::{Ascending, exceeded};
+use crate::endpoint::FlowSpec;
+use crate::ids::Class;
+use crate::keys::Keys;
+use crate::scheme::Part;
+
+/// Parameters of the rule `size`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "size")]
+#[part(name = "size", summary = "smaller flows first, cut at stated sizes", source = "Firapam Table I")]
+pub struct Size {
+    /// Sizes up to which flows are in each class but the last.
+    #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<15>, source = "Firapam Table I")]
+    pub thresholds: Vec<u64>,
+}
+
+impl Rule for Size {
+    fn levels(&self) -> u8 {
+        self.thresholds.len() as u8 + 1
+    }
+
+    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
+        Some(exceeded(&self.thresholds, flow.size?) as Class)
+    }
+}

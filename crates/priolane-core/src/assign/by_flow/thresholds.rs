@@ -1,0 +1,133 @@
+//! Forms of thresholds and shares: where one class ends and the next begins.
+
+use crate::ids::CLASSES;
+use crate::keys::{Bounds, ByteList, Form, KeyError, KeyValue, Schema, Value, Written};
+use crate::units::{Rate, Span};
+
+/// Thresholds in order, of at most `MOST` in number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ascending<const MOST: usize>;
+
+fn in_order<T>(all: Vec<T>, most: usize, ordered: bool, example: &str) -> Result<Vec<T>, KeyError> {
+    if all.is_empty() {
+        return Err(KeyError::new("the list is empty", "at least one item"));
+    }
+    if ordered && all.len() <= most {
+        return Ok(all);
+    }
+    Err(KeyError::new(
+        "these are no thresholds",
+        format!("1 to {most} in increasing order, such as {example}"),
+    ))
+}
+
+/// Sizes in bytes.
+impl<const MOST: usize> Form<Vec<u64>> for Ascending<MOST> {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<u64>, KeyError> {
+        let all = ByteList::read(value, bounds)?;
+        let ordered = all.is_sorted();
+        in_order(all, MOST, ordered, "[\"100kB\", \"1MB\"]")
+    }
+
+    fn write(value: &Vec<u64>) -> Written {
+        ByteList::write(value)
+    }
+
+    fn schema() -> Schema {
+        ByteList::schema()
+    }
+}
+
+/// Times, above zero.
+impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
+    const UNIT: &'static str = "time";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Vec<Span>, KeyError> {
+        let all = Vec::<Span>::read(value, &Bounds::above(0.0, "(0, )"))?;
+        let ordered = all.is_sorted();
+        in_order(all, MOST, ordered, "[\"2ms\", \"8ms\"]")
+    }
+
+    fn write(value: &Vec<Span>) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<Span>::schema()
+    }
+}
+
+/// Thresholds from the largest to the smallest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Descending;
+
+impl Form<Vec<Rate>> for Descending {
+    const UNIT: &'static str = "bit/s";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<Rate>, KeyError> {
+        let all = Vec::<Rate>::read(value, bounds)?;
+        if all.is_empty() {
+            return Err(KeyError::new("the list is empty", "at least one item"));
+        }
+        if all.len() < CLASSES && all.windows(2).all(|pair| pair[0] >= pair[1]) {
+            return Ok(all);
+        }
+        let fix =
+            "1 to 15 in decreasing order, such as [\"5Gbps\", \"1Gbps\"]: more demand is a higher class";
+        Err(KeyError::new("these are no thresholds of demand", fix))
+    }
+
+    fn write(value: &Vec<Rate>) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<Rate>::schema()
+    }
+}
+
+/// The share of each class, 2 to 16 of them that sum to 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares;
+
+impl Form<Vec<f64>> for Shares {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<f64>, KeyError> {
+        let shares = Vec::<f64>::read(value, bounds)?;
+        let sum: f64 = shares.iter().sum();
+        if (2..=CLASSES).contains(&shares.len()) && (sum - 1.0).abs() <= 1e-9 {
+            return Ok(shares);
+        }
+        let what = format!("{} fraction(s) that sum to {sum}", shares.len());
+        Err(KeyError::new(what, "2 to 16 fractions, class 0 first, that sum to 1"))
+    }
+
+    fn write(value: &Vec<f64>) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<f64>::schema()
+    }
+}
+
+/// The number of thresholds below a size.
+pub(super) fn exceeded(thresholds: &[u64], size: u64) -> usize {
+    thresholds.iter().filter(|&&t| t < size).count()
+}
+
+/// The class of the part `u` of all flows: the number of cumulative shares not above it.
+pub(super) fn above(shares: &[f64], u: f64) -> usize {
+    let mut sum = 0.0;
+    let all_but_last = &shares[..shares.len().saturating_sub(1)];
+    all_but_last
+        .iter()
+        .filter(|&&share| {
+            sum += share;
+            sum <= u
+        })
+        .count()
+}
