@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
-use crate::metrics::ports::PortSet;
 use crate::quantity::as_text;
+use crate::results::summary::PortSet;
 use crate::source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
 use crate::verdict::path::{self, Quantity, Rated};
 

@@ -25,7 +25,8 @@ use serde_json::{Map, Value as Json};
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
-use crate::results::rows::{Rows, canonical, port_names};
+use crate::results::ports::port_names;
+use crate::results::rows::{Rows, canonical};
 use crate::source::InputError;
 
 /// Which flow, of which run, seen from where.
