@@ -10,6 +10,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, Threads};
+use priolane_source::InputError;
 use serde_json::Value;
 
 use crate::metrics::effective::Bottleneck;
@@ -24,7 +25,6 @@ use crate::results::rows::{Rows, Source, canonical};
 use crate::results::store::{Published, RunId, Store, StoreError};
 use crate::results::summary::EffectiveRecord;
 use crate::results::tokens::{ReceivedRecord, TokenRecord};
-use crate::source::InputError;
 use crate::verdict::spec::Spec;
 
 /// How runs are carried out. Nothing here changes results.

@@ -7,13 +7,13 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
+use priolane_source::InputError;
 
 use super::model_file::{ExperimentOf, LawOf, seconds};
 use super::{Figures, Simulated};
 use crate::execute::{Failure, OnProgress};
 use crate::plan::{self, Built, Options, Plan, Run};
 use crate::results::flows::met;
-use crate::source::InputError;
 
 /// The flows of an experiment.
 pub(super) struct Observed {

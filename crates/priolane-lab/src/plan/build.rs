@@ -10,6 +10,7 @@ use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
+use priolane_source::{InputError, Table, nearest};
 
 use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
@@ -20,7 +21,6 @@ use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::ports::port_names;
 use crate::results::record::Demand;
 use crate::scheme::{Assign, RankBy, Scheme};
-use crate::source::{InputError, Table, nearest};
 use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.

@@ -10,7 +10,7 @@ use priolane_lab::results::column::Row;
 use priolane_lab::results::rows::Table;
 use priolane_lab::results::series::SeriesRow;
 use priolane_lab::results::tables;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Required"
 schemes = ["firapam"]

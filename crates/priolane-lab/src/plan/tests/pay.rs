@@ -214,7 +214,7 @@ fn a_machine_may_split_its_pair_as_it_likes_but_not_overdraw_it() {
     }
 }
 
-fn build_error(text: &str) -> Option<crate::source::InputError> {
+fn build_error(text: &str) -> Option<priolane_source::InputError> {
     let plan = from_text("test.toml", text, Path::new("."), &Options::default()).ok()?;
     build(&plan.runs[0]).err()
 }

@@ -4,6 +4,7 @@
 mod disk;
 mod error;
 mod merge;
+pub mod quantity;
 mod reader;
 mod table;
 

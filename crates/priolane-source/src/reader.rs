@@ -369,7 +369,7 @@ fn edits(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::parse;
+    use crate::parse;
 
     #[test]
     fn a_misspelt_key_is_named_with_its_line() {
