@@ -8,11 +8,11 @@ use crate::units::{Rate, Span};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ascending<const MOST: usize>;
 
-fn in_order<T>(all: Vec<T>, most: usize, ordered: bool, example: &str) -> Result<Vec<T>, KeyError> {
+fn in_order<T: PartialOrd>(all: Vec<T>, most: usize, example: &str) -> Result<Vec<T>, KeyError> {
     if all.is_empty() {
         return Err(KeyError::new("the list is empty", "at least one item"));
     }
-    if ordered && all.len() <= most {
+    if all.is_sorted() && all.len() <= most {
         return Ok(all);
     }
     Err(KeyError::new(
@@ -27,8 +27,7 @@ impl<const MOST: usize> Form<Vec<u64>> for Ascending<MOST> {
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<u64>, KeyError> {
         let all = ByteList::read(value, bounds)?;
-        let ordered = all.is_sorted();
-        in_order(all, MOST, ordered, "[\"100kB\", \"1MB\"]")
+        in_order(all, MOST, "[\"100kB\", \"1MB\"]")
     }
 
     fn write(value: &Vec<u64>) -> Written {
@@ -46,8 +45,7 @@ impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
 
     fn read(value: &Value<'_>, _: &Bounds) -> Result<Vec<Span>, KeyError> {
         let all = Vec::<Span>::read(value, &Bounds::above(0.0, "(0, )"))?;
-        let ordered = all.is_sorted();
-        in_order(all, MOST, ordered, "[\"2ms\", \"8ms\"]")
+        in_order(all, MOST, "[\"2ms\", \"8ms\"]")
     }
 
     fn write(value: &Vec<Span>) -> Written {
