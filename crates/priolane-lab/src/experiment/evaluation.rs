@@ -13,8 +13,9 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
+use crate::metrics::path;
+use crate::metrics::registry::{Metric, Need, Scope};
 use crate::results::summary::PortSet;
-use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -394,89 +395,79 @@ impl Names<'_> {
         Err(field.no_such(name, &known))
     }
 
-    /// Probabilities are those of a class that flows ask for.
-    fn probability(&self, field: &Field<'_>, class: &str) -> Result<(), InputError> {
-        if self.admission_every.is_none() {
-            let what = "probabilities are not kept over time";
-            return Err(field.error(what, "admission_every = \"1ms\" at the top of the file"));
-        }
-        match self.classes.get(class) {
-            Some(own) if own.asked.is_some() => Ok(()),
-            _ => Err(field.error(
-                format!("{class:?} is no class that flows ask for"),
-                "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
-            )),
-        }
-    }
-
-    fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
-        let Some(known) = Quantity::named(quantity) else {
-            let fix = match nearest(quantity, Quantity::names()) {
+    fn known(&self, field: &Field<'_>, name: &str, class: &str) -> Result<(), InputError> {
+        let Some(metric) = Metric::named(name) else {
+            let fix = match nearest(name, Metric::all().map(|metric| metric.name)) {
                 Some(near) => format!("did you mean {near:?}?"),
                 None => "one of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned(),
             };
-            return Err(field.error(format!("there is no quantity {quantity:?}"), fix));
+            return Err(field.error(format!("there is no quantity {name:?}"), fix));
         };
-        if let Quantity::Thresholds(_) = known {
-            let what = format!("{class:?} is no number of a threshold");
-            let fix = format!("{quantity}.1: the first threshold, up to {quantity}.15");
-            return path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix));
+        for &need in metric.needs {
+            self.need(field, need, (name, class))?;
         }
-        if let Quantity::Ports(_) = known {
-            let sets = PortSet::ALL.map(PortSet::name);
-            return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
-        }
-        if let Quantity::Tokens(_) | Quantity::DataWait | Quantity::Throughput | Quantity::Loss = known {
-            return if class == "all" { Ok(()) } else { Err(field.no_such(class, &["all"])) };
-        }
-        if let Quantity::Order(_) = known {
-            let fix = format!("{quantity}.all");
-            return if class == "all" {
-                Ok(())
-            } else {
-                Err(field.error("a port is shared by all classes", fix))
-            };
-        }
-        // Without [metrics] nothing is known of classes.
-        let Some(metrics) = self.metrics else { return Ok(()) };
-        let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
-        if relative && metrics.baseline.is_none() {
-            return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
-        }
-        if let Quantity::Settling(_) | Quantity::Keys(_) = known {
-            return match class {
-                "all" => Ok(()),
-                _ => Err(field.error("all probabilities count together", format!("{quantity}.all"))),
-            };
-        }
-        if known == Quantity::Probability {
-            return self.probability(field, class);
-        }
-        if matches!(known, Quantity::Effective(_)) && metrics.effective.is_none() {
-            let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
-            return Err(field.error("no bottleneck is declared", fix));
-        }
-        let of_flows = !matches!(
-            known,
-            Quantity::Rates(_) | Quantity::Coflows(_) | Quantity::FctRatio | Quantity::Effective(_)
-        );
-        if known == Quantity::Rates(Rated::Utility) && class != "all" {
-            return Err(field.error("the optimum is that of all flows together", "utility.all"));
-        }
-        let relative = matches!(known, Quantity::FctRatio | Quantity::Rates(Rated::Ratio));
-        let own = self.classes.get(class);
-        if relative && own.is_some_and(|own| own.over.is_none()) {
-            let fix = format!("over = \"all\", or another class, in the class {class}");
-            return Err(field.error(format!("{quantity} of {class:?} is relative to no class"), fix));
-        }
-        let flow = of_flows
-            && class
-                .strip_prefix("flow")
-                .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-        if flow || class == "all" || own.is_some() {
-            return Ok(());
-        }
-        let classes: Vec<&str> = std::iter::once("all").chain(self.classes.keys().copied()).collect();
-        Err(field.no_such(class, &classes))
+        self.scope(field, metric.scope, (name, class))
     }
+
+    /// What the metric `name` of `class` needs is stated.
+    fn need(&self, field: &Field<'_>, need: Need, (name, class): (&str, &str)) -> Result<(), InputError> {
+        let lacks = |none: fn(&Metrics) -> bool| self.metrics.is_some_and(none);
+        match need {
+            Need::Baseline if lacks(|metrics| metrics.baseline.is_none()) => {
+                Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""))
+            }
+            Need::Bottleneck if lacks(|metrics| metrics.effective.is_none()) => {
+                let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
+                Err(field.error("no bottleneck is declared", fix))
+            }
+            Need::Probabilities if self.metrics.is_some() && self.admission_every.is_none() => {
+                let what = "probabilities are not kept over time";
+                Err(field.error(what, "admission_every = \"1ms\" at the top of the file"))
+            }
+            Need::Over if self.classes.get(class).is_some_and(|own| own.over.is_none()) => {
+                let fix = format!("over = \"all\", or another class, in the class {class}");
+                Err(field.error(format!("{name} of {class:?} is relative to no class"), fix))
+            }
+            Need::Baseline | Need::Bottleneck | Need::Probabilities | Need::Over => Ok(()),
+        }
+    }
+
+    /// The metric `name` can be of `class`.
+    fn scope(&self, field: &Field<'_>, scope: Scope, (name, class): (&str, &str)) -> Result<(), InputError> {
+        match scope {
+            Scope::Thresholds => {
+                let what = format!("{class:?} is no number of a threshold");
+                let fix = format!("{name}.1: the first threshold, up to {name}.15");
+                path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix))
+            }
+            Scope::Ports => {
+                let sets = PortSet::ALL.map(PortSet::name);
+                if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) }
+            }
+            Scope::Run if class != "all" => Err(field.no_such(class, &["all"])),
+            Scope::All(why) if class != "all" => Err(field.error(why, format!("{name}.all"))),
+            Scope::Run | Scope::All(_) => Ok(()),
+            // Without [metrics] nothing is known of classes.
+            Scope::Asked | Scope::Classes | Scope::Flows if self.metrics.is_none() => Ok(()),
+            Scope::Asked => match self.classes.get(class) {
+                Some(own) if own.asked.is_some() => Ok(()),
+                _ => Err(field.error(
+                    format!("{class:?} is no class that flows ask for"),
+                    "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
+                )),
+            },
+            Scope::Flows if is_flow(class) => Ok(()),
+            Scope::Classes | Scope::Flows if class == "all" || self.classes.contains_key(class) => Ok(()),
+            Scope::Classes | Scope::Flows => {
+                let classes: Vec<&str> = std::iter::once("all").chain(self.classes.keys().copied()).collect();
+                Err(field.no_such(class, &classes))
+            }
+        }
+    }
+}
+
+/// Whether `class` is the name of a single flow.
+fn is_flow(class: &str) -> bool {
+    let digits = class.strip_prefix("flow");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -7,12 +7,18 @@
 pub mod admission;
 pub mod bound;
 pub mod coflows;
+mod deadlines;
 pub mod effective;
+mod fct;
 pub mod interval;
 pub mod order;
+pub mod path;
 pub mod ports;
 pub mod rates;
+pub mod registry;
 mod summary;
+pub mod thresholds;
+mod tokens;
 
 use std::ops::{Bound, RangeBounds};
 

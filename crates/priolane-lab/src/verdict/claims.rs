@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::decision::Decision;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
 use super::load;
-use super::path::{MetricPath, Quantity};
 use super::report::{ClaimReport, ContrastReport, Measured, PointReport};
-use super::rules::{self, BySeed, Contrast, Published, Scale};
+use super::rules::{self, BySeed, Contrast, Published};
 use super::spec::{Claim, ClaimKind, MetricAt};
-use super::unit::Unit;
 use crate::metrics::interval::Interval;
+use crate::metrics::path::MetricPath;
+use crate::metrics::registry::{Scale, Unit};
 
 /// The reports of all claims, and what to check before trusting them.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
@@ -43,7 +43,7 @@ struct Reading {
 
 impl Reading {
     fn unit(&self) -> Unit {
-        self.path.measure.quantity.unit()
+        self.path.measure.metric.unit
     }
 }
 
@@ -102,7 +102,7 @@ impl Court<'_> {
                     BySeed::new()
                 }
             };
-            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.quantity, &values));
+            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.metric, &values));
             evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
@@ -130,8 +130,8 @@ impl Court<'_> {
                 |contrast| rules::bounded_ratio(contrast, *range),
             )],
             ClaimKind::Ratio { paper, within, over, .. } => {
-                let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
-                let scale = if relative { Scale::Relative } else { Scale::Absolute };
+                let own = evidence[0].0.path.measure.metric.scale;
+                let scale = if over.is_some() { Scale::Relative } else { own };
                 let published = Published { value: *paper, within: *within, scale };
                 vec![one_or_ratio(
                     evidence,
@@ -153,7 +153,7 @@ impl Court<'_> {
             let at = self.evidence(path, point, &mut complete);
             let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
             let metric = format!("{path} at {label}");
-            report.measured.push(Measured::new(metric, path.measure.quantity, &at));
+            report.measured.push(Measured::new(metric, path.measure.metric, &at));
             values.push((x, at));
         }
         let ClaimKind::Trend { goes, .. } = self.claim.kind else { return report };

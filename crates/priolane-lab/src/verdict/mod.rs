@@ -7,12 +7,10 @@ mod decision;
 mod grid;
 mod load;
 pub(crate) mod panels;
-pub mod path;
 mod report;
 pub mod rules;
 pub mod spec;
 mod thresholds;
-mod unit;
 
 use std::path::Path;
 
@@ -27,9 +25,9 @@ pub use self::panels::{Mark, PanelReport, Series};
 pub use self::report::{Asks, ClaimReport, ContrastReport, Measured, PointReport};
 pub use self::rules::Verdict;
 use self::spec::Spec;
-pub use self::unit::Unit;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
+pub use crate::metrics::registry::Unit;
 use crate::plan::{Plan, Run};
 use crate::results::digest::hex;
 use crate::results::record::{LoadRecord, RunRecord};

@@ -1,14 +1,15 @@
 //! The data of figures: marks with intervals over seeds, never drawn here.
 
-use priolane_core::units::Span;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::claims::{Line, as_map, lines};
-use super::grid::{Gap, Grid, OverTime, value_of};
-use super::path::{Measure, MetricPath, Quantity};
+use super::grid::{Gap, Grid, value_of};
+use super::report::interval;
 use super::spec::{self, Panel, PanelKind};
 use crate::metrics::interval::Interval;
+use crate::metrics::path::{Measure, MetricPath};
+use crate::metrics::registry::Metric;
 use crate::metrics::{Payer, PerMille, SizeClass, percentile};
 use crate::results::flows::FlowRow;
 
@@ -118,18 +119,19 @@ fn over_time(
     for (measure, &point) in measures.iter().flat_map(|m| points.iter().map(move |p| (m, p))) {
         for scheme in schemes {
             let path = MetricPath { measure: measure.clone(), scheme: scheme.clone() };
-            let OverTime { every, seeds } = grid.over_time(&path, point).map_err(|gap| match gap {
+            let seeds = grid.over_time(&path, point).map_err(|gap| match gap {
                 Gap::Run(what) | Gap::Value(what) => what,
             })?;
-            let bins = seeds.iter().map(Vec::len).max().unwrap_or(0);
+            let every = seeds.last().map_or(0.0, |bins| bins.every);
+            let bins = seeds.iter().map(|bins| bins.values.len()).max().unwrap_or(0);
             let mark = |bin: usize| {
-                let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.get(bin)?).collect();
+                let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.values.get(bin)?).collect();
                 // Milliseconds, at the end of the bin.
                 Mark { x: Value::from((bin + 1) as f64 * every * 1e3), y: Interval::of(&values) }
             };
             report.series.push(Series {
                 scheme: scheme.clone(),
-                quantity: measure.quantity.name().into(),
+                quantity: measure.metric.name.into(),
                 class: measure.class.clone(),
                 at: as_map(&grid.points[point]),
                 points: (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect(),
@@ -159,7 +161,7 @@ fn along(
             let mark = |&(_, point): &(f64, usize)| Mark { x: x_of(point), y: mean(grid, &path, point) };
             report.series.push(Series {
                 scheme: scheme.clone(),
-                quantity: measure.quantity.name().into(),
+                quantity: measure.metric.name.into(),
                 class: measure.class.clone(),
                 at: as_map(&line.fixed),
                 points: line.points.iter().map(mark).collect(),
@@ -170,7 +172,7 @@ fn along(
 }
 
 fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: &mut PanelReport) {
-    let name = |m: &Measure| Value::from(format!("{}.{}", m.quantity.name(), m.class));
+    let name = |m: &Measure| Value::from(m.to_string());
     report.x_values = measures.iter().map(name).collect();
     for &point in points {
         for scheme in schemes {
@@ -190,7 +192,7 @@ fn by_metric(grid: &Grid, (measures, schemes): Marks, points: &[usize], report: 
 }
 
 fn mean(grid: &Grid, path: &MetricPath, point: usize) -> Interval {
-    path.measure.quantity.interval(&grid.by_seed(path, point).0)
+    interval(path.measure.metric, &grid.by_seed(path, point).0)
 }
 
 /// Percentiles of the pooled flows at which a distribution is drawn.
@@ -206,11 +208,7 @@ fn distributions(
         let known = grid.spec.classes.iter().find(|c| c.name == measure.class).cloned();
         let class = known.or_else(|| (measure.class == crate::metrics::ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{}` is not a size class", measure.class))?;
-        let value = match measure.quantity {
-            Quantity::Fct => |flow: &FlowRow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64()),
-            Quantity::Slowdown => |flow: &FlowRow| flow.slowdown,
-            other => return Err(format!("a cdf is drawn of fct or slowdown, not of {}", other.name())),
-        };
+        let value = measure.metric.of_flow.ok_or_else(|| no_distribution(measure.metric))?;
         for &point in points {
             for scheme in schemes {
                 let seeds = finished(grid, (point, scheme), |flow| {
@@ -221,7 +219,7 @@ fn distributions(
                 })?;
                 report.series.push(Series {
                     scheme: scheme.clone(),
-                    quantity: measure.quantity.name().into(),
+                    quantity: measure.metric.name.into(),
                     class: measure.class.clone(),
                     at: as_map(&grid.points[point]),
                     points: distribution(&seeds),
@@ -230,6 +228,11 @@ fn distributions(
         }
     }
     Ok(())
+}
+
+fn no_distribution(metric: &Metric) -> String {
+    let drawn: Vec<&str> = Metric::all().filter(|m| m.of_flow.is_some()).map(|m| m.name).collect();
+    format!("a cdf is drawn of {}, not of {}", drawn.join(" or "), metric.name)
 }
 
 /// The sorted values of each seed that is there.

@@ -4,11 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::decision::{Decision, Direction, Undecided};
-use super::path::Quantity;
-use super::rules::{BySeed, Verdict};
+use super::rules::{self, BySeed, Verdict};
 use super::spec::{Claim, ClaimKind, OpenRange, Source, Way};
-use super::unit::Unit;
 use crate::metrics::interval::Interval;
+use crate::metrics::registry::{Metric, Unit};
 
 /// A claim and what the runs say of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -159,9 +158,15 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub(super) fn new(metric: String, quantity: Quantity, values: &BySeed) -> Self {
-        Self { metric, unit: quantity.unit(), value: quantity.interval(values) }
+    pub(super) fn new(name: String, metric: &Metric, values: &BySeed) -> Self {
+        Self { metric: name, unit: metric.unit, value: interval(metric, values) }
     }
+}
+
+/// Mean and interval of a metric's values by seed: one over few seeds knows nothing of where values end.
+pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
+    let (least, most) = metric.range;
+    Interval::of(&rules::values(values)).map(|x| x.clamp(least, most))
 }
 
 /// A comparison, paired by seed.
