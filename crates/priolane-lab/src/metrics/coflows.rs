@@ -125,8 +125,6 @@ pub fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Op
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Bound;
-
     use priolane_core::ids::CoflowId;
     use priolane_core::units::{Span, Time};
 
@@ -179,7 +177,7 @@ mod tests {
                 (3, 2, Some(14_000), None, true),
             ]
         );
-        let small = SizeClass { name: "small".into(), upper: Bound::Included(1_000), ..SizeClass::all() };
+        let small = SizeClass { name: "small".into(), to: Some(1_000), ..SizeClass::all() };
         let sums = summarize(&all, &[small]);
         let CoflowSummary { coflows: count, unfinished, mean_cct_s, p50_cct_s, p99_cct_s, .. } = sums[ALL];
         // The mean of 20 and 50 us; the first and the second of two.
@@ -201,7 +199,7 @@ mod tests {
         let (fast, slow) = (rows(&fast), rows(&slow));
         assert_eq!(speed_up(&fast, &slow, &SizeClass::all()), Some(2.0));
         assert_eq!(speed_up(&slow, &fast, &SizeClass::all()), Some((1.0 / 3.0 + 1.0) / 2.0));
-        let huge = SizeClass { lower: Bound::Included(10_000), ..SizeClass::all() };
+        let huge = SizeClass { from: Some(10_000), ..SizeClass::all() };
         assert_eq!(speed_up(&fast, &slow, &huge), None);
     }
 }

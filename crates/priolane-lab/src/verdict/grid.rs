@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::rules::BySeed;
-use super::spec::Spec;
 use super::thresholds;
+use crate::metrics::SizeClass;
 use crate::metrics::path::MetricPath;
 use crate::metrics::registry::{Bins, Context, Missing, Stored};
 use crate::metrics::thresholds::{Ladder, Threshold};
@@ -29,8 +29,6 @@ pub(super) type Point = Vec<(String, Value)>;
 pub(super) struct Grid<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// What is evaluated.
-    pub spec: &'a Spec,
     /// Sweep points, in the order of the plan.
     pub points: Vec<Point>,
     /// Seeds, in the order of the plan.
@@ -54,7 +52,7 @@ pub(super) enum Gap {
 
 impl<'a> Grid<'a> {
     /// Loads the runs of `plan` that are whole in `dir`.
-    pub(super) fn load(plan: &'a Plan, spec: &'a Spec, dir: &Path) -> Self {
+    pub(super) fn load(plan: &'a Plan, dir: &Path) -> Self {
         let store = Store::at(dir);
         let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
         let records = plan.runs.iter().map(record).collect();
@@ -66,11 +64,16 @@ impl<'a> Grid<'a> {
             index_of(&mut schemes, &run.scheme);
             places.insert((point, run.scheme.clone(), run.seed), place);
         }
-        Self { plan, spec, points, seeds, schemes, records, store, places }
+        Self { plan, points, seeds, schemes, records, store, places }
+    }
+
+    /// The size classes of the experiment.
+    pub(super) fn classes(&self) -> &'a [SizeClass] {
+        &self.plan.experiment.metrics.classes
     }
 
     /// The points at which all keys of `at` have the given values.
-    pub(super) fn points_at(&self, at: &[(String, Value)]) -> Vec<usize> {
+    pub(super) fn points_at(&self, at: &Map<String, Value>) -> Vec<usize> {
         let matches = |point: &Point| {
             at.iter().all(|(key, value)| value_of(point, key).is_some_and(|v| same(v, value)))
         };
@@ -78,9 +81,8 @@ impl<'a> Grid<'a> {
     }
 
     /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
-    pub(super) fn moved(&self, point: usize, keys: &Point) -> Option<usize> {
-        let wanted =
-            |key: &str, own: &'_ Value, value: &Value| same(value, value_of(keys, key).unwrap_or(own));
+    pub(super) fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize> {
+        let wanted = |key: &str, own: &'_ Value, value: &Value| same(value, keys.get(key).unwrap_or(own));
         let matches = |other: &Point| {
             self.points[point]
                 .iter()
@@ -179,7 +181,7 @@ impl Near<'_> {
     ) -> Result<T, Missing> {
         let record = self.record(self.scheme)?;
         let class = path.measure.class.as_str();
-        eval(&Context { record, class, classes: &self.grid.spec.classes, stored: self })
+        eval(&Context { record, class, classes: self.grid.classes(), stored: self })
     }
 
     fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
@@ -208,7 +210,7 @@ impl Near<'_> {
 impl Stored for Near<'_> {
     fn baseline(&self) -> Result<&RunRecord, Missing> {
         let none = || Missing::Scheme("the experiment has no baseline".to_owned());
-        self.record(self.grid.spec.baseline.as_deref().ok_or_else(none)?)
+        self.record(self.grid.plan.experiment.metrics.baseline.as_deref().ok_or_else(none)?)
     }
 
     fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>> {

@@ -28,7 +28,7 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 
 use super::decision::{Decision, Direction, Undecided};
-use super::spec::{OpenRange, Way};
+use crate::experiment::{OpenRange, Way};
 use crate::metrics::interval::Interval;
 use crate::metrics::registry::Scale;
 

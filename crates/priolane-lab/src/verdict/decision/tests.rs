@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::verdict::spec::OpenRange;
+use crate::experiment::OpenRange;
 use crate::workload::{Counts, LoadOf};
 
 /// Seeds whose mean is `mean` and whose sample standard deviation is `std`.
