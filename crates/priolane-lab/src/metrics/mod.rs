@@ -17,6 +17,7 @@ pub mod path;
 pub mod ports;
 pub mod rates;
 pub mod registry;
+pub mod student;
 mod summary;
 pub mod thresholds;
 mod tokens;
