@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import tomllib
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 import first
+from priolane import _core
 from priolane.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +48,13 @@ def tracked() -> list[Path]:
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
     )
     return [path for name in listed.stdout.splitlines() if (path := ROOT / name).suffix in TEXTS and path.is_file()]
+
+
+def test_every_metric_is_documented() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    names = [metric["name"] for metric in json.loads(_core.metrics())]
+    assert "fct" in names
+    assert [name for name in names if not re.search(rf"`{name}(\.\w+)?`", pages)] == []
 
 
 def test_every_link_to_an_assumption_leads_to_one_and_every_assumption_is_linked() -> None:

@@ -14,19 +14,30 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
+from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import PlannedRun
 from priolane.results import Results
-from priolane.student import LEVEL, Difference, holm, paired, welch
 
 RUN = "run"
+# The probability that intervals cover.
+LEVEL = _core.level()
 # The complement of `deadline_miss_rate`: it moves whenever that does.
 _LEFT_OUT = ("deadline_meet_ratio",)
 
 Group = tuple[str, str]
 BySeed = dict[int, dict[str, Any]]
+
+
+class Difference(NamedTuple):
+    """A mean difference with its 95 % interval and its two-sided p value against zero."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
 
 
 class Design(StrEnum):
@@ -286,10 +297,10 @@ def _change(
 
 def _difference(first: Sequence[float], second: Sequence[float], *, relative: bool, design: Design) -> Difference:
     if design is Design.PAIRED:
-        return paired([b / a - 1 if relative else b - a for a, b in zip(first, second, strict=True)])
+        return Difference(*_core.paired([b / a - 1 if relative else b - a for a, b in zip(first, second, strict=True)]))
     scale = abs(_mean(first)) if relative else 1.0
     if design is Design.UNPAIRED:
-        found = welch(first, second)
+        found = Difference(*_core.welch(first, second))
         return Difference(found.mean / scale, found.low / scale, found.high / scale, found.p)
     change = (_mean(second) - _mean(first)) / scale
     return Difference(change, change, change, 1.0)
@@ -302,7 +313,7 @@ def _mean(values: Sequence[float]) -> float:
 def _judged(changes: Sequence[Change]) -> list[Change]:
     """The changes with corrected p values and findings, those beyond noise first, the largest first."""
     family = [change for change in changes if change.p is not None]
-    corrected = holm([change.p for change in family if change.p is not None])
+    corrected = _core.holm([change.p for change in family if change.p is not None])
     judged = [change for change in changes if change.p is None]
     for change, p in zip(family, corrected, strict=True):
         own = change.p is not None and change.p <= 1 - LEVEL

@@ -8,25 +8,21 @@ The cost is the mean of a metric over the experiment's points and seeds: the sam
 docs/assumptions.md#auto-thresholds.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import Options, check, toml_text
 from priolane.grid import Settings, run_grid
 
 FACTORS = (4.0, 2.0, 1.4, 1.2)
 
-# What can be minimised, and what run summaries call it.
-METRICS = {
-    "fct": "mean_fct_s",
-    "fct_p99": "p99_fct_s",
-    "slowdown": "mean_slowdown",
-    "slowdown_p99": "p99_slowdown",
-    "deadline_miss_rate": "deadline_miss_rate",
-}
+# What can be made least.
+METRICS = tuple(metric["name"] for metric in json.loads(_core.metrics()) if metric["tuned"])
 
 _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
 
@@ -114,10 +110,10 @@ class Simulated:
         if summary is None:
             known = ", ".join(record["summary"])
             raise InputError(f"{self.path}: key `metrics.classes`: there is no {self.size_class!r}; one of {known}")
-        value = summary[METRICS[self.metric]]
+        value = _core.summary_value(self.metric, json.dumps(summary))
         if value is None:
             raise InputError(f"{self.path}: {self.metric}.{self.size_class} has no value: no flow gives one")
-        return float(value)
+        return value
 
 
 def _bytes(text: str) -> int:

@@ -25,7 +25,6 @@ use crate::results::rows::{Rows, Source, canonical};
 use crate::results::store::{Published, RunId, Store, StoreError};
 use crate::results::summary::EffectiveRecord;
 use crate::results::tokens::{ReceivedRecord, TokenRecord};
-use crate::verdict::spec::Spec;
 
 /// How runs are carried out. Nothing here changes results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -261,7 +260,7 @@ impl Job<'_> {
 
     fn record(&self, rows: &Rows, Ran { built, outcome }: &Ran) -> RunRecord {
         let Run { id, scheme, point, seed, experiment, merged } = self.run;
-        let spec = Spec::of(experiment);
+        let classes = &experiment.metrics.classes;
         let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
         let ran = (&source(built), outcome);
         let rtt = plan::round_trip(&built.scenario.topology, &built.scenario.frame);
@@ -275,7 +274,7 @@ impl Job<'_> {
         RunRecord {
             run: id.clone(),
             version: crate::VERSION.to_owned(),
-            title: spec.title,
+            title: experiment.title.clone(),
             scheme: scheme.clone(),
             point: point.iter().cloned().collect(),
             seed: *seed,
@@ -288,14 +287,14 @@ impl Job<'_> {
             admission,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
-            summary: metrics::summarize(ran.0, outcome, &spec.classes),
-            coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
+            summary: metrics::summarize(ran.0, outcome, classes),
+            coflows: metrics::coflows::summarize(rows.coflows(), classes),
             order: metrics::order::order(&built.scenario, outcome, built.judged, window),
             ports: metrics::ports::summarize(&built.scenario, built.zero_loss.as_deref(), outcome),
             received: ReceivedRecord::of(&built.scenario, outcome),
             tokens: TokenRecord::of(outcome),
-            effective: effective(self.run, ran, &spec.classes, rtt),
-            rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
+            effective: effective(self.run, ran, classes, rtt),
+            rates: metrics::rates::rates(ran, classes, optimum.as_ref(), window),
             files: Vec::new(),
         }
     }

@@ -38,10 +38,10 @@ pub use app::{
     AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
     RingText, RuleKind, RuleText, Start,
 };
-pub use claims::{Claim, MetricAt, Source, Test, Way};
+pub use claims::{Claim, MetricAt, OpenRange, Source, Test, Way};
 pub use coflow::{CoflowText, TraceText};
 pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Exponential, Part, Split};
-pub use evaluation::{Metrics, Panel, PanelKind, SizeClass, Slowdown};
+pub use evaluation::{Metrics, Slowdown};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use network::{LinkText, Network, Paths, Shape};
@@ -56,6 +56,7 @@ pub use sizes::Sizes;
 pub use sources::{Sources, of_seed};
 pub use timing::{Change, ControlText, Timing, Whom};
 
+use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
 use crate::workload::flow_list;
 

@@ -16,6 +16,7 @@ pub mod import;
 pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
+pub mod panels;
 pub mod plan;
 pub mod promised;
 pub mod requirement;

@@ -11,7 +11,10 @@ use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
 use priolane_lab::import::{self, Request};
+use priolane_lab::metrics::registry::{Metric, Unit};
+use priolane_lab::metrics::student::{self, Difference};
 use priolane_lab::results::checksum;
+use priolane_lab::results::summary::Summary;
 use priolane_source::InputError as LabInputError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -250,6 +253,66 @@ fn bench_scenarios() -> Vec<&'static str> {
     priolane_lab::bench::usual()
 }
 
+/// The metrics, as JSON: name, unit, both ends of their range (null where there is none), and whether `plan thresholds` can
+/// make them least.
+#[pyfunction]
+fn metrics() -> PyResult<String> {
+    #[derive(Serialize)]
+    struct Entry {
+        name: &'static str,
+        unit: Unit,
+        range: [Option<f64>; 2],
+        tuned: bool,
+    }
+    let end = |x: f64| x.is_finite().then_some(x);
+    let entry = |metric: &Metric| Entry {
+        name: metric.name,
+        unit: metric.unit,
+        range: [end(metric.range.0), end(metric.range.1)],
+        tuned: metric.tuned.is_some(),
+    };
+    response(&Metric::all().map(entry).collect::<Vec<_>>())
+}
+
+/// The value of a metric that `plan thresholds` can make least in the summary, JSON, of a class in `run.json`; `None` if no
+/// flow gives one.
+#[pyfunction]
+fn summary_value(metric: &str, summary: &str) -> PyResult<Option<f64>> {
+    let tuned = Metric::named(metric).and_then(|metric| metric.tuned);
+    let value = tuned.ok_or_else(|| PyValueError::new_err(format!("no summary has {metric:?}")))?;
+    Ok(value(&request::<Summary>(summary)?))
+}
+
+/// The t test of differences that belong together: mean, both ends of its 95 % interval, and the p value.
+#[pyfunction]
+fn paired(differences: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
+    difference(student::paired(&differences))
+}
+
+/// The t test of `second` less `first`, whose variances may differ, likewise.
+#[pyfunction]
+fn welch(first: Vec<f64>, second: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
+    difference(student::welch(&first, &second))
+}
+
+fn difference(found: Option<Difference>) -> PyResult<(f64, f64, f64, f64)> {
+    let Difference { mean, low, high, p } =
+        found.ok_or_else(|| PyValueError::new_err("a test needs two values at least"))?;
+    Ok((mean, low, high, p))
+}
+
+/// p values corrected for their number by Holm's method, in the order given.
+#[pyfunction]
+fn holm(values: Vec<f64>) -> Vec<f64> {
+    student::holm(&values)
+}
+
+/// The probability that intervals cover.
+#[pyfunction]
+fn level() -> f64 {
+    student::LEVEL
+}
+
 /// The version that records state: the crate's, and that of results.
 #[pyfunction]
 fn version() -> &'static str {
@@ -329,7 +392,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
-        bench_threads, catalogue, channels, check, import_flows, plan, plan_requirement, plan_top, promised,
-        read_checked, run_one, thresholds, trace, verdicts, version, with_checksum,
+        bench_threads, catalogue, channels, check, holm, import_flows, level, metrics, paired, plan,
+        plan_requirement, plan_top, promised, read_checked, run_one, summary_value, thresholds, trace,
+        verdicts, version, welch, with_checksum,
     };
 }

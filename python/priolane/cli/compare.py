@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.compare import Change, Comparison, Design, Finding, compare
+from priolane.compare import LEVEL, Change, Comparison, Design, Finding, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
 from priolane.report.numbers import short
 from priolane.results import load
-from priolane.student import LEVEL
 
 _MOST_SETTINGS = 20
 _MOST_SUGGESTED = 10

@@ -97,7 +97,7 @@ def _add_thresholds(plans: "arguments.Commands[argparse.ArgumentParser]") -> Non
     command = plans.add_parser("thresholds", help="thresholds of `size` that do best in simulation (AuTO)")
     command.add_argument("experiment", type=Path, metavar="FILE.toml", help="an experiment with the scheme")
     command.add_argument("of", metavar="SCHEME", help="its scheme whose assign row is `size`")
-    command.add_argument("--metric", choices=tuple(tune.METRICS), default="fct", help="made least (default: fct)")
+    command.add_argument("--metric", choices=tune.METRICS, default="fct", help="made least (default: fct)")
     command.add_argument(
         "--class", dest="size_class", default="all", metavar="NAME", help="of which flows (default: all)"
     )

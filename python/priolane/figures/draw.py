@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import offset_copy
 
-from priolane.figures.marks import Drawing, PanelAxes, paint_bars, paint_curves, paint_lines
+from priolane.figures.marks import Drawing, PanelAxes
+from priolane.figures.panels import PAINTERS
 from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.style import INK, applied
-from priolane.figures.traces import paint_traces
 from priolane.report.model import Panel
 from priolane.report.numbers import fitting
 
@@ -27,8 +27,6 @@ _AXES_IN = 1.3
 _AXES_IN_ROW_IN = 1.45
 # So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
 _AMPLE_IN = 12.0
-# Bars, of all series together, that a column has room for; more have the width of a page.
-_BARS_IN_COLUMN = 30
 # From the ticks and the label of an x axis to a legend.
 _BEFORE_LEGEND_IN = 0.06
 # What stays free beside a title or a legend.
@@ -42,7 +40,6 @@ _LEFT_HALF = 0.6
 # A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
 _HALF_A_DECADE = 5
-_PAINTERS = {"line": paint_lines, "bar": paint_bars, "cdf": paint_curves, "trace": paint_traces}
 
 
 @dataclass(frozen=True)
@@ -55,9 +52,8 @@ class _Painted:
 
 
 def width_of(panel: Panel) -> float:
-    """The width of a panel in inches: a column's, or a page's where a column has no room for its bars."""
-    bars = sum(len(series.marks) for series in panel.series) if panel.kind == "bar" else 0
-    return DOUBLE_IN if bars > _BARS_IN_COLUMN else SINGLE_IN
+    """The width of a panel in inches: a column's, or a page's where a column has no room for it."""
+    return DOUBLE_IN if PAINTERS[panel.kind].wide(panel) else SINGLE_IN
 
 
 def draw_panel(panel: Panel) -> Drawing:
@@ -210,7 +206,7 @@ def _name_powers(axis: Axis, scale: float) -> None:
 def _paint(panel: Panel, place: PanelAxes) -> _Painted:
     """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
     axes = place.axes
-    names = _PAINTERS[panel.kind](panel, place) if panel.has_values else []
+    names = PAINTERS[panel.kind].paint(panel, place) if panel.has_values else []
     axes.set_xlabel(_clipped(panel.x_label))
     if panel.log_x:
         axes.set_xscale("log")

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from priolane.files import parse_json
+from priolane.report.kinds import kind_of
 from priolane.report.numbers import fitting, short, told
 
 
@@ -135,7 +136,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """The data of one panel: `kind` is `line`, `bar` or `cdf`, or `trace` for values over time."""
+    """The data of one panel: `kind` is one of the lab's, or `trace` for values over time."""
 
     title: str
     kind: str
@@ -291,16 +292,16 @@ def _asked(claim: Mapping[str, Any], unit: str) -> str:
 
 
 def _panel(value: Mapping[str, Any]) -> Panel:
-    kind, x_key = value["kind"], value["x"]
+    kind, x_key = kind_of(value["kind"]), value["x"]
     read = value["series"]
-    names = _metric_names(value["x_values"]) if kind == "bar" and x_key is None else {}
+    names = _metric_names(value["x_values"]) if kind.by_metric and x_key is None else {}
     series = tuple(_series(item, read, names) for item in read)
     return Panel(
         title=value["title"],
-        kind=kind,
+        kind=value["kind"],
         x_label=value["x_label"] or (_key_text(x_key) if x_key else ""),
-        y_label=value["y_label"] or ("fraction of flows" if kind == "cdf" else ""),
-        log_x=kind != "bar" and x_key != _TIME and _spans_decades([mark.x for one in series for mark in one.marks]),
+        y_label=value["y_label"] or kind.y_label,
+        log_x=kind.log_x and x_key != _TIME and _spans_decades([mark.x for one in series for mark in one.marks]),
         log_y=value["log_y"],
         reference=value["reference"],
         series=series,

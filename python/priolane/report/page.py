@@ -16,9 +16,10 @@ from markupsafe import Markup
 
 from priolane.directory import PAGE_FILE
 from priolane.figures.draw import SINGLE_IN, draw_panel, width_of
+from priolane.figures.panels.trace import trace_text
 from priolane.figures.svg import page_svg
-from priolane.figures.traces import trace_text
 from priolane.files import write_whole
+from priolane.report.kinds import kind_of
 from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
 from priolane.report.numbers import short
 from priolane.report.over_time import over_time
@@ -127,11 +128,12 @@ def _figure(nth: int, panel: Panel) -> _Figure:
     label = f"{panel.title}. {panel.y_label} by {panel.x_label or 'group'}."
     svg = page_svg(draw_panel(panel), f"f{nth}-", label)
     xs: list[float | str] = []
-    if panel.kind != "cdf":
+    kind = kind_of(panel.kind)
+    if kind.table:
         xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks))
     rows = [
         [
-            x if isinstance(x, str) else f"{x:.4g}" if panel.kind == "trace" else f"{x:g}",
+            x if isinstance(x, str) else format(x, kind.x_format),
             *(_value_at(series.marks, x) for series in panel.series),
         ]
         for x in xs

@@ -55,12 +55,9 @@ pub enum Test {
         /// What it is divided by.
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<MetricAt>,
-        /// It is above this.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        above: Option<f64>,
-        /// It is below this.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        below: Option<f64>,
+        /// Where it lies.
+        #[serde(flatten)]
+        range: OpenRange,
     },
     /// A metric (or a ratio of two) is what the paper prints, within a relative band.
     Ratio {
@@ -76,8 +73,8 @@ pub enum Test {
     },
     /// A metric agrees, seed by seed, with numbers from elsewhere, within a relative band.
     Agree {
-        /// The metric.
-        of: String,
+        /// The metric, at the claim's point.
+        of: MetricAt,
         /// The numbers, of seeds 1, 2, ...
         values: Vec<f64>,
         /// The band.
@@ -85,13 +82,36 @@ pub enum Test {
     },
     /// A metric goes up or down along a swept key.
     Trend {
-        /// The metric.
-        of: String,
+        /// The metric, at the points of the line.
+        of: MetricAt,
         /// The swept key.
         along: String,
         /// Which way.
         goes: Way,
     },
+}
+
+/// Where a metric lies; one end at least is stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct OpenRange {
+    /// Above this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// Below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+}
+
+impl OpenRange {
+    /// Everything above `x`.
+    pub fn above(x: f64) -> Self {
+        Self { above: Some(x), below: None }
+    }
+
+    /// Everything below `x`.
+    pub fn below(x: f64) -> Self {
+        Self { above: None, below: Some(x) }
+    }
 }
 
 /// A metric `quantity.class.scheme` at a point of the claim, or at that with some swept keys at other values.
@@ -134,14 +154,14 @@ impl Test {
         }
     }
 
-    /// The metrics that may have points of their own.
-    pub fn metrics_at(&self) -> Vec<&MetricAt> {
+    /// All metrics it names, in order.
+    pub fn metrics(&self) -> Vec<&MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
+            Self::Agree { of, .. } | Self::Trend { of, .. } => vec![of],
             Self::Ratio { of, over, .. } | Self::Bound { of, over, .. } => {
                 std::iter::once(of).chain(over).collect()
             }
-            Self::Agree { .. } | Self::Trend { .. } => Vec::new(),
         }
     }
 }
@@ -225,7 +245,7 @@ fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
         return Err(field.error("no value is above the one and below the other", "above = 1.0, below = 2.0"));
     }
     keys.finish()?;
-    Ok(Test::Bound { of, over, above, below })
+    Ok(Test::Bound { of, over, range: OpenRange { above, below } })
 }
 
 fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
@@ -240,7 +260,7 @@ fn ratio(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
 
 fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
+    let of = names.here(&keys.need("of", "of = \"fct.all.pfabric\"")?)?;
     let numbers = keys.need("values", "values = [0.00125, 0.00131], a number for each seed")?;
     let values: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
     if values.iter().any(|&number| number <= 0.0) {
@@ -258,7 +278,7 @@ fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
 
 fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
-    let of = names.full(&keys.need("of", "of = \"fct.all.pias\"")?)?;
+    let of = names.here(&keys.need("of", "of = \"fct.all.pias\"")?)?;
     let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
     let goes = keys.need("goes", "goes = \"up\"")?.word(&[("up", Way::Up), ("down", Way::Down)])?;
     keys.finish()?;
@@ -266,10 +286,15 @@ fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
 }
 
 impl Names<'_> {
+    /// `quantity.class.scheme`, at the claim's own points.
+    fn here(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
+        Ok(MetricAt { metric: self.full(field)?, at: Map::new() })
+    }
+
     /// `quantity.class.scheme`, or `{ metric = ..., at = { swept key = value } }`.
     fn at_point(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
         let Ok(mut keys) = field.table() else {
-            return Ok(MetricAt { metric: self.full(field)?, at: Map::new() });
+            return self.here(field);
         };
         let metric = self.full(&keys.need("metric", "metric = \"fct.all.dctcp\"")?)?;
         let at = keys.need("at", "at = { \"group.all.load.value\" = 0.8 }, or the metric alone")?;

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
 use priolane_core::ids::{CLASSES, Class};
-use priolane_core::price::Cos;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
@@ -13,8 +12,10 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
+use crate::metrics::registry::{Metric, Need, Scope};
+use crate::metrics::{SizeClass, path};
+use crate::panels::{KINDS, Panel, X};
 use crate::results::summary::PortSet;
-use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -32,7 +33,7 @@ pub struct Metrics {
     pub port: Option<String>,
     /// Size classes by name, in the order of the file; `all` always exists.
     #[serde(serialize_with = "by_name")]
-    pub classes: Vec<(String, SizeClass)>,
+    pub classes: Vec<SizeClass>,
 }
 
 /// A bottleneck, and how often what timely flows bring through it is measured.
@@ -57,106 +58,9 @@ pub enum Slowdown {
     WithHandshake,
 }
 
-/// A range of flow sizes, of some groups or a class of service or all; at least a bound or one of these is there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SizeClass {
-    /// size < below
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
-    pub below: Option<u64>,
-    /// size > above
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
-    pub above: Option<u64>,
-    /// size >= from
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
-    pub from: Option<u64>,
-    /// size <= to
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
-    pub to: Option<u64>,
-    /// The groups whose flows count; all if empty.
-    #[serde(serialize_with = "one_or_all", skip_serializing_if = "Vec::is_empty")]
-    pub group: Vec<String>,
-    /// The class of service whose flows count; all if `None`.
-    #[serde(serialize_with = "cos_text", skip_serializing_if = "Option::is_none")]
-    pub cos: Option<Cos>,
-    /// The class that ratios of this one are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<String>,
-    /// The class that flows ask for; any if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Class>,
-    /// The class that flows are given when they start; any if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Class>,
-}
-
-/// One name as a text, several as a list: as files have it.
-fn one_or_all<S: serde::Serializer>(names: &[String], s: S) -> Result<S::Ok, S::Error> {
-    match names {
-        [one] => one.serialize(s),
-        all => all.serialize(s),
-    }
-}
-
-fn cos_text<S: serde::Serializer>(cos: &Option<Cos>, s: S) -> Result<S::Ok, S::Error> {
-    cos.map(Cos::name).serialize(s)
-}
-
-impl SizeClass {
-    /// Whether a flow of `bytes` is in it.
-    pub fn has(&self, bytes: u64) -> bool {
-        self.below.is_none_or(|x| bytes < x)
-            && self.above.is_none_or(|x| bytes > x)
-            && self.from.is_none_or(|x| bytes >= x)
-            && self.to.is_none_or(|x| bytes <= x)
-    }
-
-    /// Whether there are sizes of which flows are in it.
-    fn has_any(&self) -> bool {
-        self.has(self.from.unwrap_or(1).max(self.above.map_or(1, |x| x.saturating_add(1))))
-    }
-}
-
-/// `[[panel]]`: one part of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Panel {
-    /// Its title.
-    pub title: String,
-    /// How it is drawn.
-    pub kind: PanelKind,
-    /// The swept key on the x axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x: Option<String>,
-    /// Text at the x axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x_label: Option<String>,
-    /// What is drawn: `quantity.class`, at least one.
-    pub metrics: Vec<String>,
-    /// The schemes drawn; `None` for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schemes: Option<Vec<String>>,
-    /// Text at the y axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub y_label: Option<String>,
-    /// Whether the y axis is logarithmic.
-    pub log_y: bool,
-    /// A line to compare with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<f64>,
-    /// The points it is restricted to: swept key and value.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub at: Map<String, Json>,
-}
-
-/// How a panel is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PanelKind {
-    /// A line per scheme over a swept key.
-    Line,
-    /// A group of bars per metric.
-    Bar,
-    /// A distribution.
-    Cdf,
+/// Whether there are sizes of which flows are in a class.
+fn has_any(class: &SizeClass) -> bool {
+    class.has(class.from.unwrap_or(1).max(class.above.map_or(1, |x| x.saturating_add(1))))
 }
 
 /// Names that metrics, figures and claims may use; those that could not be read are `None`, and any is taken for right.
@@ -184,7 +88,7 @@ impl<'a> Names<'a> {
     /// Takes note of what was read of `[metrics]`, and of how often probabilities are kept.
     pub(super) fn learn(&mut self, metrics: Option<&'a Metrics>, admission_every: Option<Span>) {
         let classes = metrics.map_or(&[][..], |metrics| &metrics.classes);
-        self.classes = classes.iter().map(|(name, class)| (name.as_str(), class)).collect();
+        self.classes = classes.iter().map(|class| (class.name.as_str(), class)).collect();
         (self.metrics, self.admission_every) = (metrics, admission_every);
     }
 
@@ -205,8 +109,8 @@ fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<Strin
     }
 }
 
-fn by_name<S: serde::Serializer>(classes: &[(String, SizeClass)], s: S) -> Result<S::Ok, S::Error> {
-    s.collect_map(classes.iter().map(|(name, class)| (name, class)))
+fn by_name<S: serde::Serializer>(classes: &[SizeClass], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(classes.iter().map(|class| (&class.name, class)))
 }
 
 /// Bounds of a class are inclusive or not.
@@ -241,13 +145,13 @@ pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, I
             let fix = "a name without `.`, not `all` and not `flow...`";
             return Err(field.error("this name is taken", fix));
         }
-        let class = size_class(field, names)?;
+        let class = size_class(name, field, names)?;
         match class.over.as_deref() {
             Some(of) if of != "all" && (of == name || !known.contains(of)) => {
                 let over = field.inner("over").unwrap_or_else(|| field.clone());
                 Err(over.error(format!("there is no other class {of:?}"), "a class of [metrics], or all"))
             }
-            _ => Ok((name.to_owned(), class)),
+            _ => Ok(class),
         }
     });
     found.keep(keys.finish());
@@ -271,7 +175,7 @@ fn effective(field: &Field<'_>, names: &Names<'_>) -> Result<Effective, InputErr
     Ok(Effective { to, every })
 }
 
-fn size_class(field: &Field<'_>, names: &Names<'_>) -> Result<SizeClass, InputError> {
+fn size_class(name: &str, field: &Field<'_>, names: &Names<'_>) -> Result<SizeClass, InputError> {
     let mut keys = field.table()?;
     let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
     let (below, above) = (bound("below")?, bound("above")?);
@@ -281,15 +185,17 @@ fn size_class(field: &Field<'_>, names: &Names<'_>) -> Result<SizeClass, InputEr
     let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
     let mut class = |key| keys.take(key).map(|f| Ok(f.integer(0, CLASSES as u64 - 1)? as Class)).transpose();
     let (asked, given) = (class("asked")?, class("given")?);
-    let class = SizeClass { below, above, from, to, group, cos, over, asked, given };
+    let name = name.to_owned();
+    let class = SizeClass { name, below, above, from, to, group, cos, over, asked, given };
     keys.finish()?;
-    if class == (SizeClass { over: class.over.clone(), ..SizeClass::default() }) {
+    let empty = SizeClass { name: class.name.clone(), over: class.over.clone(), ..SizeClass::default() };
+    if class == empty {
         return Err(field.error(
             "no bound is stated",
             "one or two of below, above, from, to, or a group, cos, asked, given",
         ));
     }
-    if !class.has_any() {
+    if !has_any(&class) {
         return Err(field.error("no size is in it", "bounds with sizes between them"));
     }
     Ok(class)
@@ -308,11 +214,11 @@ fn some_groups(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<String>, Inpu
 pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
     let mut keys = field.table()?;
     let title = text(keys.need("title", "title = \"Mean FCT\"")?)?;
-    let kinds = [("line", PanelKind::Line), ("bar", PanelKind::Bar), ("cdf", PanelKind::Cdf)];
+    let kinds = KINDS.map(|kind| (kind.name, kind));
     let kind = keys.need("kind", "kind = \"line\"")?.word(&kinds)?;
     let optional = |keys: &mut Reader<'_>, key| keys.take(key).map(text).transpose();
     let x = optional(&mut keys, "x")?;
-    if kind == PanelKind::Line && x.is_none() {
+    if kind.x == X::Required && x.is_none() {
         keys.need("x", "x = \"group.all.load.value\": the swept key")?;
     }
     let metrics = match (keys.take("metric"), keys.take("metrics")) {
@@ -394,89 +300,79 @@ impl Names<'_> {
         Err(field.no_such(name, &known))
     }
 
-    /// Probabilities are those of a class that flows ask for.
-    fn probability(&self, field: &Field<'_>, class: &str) -> Result<(), InputError> {
-        if self.admission_every.is_none() {
-            let what = "probabilities are not kept over time";
-            return Err(field.error(what, "admission_every = \"1ms\" at the top of the file"));
-        }
-        match self.classes.get(class) {
-            Some(own) if own.asked.is_some() => Ok(()),
-            _ => Err(field.error(
-                format!("{class:?} is no class that flows ask for"),
-                "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
-            )),
-        }
-    }
-
-    fn known(&self, field: &Field<'_>, quantity: &str, class: &str) -> Result<(), InputError> {
-        let Some(known) = Quantity::named(quantity) else {
-            let fix = match nearest(quantity, Quantity::names()) {
+    fn known(&self, field: &Field<'_>, name: &str, class: &str) -> Result<(), InputError> {
+        let Some(metric) = Metric::named(name) else {
+            let fix = match nearest(name, Metric::all().map(|metric| metric.name)) {
                 Some(near) => format!("did you mean {near:?}?"),
                 None => "one of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned(),
             };
-            return Err(field.error(format!("there is no quantity {quantity:?}"), fix));
+            return Err(field.error(format!("there is no quantity {name:?}"), fix));
         };
-        if let Quantity::Thresholds(_) = known {
-            let what = format!("{class:?} is no number of a threshold");
-            let fix = format!("{quantity}.1: the first threshold, up to {quantity}.15");
-            return path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix));
+        for &need in metric.needs {
+            self.need(field, need, (name, class))?;
         }
-        if let Quantity::Ports(_) = known {
-            let sets = PortSet::ALL.map(PortSet::name);
-            return if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) };
-        }
-        if let Quantity::Tokens(_) | Quantity::DataWait | Quantity::Throughput | Quantity::Loss = known {
-            return if class == "all" { Ok(()) } else { Err(field.no_such(class, &["all"])) };
-        }
-        if let Quantity::Order(_) = known {
-            let fix = format!("{quantity}.all");
-            return if class == "all" {
-                Ok(())
-            } else {
-                Err(field.error("a port is shared by all classes", fix))
-            };
-        }
-        // Without [metrics] nothing is known of classes.
-        let Some(metrics) = self.metrics else { return Ok(()) };
-        let relative = known == Quantity::Gain || matches!(known, Quantity::Coflows(of) if of.is_relative());
-        if relative && metrics.baseline.is_none() {
-            return Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""));
-        }
-        if let Quantity::Settling(_) | Quantity::Keys(_) = known {
-            return match class {
-                "all" => Ok(()),
-                _ => Err(field.error("all probabilities count together", format!("{quantity}.all"))),
-            };
-        }
-        if known == Quantity::Probability {
-            return self.probability(field, class);
-        }
-        if matches!(known, Quantity::Effective(_)) && metrics.effective.is_none() {
-            let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
-            return Err(field.error("no bottleneck is declared", fix));
-        }
-        let of_flows = !matches!(
-            known,
-            Quantity::Rates(_) | Quantity::Coflows(_) | Quantity::FctRatio | Quantity::Effective(_)
-        );
-        if known == Quantity::Rates(Rated::Utility) && class != "all" {
-            return Err(field.error("the optimum is that of all flows together", "utility.all"));
-        }
-        let relative = matches!(known, Quantity::FctRatio | Quantity::Rates(Rated::Ratio));
-        let own = self.classes.get(class);
-        if relative && own.is_some_and(|own| own.over.is_none()) {
-            let fix = format!("over = \"all\", or another class, in the class {class}");
-            return Err(field.error(format!("{quantity} of {class:?} is relative to no class"), fix));
-        }
-        let flow = of_flows
-            && class
-                .strip_prefix("flow")
-                .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-        if flow || class == "all" || own.is_some() {
-            return Ok(());
-        }
-        let classes: Vec<&str> = std::iter::once("all").chain(self.classes.keys().copied()).collect();
-        Err(field.no_such(class, &classes))
+        self.scope(field, metric.scope, (name, class))
     }
+
+    /// What the metric `name` of `class` needs is stated.
+    fn need(&self, field: &Field<'_>, need: Need, (name, class): (&str, &str)) -> Result<(), InputError> {
+        let lacks = |none: fn(&Metrics) -> bool| self.metrics.is_some_and(none);
+        match need {
+            Need::Baseline if lacks(|metrics| metrics.baseline.is_none()) => {
+                Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""))
+            }
+            Need::Bottleneck if lacks(|metrics| metrics.effective.is_none()) => {
+                let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
+                Err(field.error("no bottleneck is declared", fix))
+            }
+            Need::Probabilities if self.metrics.is_some() && self.admission_every.is_none() => {
+                let what = "probabilities are not kept over time";
+                Err(field.error(what, "admission_every = \"1ms\" at the top of the file"))
+            }
+            Need::Over if self.classes.get(class).is_some_and(|own| own.over.is_none()) => {
+                let fix = format!("over = \"all\", or another class, in the class {class}");
+                Err(field.error(format!("{name} of {class:?} is relative to no class"), fix))
+            }
+            Need::Baseline | Need::Bottleneck | Need::Probabilities | Need::Over => Ok(()),
+        }
+    }
+
+    /// The metric `name` can be of `class`.
+    fn scope(&self, field: &Field<'_>, scope: Scope, (name, class): (&str, &str)) -> Result<(), InputError> {
+        match scope {
+            Scope::Thresholds => {
+                let what = format!("{class:?} is no number of a threshold");
+                let fix = format!("{name}.1: the first threshold, up to {name}.15");
+                path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix))
+            }
+            Scope::Ports => {
+                let sets = PortSet::ALL.map(PortSet::name);
+                if sets.contains(&class) { Ok(()) } else { Err(field.no_such(class, &sets)) }
+            }
+            Scope::Run if class != "all" => Err(field.no_such(class, &["all"])),
+            Scope::All(why) if class != "all" => Err(field.error(why, format!("{name}.all"))),
+            Scope::Run | Scope::All(_) => Ok(()),
+            // Without [metrics] nothing is known of classes.
+            Scope::Asked | Scope::Classes | Scope::Flows if self.metrics.is_none() => Ok(()),
+            Scope::Asked => match self.classes.get(class) {
+                Some(own) if own.asked.is_some() => Ok(()),
+                _ => Err(field.error(
+                    format!("{class:?} is no class that flows ask for"),
+                    "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
+                )),
+            },
+            Scope::Flows if is_flow(class) => Ok(()),
+            Scope::Classes | Scope::Flows if class == "all" || self.classes.contains_key(class) => Ok(()),
+            Scope::Classes | Scope::Flows => {
+                let classes: Vec<&str> = std::iter::once("all").chain(self.classes.keys().copied()).collect();
+                Err(field.no_such(class, &classes))
+            }
+        }
+    }
+}
+
+/// Whether `class` is the name of a single flow.
+fn is_flow(class: &str) -> bool {
+    let digits = class.strip_prefix("flow");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -261,9 +261,9 @@ fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
         let fix = "an app other than \"none\" in one of them";
         fault("group", "no group sends anything".to_owned(), fix);
     }
-    for (name, class) in &experiment.metrics.classes {
+    for class in &experiment.metrics.classes {
         if !class.group.is_empty() && !class.group.iter().any(|group| senders.contains(group.as_str())) {
-            let key = format!("metrics.classes.{name}.group");
+            let key = format!("metrics.classes.{}.group", class.name);
             let what = format!("group {} sends nothing, so no flow is of this class", class.group.join(", "));
             fault(&key, what, "a group that sends");
         }

@@ -1,7 +1,59 @@
-//! What to check before trusting what admission did in a run.
+//! Probabilities of admission, and what to check before trusting what admission did in a run.
 
 use super::interval::half_width;
-use crate::results::admission::{AdmissionRecord, ENOUGH, Keys, Term, Transition};
+use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
+use crate::results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
+
+const OF_KEYS: Metric = Metric { scope: Scope::All("all probabilities count together"), ..Metric::OF_FLOWS };
+
+/// Probabilities of admission.
+pub(super) const METRICS: &[Metric] = &[
+    // Round trips of the empty network from a probability's first update to its last outside the band: the median.
+    Metric { name: "p_settling", eval: |c| settling(c, |s| s.p50_rtts), ..OF_KEYS },
+    // Updates until then.
+    Metric { name: "p_settling_updates", eval: |c| settling(c, |s| s.p50_updates as f64), ..OF_KEYS },
+    // The part that has settled.
+    Metric {
+        name: "p_settled",
+        range: SHARE,
+        eval: |c| settling(c, |s| s.settled as f64 / s.keys as f64),
+        ..OF_KEYS
+    },
+    // The fewest and the median of updates, and the largest difference between a probability in the end and about half of its
+    // updates before.
+    Metric { name: "p_updates", eval: |c| keys(c, |k| k.fewest_updates as f64), ..OF_KEYS },
+    Metric { name: "p_updates_p50", eval: |c| keys(c, |k| k.median_updates as f64), ..OF_KEYS },
+    Metric { name: "p_drift", eval: |c| keys(c, |k| k.largest_drift), ..OF_KEYS },
+    // The mean of probabilities over the keys of the class asked for.
+    Metric {
+        name: "p_admit",
+        scope: Scope::Asked,
+        needs: &[Need::Probabilities],
+        eval: |c| probabilities(c).and_then(|bins| bins.values.last().copied()?).ok_or(NONE),
+        over_time: Some(|c| probabilities(c).ok_or(Missing::OverTime)),
+        ..Metric::OF_FLOWS
+    },
+];
+
+const NONE: Missing = Missing::Seed("no probability");
+
+fn settling(context: &Context, value: fn(&Settling) -> f64) -> Result<f64, Missing> {
+    let settling = context.record.admission.as_ref().and_then(|admission| admission.settling.as_ref());
+    settling.map(value).ok_or(NONE)
+}
+
+fn keys(context: &Context, value: fn(&Keys) -> f64) -> Result<f64, Missing> {
+    let keys = context.record.admission.as_ref().map(|admission| &admission.keys);
+    keys.filter(|keys| keys.count > 0).map(value).ok_or(NONE)
+}
+
+/// Mean probability by bin, of flows that ask for the class that the size class states.
+fn probabilities(context: &Context) -> Option<Bins> {
+    let asked = context.size_class()?.asked?;
+    let over_time = context.record.admission.as_ref()?.over_time.as_ref()?;
+    let own = over_time.classes.iter().find(|own| own.class == asked)?;
+    Some(Bins { every: over_time.every_s, values: own.mean_p.iter().copied().map(Some).collect() })
+}
 
 /// A term whose median is so many times those of the others together rules alone.
 const DWARFS: f64 = 100.0;

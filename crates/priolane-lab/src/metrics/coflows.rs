@@ -4,11 +4,75 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::RecordBatch;
 use priolane_core::units::PS_PER_S;
 
+use super::registry::{Context, Metric, Missing, Need, Scope, Unit};
 use super::{Payer, PerMille, SizeClass, percentile};
 use crate::results::coflows::CoflowRow;
+use crate::results::column::Row;
+use crate::results::record::RunRecord;
+use crate::results::rows::Table;
 use crate::results::summary::CoflowSummary;
+
+const OF_COFLOWS: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+
+const SECONDS: Metric = Metric { unit: Unit::Seconds, ..OF_COFLOWS };
+
+/// Completion times of coflows.
+pub(super) const METRICS: &[Metric] = &[
+    // Mean completion time.
+    Metric { name: "cct", eval: |c| of(c, |own| own.mean_cct_s), ..SECONDS },
+    Metric { name: "cct_p50", eval: |c| of(c, |own| own.p50_cct_s), ..SECONDS },
+    Metric { name: "cct_p95", eval: |c| of(c, |own| own.p95_cct_s), ..SECONDS },
+    Metric { name: "cct_p99", eval: |c| of(c, |own| own.p99_cct_s), ..SECONDS },
+    // Mean completion time of the baseline over that of the scheme, same point and seed.
+    Metric { name: "cct_gain", needs: &[Need::Baseline], eval: gain, ..OF_COFLOWS },
+    // Mean over coflows of the baseline's completion time over the scheme's.
+    Metric { name: "coflow_speedup", needs: &[Need::Baseline], eval: speedup, ..OF_COFLOWS },
+    // How many finished.
+    Metric {
+        name: "coflows_finished",
+        eval: |c| of(c, |own| Some(own.coflows.saturating_sub(own.unfinished) as f64)),
+        ..OF_COFLOWS
+    },
+];
+
+const NONE: Missing = Missing::Point("no value");
+
+fn of(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<f64, Missing> {
+    context.record.coflows.get(context.class).and_then(value).ok_or(NONE)
+}
+
+fn gain(context: &Context) -> Result<f64, Missing> {
+    let baseline = context.stored.baseline()?;
+    let mean = |run: &RunRecord| run.coflows.get(context.class)?.mean_cct_s;
+    let gain = || Some(mean(baseline)? / mean(context.record).filter(|&cct| cct > 0.0)?);
+    gain().ok_or(NONE)
+}
+
+fn speedup(context: &Context) -> Result<f64, Missing> {
+    let (fast, slow) = (context.record, context.stored.baseline()?);
+    if fast.coflows.is_empty() || slow.coflows.is_empty() {
+        return Err(NONE);
+    }
+    let failed = |e: std::io::Error| Missing::Other(format!("run {}: {e}", fast.run));
+    let table = |run| context.stored.table(run, Table::Coflows).map_err(failed);
+    let (fast, slow) = (table(fast)?, table(slow)?);
+    let all = SizeClass::all();
+    let class = context.size_class().unwrap_or(&all);
+    let (fast, slow) = (rows(&fast).map_err(failed)?, rows(&slow).map_err(failed)?);
+    speed_up(&fast, &slow, class).ok_or(NONE)
+}
+
+/// The rows of all batches of a table.
+fn rows(batches: &[RecordBatch]) -> std::io::Result<Vec<CoflowRow<'_>>> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        rows.extend(CoflowRow::read(batch)?);
+    }
+    Ok(rows)
+}
 
 /// Whether `coflow` counts in `class`: measured, and of the class in all that the class states.
 fn counts(class: &SizeClass, coflow: &CoflowRow) -> bool {
@@ -61,8 +125,6 @@ pub fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Op
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Bound;
-
     use priolane_core::ids::CoflowId;
     use priolane_core::units::{Span, Time};
 
@@ -115,7 +177,7 @@ mod tests {
                 (3, 2, Some(14_000), None, true),
             ]
         );
-        let small = SizeClass { name: "small".into(), upper: Bound::Included(1_000), ..SizeClass::all() };
+        let small = SizeClass { name: "small".into(), to: Some(1_000), ..SizeClass::all() };
         let sums = summarize(&all, &[small]);
         let CoflowSummary { coflows: count, unfinished, mean_cct_s, p50_cct_s, p99_cct_s, .. } = sums[ALL];
         // The mean of 20 and 50 us; the first and the second of two.
@@ -137,7 +199,7 @@ mod tests {
         let (fast, slow) = (rows(&fast), rows(&slow));
         assert_eq!(speed_up(&fast, &slow, &SizeClass::all()), Some(2.0));
         assert_eq!(speed_up(&slow, &fast, &SizeClass::all()), Some((1.0 / 3.0 + 1.0) / 2.0));
-        let huge = SizeClass { lower: Bound::Included(10_000), ..SizeClass::all() };
+        let huge = SizeClass { from: Some(10_000), ..SizeClass::all() };
         assert_eq!(speed_up(&fast, &slow, &huge), None);
     }
 }

@@ -13,10 +13,55 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
+use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{Payer, SizeClass};
 use crate::results::flows::met;
 use crate::results::rows::Source;
 use crate::results::summary::{ClassThroughput, EffectiveRecord};
+
+const OF_BOTTLENECK: Metric =
+    Metric { scope: Scope::Classes, needs: &[Need::Bottleneck], ..Metric::OF_FLOWS };
+
+/// Effective throughput over the second half of the measured window.
+pub(super) const METRICS: &[Metric] = &[
+    // Its mean.
+    Metric {
+        name: "effective_rate",
+        unit: Unit::Gbps,
+        eval: |c| of(c, |_, own| gbps(own.end)),
+        over_time: Some(over_time),
+        ..OF_BOTTLENECK
+    },
+    // The same over what the bottleneck carries.
+    Metric {
+        name: "effective_share",
+        range: SHARE,
+        eval: |c| of(c, |all, own| Some(own.end? / all.capacity_bps)),
+        ..OF_BOTTLENECK
+    },
+    // Round trips of the empty network from the start of the window until it has settled.
+    Metric {
+        name: "effective_settling",
+        eval: |c| of(c, |all, own| Some(own.settled? as f64 * all.every_s / all.rtt_s)),
+        ..OF_BOTTLENECK
+    },
+];
+
+type Value = fn(&EffectiveRecord, &ClassThroughput) -> Option<f64>;
+
+fn of(context: &Context, value: Value) -> Result<f64, Missing> {
+    let all = context.record.effective.as_ref().ok_or(Missing::Seed("no bottleneck is declared"))?;
+    let own = all.classes.get(context.class).and_then(|own| value(all, own));
+    own.ok_or(Missing::Seed("it has none, or has not settled"))
+}
+
+fn over_time(context: &Context) -> Result<Bins, Missing> {
+    let bins = |all: &EffectiveRecord| {
+        let own = all.classes.get(context.class)?.bins.iter();
+        Some(Bins { every: all.every_s, values: own.map(|&bps| gbps(Some(bps))).collect() })
+    };
+    context.record.effective.as_ref().and_then(bins).ok_or(Missing::OverTime)
+}
 
 /// The bottleneck that an experiment declares.
 #[derive(Clone, Debug, PartialEq, Eq)]

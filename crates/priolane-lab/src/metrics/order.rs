@@ -23,9 +23,37 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 
+use super::registry::{Context, Metric, Missing, Scope, Unit};
 use super::{PerMille, percentile};
 use crate::results::ports::port_names;
 use crate::results::summary::OrderRecord;
+
+const OF_PORT: Metric = Metric { scope: Scope::All("a port is shared by all classes"), ..Metric::OF_FLOWS };
+
+/// What priorities cost at a port, and what waits there.
+pub(super) const METRICS: &[Metric] = &[
+    // The part of the line that lower classes take while a higher one is backlogged.
+    Metric { name: "o1", eval: |c| of(c, |port| port.o1), ..OF_PORT },
+    // The part of the line that is idle while a class is backlogged.
+    Metric { name: "o2", eval: |c| of(c, |port| port.o2), ..OF_PORT },
+    // What 99 % of the readings of its queue do not exceed, and the most of these.
+    Metric {
+        name: "queue_p99",
+        unit: Unit::Bytes,
+        eval: |c| of(c, |port| Some(port.queue_p99_bytes? as f64)),
+        ..OF_PORT
+    },
+    Metric {
+        name: "queue_max",
+        unit: Unit::Bytes,
+        eval: |c| of(c, |port| Some(port.queue_max_bytes? as f64)),
+        ..OF_PORT
+    },
+];
+
+fn of(context: &Context, value: fn(&OrderRecord) -> Option<f64>) -> Result<f64, Missing> {
+    context.of_run(|run| value(run.order.as_ref()?))
+}
 
 /// When a flow of a class has something to send.
 #[derive(Clone, Copy, Debug)]

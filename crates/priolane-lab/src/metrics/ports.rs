@@ -8,7 +8,41 @@ use priolane_sim::outcome::{Outcome, PortQueue};
 use priolane_sim::scenario::{Queues, Scenario};
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
 
+use super::registry::{Context, Metric, Missing, SHARE, Scope, Unit};
 use crate::results::summary::{PortSet, PortSummary};
+
+const OF_SET: Metric = Metric { scope: Scope::Ports, ..Metric::OF_FLOWS };
+
+/// Sets of ports, whose name stands where other metrics have a class.
+pub(super) const METRICS: &[Metric] = &[
+    // Mean time that a packet waits at a port.
+    Metric { name: "port_wait", unit: Unit::Seconds, eval: |c| of(c, |set| set.wait_s), ..OF_SET },
+    // Packets dropped over packets offered.
+    Metric { name: "port_drop_rate", range: SHARE, eval: |c| of(c, |set| set.drop_rate), ..OF_SET },
+    // Bytes sent over what the lines carry, mean over ports, and of the port with most.
+    Metric { name: "port_utilization", eval: |c| of(c, |set| set.utilization), ..OF_SET },
+    Metric { name: "port_busiest", eval: |c| of(c, |set| set.busiest), ..OF_SET },
+    // The most bytes of payload that waited at once at one port.
+    Metric {
+        name: "port_max_queue",
+        unit: Unit::Bytes,
+        eval: |c| of(c, |set| Some(set.max_queue_bytes? as f64)),
+        ..OF_SET
+    },
+    // What waits at most at one port where tokens call for data.
+    Metric {
+        name: "port_queue_bound",
+        unit: Unit::Bytes,
+        eval: |c| of(c, |set| Some(set.queue_bound_bytes? as f64)),
+        ..OF_SET
+    },
+    // The largest part of its own bound that waited at once at a port.
+    Metric { name: "port_queue_of_bound", eval: |c| of(c, |set| set.queue_of_bound), ..OF_SET },
+];
+
+fn of(context: &Context, value: fn(&PortSummary) -> Option<f64>) -> Result<f64, Missing> {
+    context.of_run(|run| value(run.ports.get(&PortSet::named(context.class)?)?))
+}
 
 /// Whether the port in front of `link` is of `set`.
 fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {

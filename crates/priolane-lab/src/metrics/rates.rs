@@ -15,10 +15,89 @@ use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
+use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
 use crate::results::rows::Source;
 use crate::results::summary::{ClassRates, OptimumRecord, RateRecord};
+
+const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+
+/// Rates of flows without end, payload.
+pub(super) const METRICS: &[Metric] = &[
+    // Mean rate of a flow.
+    Metric {
+        name: "rate",
+        unit: Unit::Gbps,
+        eval: |c| of_class(c, |own| gbps(own.mean)),
+        over_time: Some(|c| bins(c, |rates, class| Some(by_bin(rates.classes.get(class)?)))),
+        ..OF_RATES
+    },
+    // The same over that of the class that the class is `over`.
+    Metric { name: "rate_ratio", needs: &[Need::Over], eval: ratio, ..OF_RATES },
+    // Mean over hosts of the sum of a host's flows.
+    Metric {
+        name: "host_rate",
+        unit: Unit::Gbps,
+        eval: |c| of_class(c, |own| gbps(own.host_mean)),
+        ..OF_RATES
+    },
+    // Jain's index of flows.
+    Metric { name: "jain", range: SHARE, eval: |c| of_class(c, |own| own.jain), ..OF_RATES },
+    // Fraction of (flow, bin) below the flow's minimum rate.
+    Metric { name: "below_theta", eval: |c| of_class(c, |own| own.below_theta), ..OF_RATES },
+    // Mean of what the optimum promises, and mean rate over that.
+    Metric {
+        name: "promised_rate",
+        unit: Unit::Gbps,
+        eval: |c| of_class(c, |own| gbps(own.promised)),
+        ..OF_RATES
+    },
+    Metric {
+        name: "rate_of_promised",
+        eval: |c| of_class(c, |own| Some(own.mean? / own.promised?)),
+        ..OF_RATES
+    },
+    // Sum of weighted utilities over the optimum's: a logarithm, which can be anything.
+    Metric {
+        name: "utility",
+        range: (f64::NEG_INFINITY, f64::INFINITY),
+        scope: Scope::All("the optimum is that of all flows together"),
+        eval: |c| mean_utility(recorded(c)?).filter(|_| c.is_all()).ok_or(NONE),
+        over_time: Some(|c| bins(c, |rates, class| (class == ALL).then(|| rates.utility.clone()))),
+        ..OF_RATES
+    },
+];
+
+const NONE: Missing = Missing::Seed("no value");
+
+fn recorded<'a>(context: &Context<'a>) -> Result<&'a RateRecord, Missing> {
+    let none = || Missing::Scheme("no flow is without end, or `rates_every` is not stated".to_owned());
+    context.record.rates.as_ref().ok_or_else(none)
+}
+
+fn of_class(context: &Context, value: fn(&ClassRates) -> Option<f64>) -> Result<f64, Missing> {
+    recorded(context)?.classes.get(context.class).and_then(value).ok_or(NONE)
+}
+
+fn ratio(context: &Context) -> Result<f64, Missing> {
+    let rates = recorded(context)?;
+    let mean = |class: &str| rates.classes.get(class)?.mean;
+    let ratio = || Some(mean(context.class)? / mean(context.over()?).filter(|&mean| mean > 0.0)?);
+    ratio().ok_or(NONE)
+}
+
+fn by_bin(own: &ClassRates) -> Vec<Option<f64>> {
+    own.rates.iter().map(|&rate| gbps(rate)).collect()
+}
+
+type ByBin = fn(&RateRecord, &str) -> Option<Vec<Option<f64>>>;
+
+fn bins(context: &Context, values: ByBin) -> Result<Bins, Missing> {
+    let rates = recorded(context)?;
+    let values = values(rates, context.class).ok_or(Missing::OverTime)?;
+    Ok(Bins { every: rates.every_s, values })
+}
 
 /// The rates of a run, if its senders report and a flow is without end; `window` is the measured one.
 pub fn rates(

@@ -1,4 +1,5 @@
 use priolane_core::ids::HostId;
+use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 
 use super::*;
@@ -22,12 +23,11 @@ const ANY: Payer = Payer { group: "all", cos: Cos::BestEffort };
 
 #[test]
 fn size_classes_include_exactly_the_ends_they_name() {
-    let class = |lower, upper| SizeClass { lower, upper, ..SizeClass::all() };
-    let below = class(Bound::Unbounded, Bound::Excluded(100_000));
+    let below = SizeClass { below: Some(100_000), ..SizeClass::all() };
     assert!(below.contains(Some(99_999), ANY) && !below.contains(Some(100_000), ANY));
-    let above = class(Bound::Excluded(10_000_000), Bound::Unbounded);
+    let above = SizeClass { above: Some(10_000_000), ..SizeClass::all() };
     assert!(above.contains(Some(10_000_001), ANY) && !above.contains(Some(10_000_000), ANY));
-    let between = class(Bound::Included(100_000), Bound::Included(10_000_000));
+    let between = SizeClass { from: Some(100_000), to: Some(10_000_000), ..SizeClass::all() };
     assert!(between.contains(Some(100_000), ANY) && between.contains(Some(10_000_000), ANY));
     assert!(!between.contains(Some(99_999), ANY) && !between.contains(Some(10_000_001), ANY));
 }
@@ -42,7 +42,7 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
         fixture.scenario.flows.edit(flow, |flow| flow.size = Some(1000));
     }
     fixture.measured[4] = false;
-    let small = SizeClass { name: "small".into(), upper: Bound::Excluded(1000), ..SizeClass::all() };
+    let small = SizeClass { name: "small".into(), below: Some(1000), ..SizeClass::all() };
     let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
     let all = &summaries[ALL];
     assert_eq!((all.flows, all.unfinished), (4, 1));

@@ -8,7 +8,7 @@ use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest}
 
 use super::{build, failures, size, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
-use crate::verdict::panels::TIME;
+use crate::panels::TIME;
 use crate::workload::{Counts, LoadOf, Reach};
 
 /// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry, and about
@@ -202,7 +202,7 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
     }
     for (i, claim) in experiment.claims.iter().enumerate() {
         claim.at.keys().try_for_each(|key| check("claim", i, "at", key))?;
-        let moved = claim.test.metrics_at().into_iter().flat_map(|metric| metric.at.keys());
+        let moved = claim.test.metrics().into_iter().flat_map(|metric| metric.at.keys());
         moved.into_iter().try_for_each(|key| check("claim", i, claim.test.name(), key))?;
         if let Test::Trend { along, .. } = &claim.test {
             check("claim", i, "trend", along)?;

@@ -1,26 +1,26 @@
 //! Claims judged point by point.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::decision::Decision;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
 use super::load;
-use super::path::{MetricPath, Quantity};
 use super::report::{ClaimReport, ContrastReport, Measured, PointReport};
-use super::rules::{self, BySeed, Contrast, Published, Scale};
-use super::spec::{Claim, ClaimKind, MetricAt};
-use super::unit::Unit;
+use super::rules::{self, BySeed, Contrast, Published};
+use crate::experiment::{Claim, MetricAt, Test};
 use crate::metrics::interval::Interval;
+use crate::metrics::path::MetricPath;
+use crate::metrics::registry::{Scale, Unit};
 
 /// The reports of all claims, and what to check before trusting them.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
     let mut warnings = Vec::new();
-    let claims = grid.spec.claims.iter().map(|claim| judge(grid, claim, &mut warnings)).collect();
+    let claims = grid.plan.experiment.claims.iter().map(|claim| judge(grid, claim, &mut warnings)).collect();
     (claims, warnings)
 }
 
 fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
-    let points = match parse_all(&claim.kind) {
+    let points = match parse_all(&claim.test) {
         Ok(paths) => {
             let mut court = Court { grid, claim, warnings };
             court.points(&paths)
@@ -38,27 +38,30 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
 struct Reading {
     path: MetricPath,
     /// Keys that are at other values than at the claim's point.
-    at: Point,
+    at: Map<String, Value>,
 }
 
 impl Reading {
     fn unit(&self) -> Unit {
-        self.path.measure.quantity.unit()
+        self.path.measure.metric.unit
     }
 }
 
 impl std::fmt::Display for Reading {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.path)?;
-        if self.at.is_empty() { Ok(()) } else { write!(f, " at {}", show(&self.at)) }
+        if self.at.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " at {}", show(&self.at.clone().into_iter().collect()))
+        }
     }
 }
 
-fn parse_all(kind: &ClaimKind) -> Result<Vec<Reading>, String> {
-    let reading = |MetricAt { metric, at }: MetricAt| {
-        Ok(Reading { path: MetricPath::parse(&metric)?, at: at.into_iter().collect() })
-    };
-    kind.metrics().into_iter().map(reading).collect()
+fn parse_all(test: &Test) -> Result<Vec<Reading>, String> {
+    let reading =
+        |MetricAt { metric, at }: &MetricAt| Ok(Reading { path: MetricPath::parse(metric)?, at: at.clone() });
+    test.metrics().into_iter().map(reading).collect()
 }
 
 /// A metric at a point: what it is and its values by seed.
@@ -76,8 +79,8 @@ impl Court<'_> {
         if points.is_empty() {
             self.warn("no point of the sweep matches its `at`");
         }
-        match &self.claim.kind {
-            ClaimKind::Trend { along, .. } => lines(self.grid, &points, along)
+        match &self.claim.test {
+            Test::Trend { along, .. } => lines(self.grid, &points, along)
                 .iter()
                 .map(|line| self.line(&readings[0].path, along, line))
                 .collect(),
@@ -102,7 +105,7 @@ impl Court<'_> {
                     BySeed::new()
                 }
             };
-            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.quantity, &values));
+            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.metric, &values));
             evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
@@ -114,24 +117,24 @@ impl Court<'_> {
 
     /// What the claim's verdict depends on at a point.
     fn contrasts(&self, evidence: &[Evidence]) -> Vec<ContrastReport> {
-        match &self.claim.kind {
-            ClaimKind::Order(_) => {
+        match &self.claim.test {
+            Test::Order(_) => {
                 evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::ordered)).collect()
             }
-            ClaimKind::Equal { within, .. } => {
+            Test::Equal { within, .. } => {
                 let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
                 pairs
                     .map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within)))
                     .collect()
             }
-            ClaimKind::Bound { range, .. } => vec![one_or_ratio(
+            Test::Bound { range, .. } => vec![one_or_ratio(
                 evidence,
                 |value| rules::bounded(value, *range),
                 |contrast| rules::bounded_ratio(contrast, *range),
             )],
-            ClaimKind::Ratio { paper, within, over, .. } => {
-                let relative = over.is_some() || evidence[0].0.path.measure.quantity == Quantity::Gain;
-                let scale = if relative { Scale::Relative } else { Scale::Absolute };
+            Test::Ratio { paper, within, over, .. } => {
+                let own = evidence[0].0.path.measure.metric.scale;
+                let scale = if over.is_some() { Scale::Relative } else { own };
                 let published = Published { value: *paper, within: *within, scale };
                 vec![one_or_ratio(
                     evidence,
@@ -139,8 +142,8 @@ impl Court<'_> {
                     |contrast| published.judge_ratio(contrast),
                 )]
             }
-            ClaimKind::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
-            ClaimKind::Trend { .. } => Vec::new(),
+            Test::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
+            Test::Trend { .. } => Vec::new(),
         }
     }
 
@@ -153,10 +156,10 @@ impl Court<'_> {
             let at = self.evidence(path, point, &mut complete);
             let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
             let metric = format!("{path} at {label}");
-            report.measured.push(Measured::new(metric, path.measure.quantity, &at));
+            report.measured.push(Measured::new(metric, path.measure.metric, &at));
             values.push((x, at));
         }
-        let ClaimKind::Trend { goes, .. } = self.claim.kind else { return report };
+        let Test::Trend { goes, .. } = self.claim.test else { return report };
         if line.points.len() < 2 {
             self.warn(&format!("fewer than two values of `{along}` in the sweep"));
             complete = false;

@@ -11,7 +11,8 @@ use serde::{Serialize, Serializer};
 
 use super::rules::{Band, Verdict};
 use crate::experiment::MAX_SEEDS;
-use crate::metrics::interval::{Interval, Z, t_quantile};
+use crate::metrics::interval::{Interval, Z};
+use crate::metrics::student;
 use crate::results::record::Demand;
 use crate::workload::LoadOf;
 
@@ -211,14 +212,14 @@ fn seeds(half: f64, n: u32, way: f64) -> Undecided {
     if way <= 0.0 {
         return Undecided::OnEdge;
     }
-    let per_root = half * f64::from(n).sqrt() / t_quantile(n - 1);
+    let per_root = half * f64::from(n).sqrt() / student::quantile(f64::from(n - 1));
     // t is above z, so fewer are too few.
     let root = Z * per_root / way;
     let least = (root * root).ceil();
     if least > MAX_SEEDS as f64 {
         return Undecided::Interval(None);
     }
-    let narrow = |m: &u32| t_quantile(m - 1) * per_root / f64::from(*m).sqrt() <= way;
+    let narrow = |m: &u32| student::quantile(f64::from(m - 1)) * per_root / f64::from(*m).sqrt() <= way;
     let first = (least as u32).max(n + 1);
     Undecided::Interval((first..=MAX_SEEDS as u32).find(narrow))
 }

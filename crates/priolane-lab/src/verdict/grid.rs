@@ -5,23 +5,20 @@ use std::io;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use priolane_core::units::{Span, Time};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::path::{Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, threshold_number};
 use super::rules::BySeed;
-use super::spec::Spec;
 use super::thresholds;
-use crate::metrics::{SizeClass, coflows, summarize_flow};
+use crate::metrics::SizeClass;
+use crate::metrics::path::MetricPath;
+use crate::metrics::registry::{Bins, Context, Missing, Stored};
+use crate::metrics::thresholds::{Ladder, Threshold};
 use crate::plan::{Plan, Run};
-use crate::results::coflows::CoflowRow;
 use crate::results::column::Row;
 use crate::results::flows::FlowRow;
 use crate::results::record::RunRecord;
 use crate::results::rows::Table;
-use crate::results::series::SeriesRow;
 use crate::results::store::{RunId, Store};
-use crate::results::summary::{PortSet, RateRecord, Summary};
 use crate::results::tables;
 
 /// A sweep point: value by dotted key, in the order of the sweep.
@@ -32,8 +29,6 @@ pub(super) type Point = Vec<(String, Value)>;
 pub(super) struct Grid<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// What is evaluated.
-    pub spec: &'a Spec,
     /// Sweep points, in the order of the plan.
     pub points: Vec<Point>,
     /// Seeds, in the order of the plan.
@@ -44,15 +39,6 @@ pub(super) struct Grid<'a> {
     pub records: Vec<Option<RunRecord>>,
     store: Store,
     places: BTreeMap<(usize, String, u64), usize>,
-}
-
-/// A quantity over time.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OverTime {
-    /// Length of a bin, in seconds.
-    pub every: f64,
-    /// Of each seed that is there: by bin.
-    pub seeds: Vec<Vec<Option<f64>>>,
 }
 
 /// Why a metric has no value.
@@ -66,7 +52,7 @@ pub(super) enum Gap {
 
 impl<'a> Grid<'a> {
     /// Loads the runs of `plan` that are whole in `dir`.
-    pub(super) fn load(plan: &'a Plan, spec: &'a Spec, dir: &Path) -> Self {
+    pub(super) fn load(plan: &'a Plan, dir: &Path) -> Self {
         let store = Store::at(dir);
         let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
         let records = plan.runs.iter().map(record).collect();
@@ -78,11 +64,16 @@ impl<'a> Grid<'a> {
             index_of(&mut schemes, &run.scheme);
             places.insert((point, run.scheme.clone(), run.seed), place);
         }
-        Self { plan, spec, points, seeds, schemes, records, store, places }
+        Self { plan, points, seeds, schemes, records, store, places }
+    }
+
+    /// The size classes of the experiment.
+    pub(super) fn classes(&self) -> &'a [SizeClass] {
+        &self.plan.experiment.metrics.classes
     }
 
     /// The points at which all keys of `at` have the given values.
-    pub(super) fn points_at(&self, at: &[(String, Value)]) -> Vec<usize> {
+    pub(super) fn points_at(&self, at: &Map<String, Value>) -> Vec<usize> {
         let matches = |point: &Point| {
             at.iter().all(|(key, value)| value_of(point, key).is_some_and(|v| same(v, value)))
         };
@@ -90,9 +81,8 @@ impl<'a> Grid<'a> {
     }
 
     /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
-    pub(super) fn moved(&self, point: usize, keys: &Point) -> Option<usize> {
-        let wanted =
-            |key: &str, own: &'_ Value, value: &Value| same(value, value_of(keys, key).unwrap_or(own));
+    pub(super) fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize> {
+        let wanted = |key: &str, own: &'_ Value, value: &Value| same(value, keys.get(key).unwrap_or(own));
         let matches = |other: &Point| {
             self.points[point]
                 .iter()
@@ -123,192 +113,25 @@ impl<'a> Grid<'a> {
     }
 
     fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
-        let Measure { quantity, class } = &path.measure;
-        if let Quantity::Thresholds(of) = *quantity {
-            return self.threshold(of, path, point, seed);
-        }
-        let record = self.record(point, &path.scheme, seed)?;
-        if let Quantity::Rates(of) = *quantity {
-            let rates = rates(record).map_err(|what| Gap::Value(format!("{path}: {what}")))?;
-            let none = || Gap::Value(format!("{path}: no value, seed {seed}"));
-            return of.of(rates, class, self.over(class)).ok_or_else(none);
-        }
-        if let Quantity::Coflows(of) = *quantity {
-            let none = || Gap::Value(format!("{path}: no value, seed {seed}, {}", show(&self.points[point])));
-            return self
-                .of_coflows(of, (record, class), (point, seed))
-                .and_then(|value| value.ok_or_else(none));
-        }
-        let missing = |what: &str| Gap::Value(format!("{path}: {what}, seed {seed}"));
-        if let Quantity::Effective(of) = *quantity {
-            let effective = record.effective.as_ref().ok_or_else(|| missing("no bottleneck is declared"))?;
-            return of.of(effective, class).ok_or_else(|| missing("it has none, or has not settled"));
-        }
-        if let Quantity::Settling(of) = *quantity {
-            let settling = record.admission.as_ref().and_then(|admission| admission.settling.as_ref());
-            return settling.map(|settling| of.of(settling)).ok_or_else(|| missing("no probability"));
-        }
-        if let Quantity::Keys(of) = *quantity {
-            let keys =
-                record.admission.as_ref().map(|admission| &admission.keys).filter(|keys| keys.count > 0);
-            return keys.map(|keys| of.of(keys)).ok_or_else(|| missing("no probability"));
-        }
-        if *quantity == Quantity::Probability {
-            let last = self.probabilities(record, class).and_then(|(_, bins)| bins.last().copied());
-            return last.ok_or_else(|| missing("no probability"));
-        }
-        if let Quantity::Order(cost) = *quantity {
-            let order = record.order.as_ref();
-            let value = order.and_then(|order| cost.of(order));
-            return value.ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
-        }
-        if let Quantity::Ports(of) = *quantity {
-            let set = PortSet::named(class).and_then(|set| record.ports.get(&set));
-            return set
-                .and_then(|set| of.of(set))
-                .ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
-        }
-        if let Some(value) = quantity.of_run(record) {
-            return value.ok_or_else(|| Gap::Value(format!("{path}: no value, seed {seed}")));
-        }
-        let own = self.summary(record, class)?;
-        let baseline = match (quantity, &self.spec.baseline) {
-            (Quantity::FctRatio, _) => match self.over(class) {
-                Some(over) => Some(self.summary(record, over)?),
-                None => return Err(Gap::Value(format!("{path}: class `{class}` is not `over` another"))),
-            },
-            (Quantity::Gain, Some(scheme)) => Some(self.summary(self.record(point, scheme, seed)?, class)?),
-            (Quantity::Gain, None) => {
-                return Err(Gap::Value(format!("{path}: the experiment has no baseline")));
-            }
-            _ => None,
-        };
-        let none =
-            || Gap::Value(format!("{path}: no finished flow, seed {seed}, {}", show(&self.points[point])));
-        quantity.of(&own, baseline.as_ref()).ok_or_else(none)
+        let near = Near { grid: self, scheme: &path.scheme, point, seed };
+        near.evaluate(path, path.measure.metric.eval).map_err(|missing| near.gap(path, missing))
     }
 
-    fn of_coflows(
-        &self,
-        of: OfCoflows,
-        (record, class): (&RunRecord, &str),
-        (point, seed): (usize, u64),
-    ) -> Result<Option<f64>, Gap> {
-        let baseline = match (&self.spec.baseline, of.is_relative()) {
-            (Some(scheme), true) => Some(self.record(point, scheme, seed)?),
-            (None, true) => return Err(Gap::Value("the experiment has no baseline".to_owned())),
-            (_, false) => None,
-        };
-        if let (OfCoflows::SpeedUp, Some(baseline)) = (of, baseline) {
-            let gap = |e: io::Error| Gap::Value(format!("run {}: {e}", record.run));
-            return self.speed_up(record, baseline, class).map_err(gap);
-        }
-        Ok(record.coflows.get(class).and_then(|own| of.of(own, baseline.and_then(|b| b.coflows.get(class)))))
-    }
-
-    /// How many times as long coflows of `class` take in `slow` as in `fast`.
-    fn speed_up(&self, fast: &RunRecord, slow: &RunRecord, class: &str) -> io::Result<Option<f64>> {
-        if fast.coflows.is_empty() || slow.coflows.is_empty() {
-            return Ok(None);
-        }
-        let batches = |record| self.batches(record, Table::Coflows)?.collect::<io::Result<Vec<_>>>();
-        let (fast, slow) = (batches(fast)?, batches(slow)?);
-        let all = SizeClass::all();
-        let class = self.spec.classes.iter().find(|c| c.name == class).unwrap_or(&all);
-        Ok(coflows::speed_up(&rows::<CoflowRow>(&fast)?, &rows::<CoflowRow>(&slow)?, class))
-    }
-
-    /// The batches of a table of a stored run.
-    fn batches(
-        &self,
-        record: &RunRecord,
-        table: Table,
-    ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-        let id = RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput)?;
-        tables::read(&self.store.path(&id), table)
-    }
-
-    /// Length of bins, and mean probability by bin, of flows that ask for the class that `class` names.
-    fn probabilities<'r>(&self, record: &'r RunRecord, class: &str) -> Option<(f64, &'r [f64])> {
-        let asked = self.spec.classes.iter().find(|own| own.name == class)?.asked?;
-        let over_time = record.admission.as_ref()?.over_time.as_ref()?;
-        let own = over_time.classes.iter().find(|own| own.class == asked)?;
-        Some((over_time.every_s, &own.mean_p))
-    }
-
-    /// The class that ratios of `class` are relative to.
-    fn over(&self, class: &str) -> Option<&str> {
-        self.spec.classes.iter().find(|c| c.name == class)?.over.as_deref()
-    }
-
-    /// A quantity over time.
-    pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<OverTime, Gap> {
-        let Measure { quantity, class } = &path.measure;
+    /// A metric over time, of each seed that is there.
+    pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, Gap> {
         let mut seeds = Vec::new();
-        let mut every = 0.0;
         for &seed in &self.seeds {
-            let Ok(record) = self.record(point, &path.scheme, seed) else { continue };
-            let wrong = |what: String| Gap::Value(format!("{path}: {what}"));
-            let values = match (quantity, &record.effective) {
-                (Quantity::Effective(of), Some(effective)) => {
-                    every = effective.every_s;
-                    of.over_time(effective, class)
-                }
-                (Quantity::Rates(of), _) => {
-                    let rates = rates(record).map_err(wrong)?;
-                    every = rates.every_s;
-                    of.over_time(rates, class)
-                }
-                (Quantity::Probability, _) => self.probabilities(record, class).map(|(bin, means)| {
-                    every = bin;
-                    means.iter().copied().map(Some).collect()
-                }),
-                _ => None,
+            let near = Near { grid: self, scheme: &path.scheme, point, seed };
+            if near.record(near.scheme).is_err() {
+                continue;
+            }
+            let bins = match path.measure.metric.over_time {
+                Some(bins) => near.evaluate(path, bins),
+                None => Err(Missing::OverTime),
             };
-            seeds.push(values.ok_or_else(|| Gap::Value(format!("{path} is not known over time")))?);
+            seeds.push(bins.map_err(|missing| near.gap(path, missing))?);
         }
-        Ok(OverTime { every, seeds })
-    }
-
-    fn threshold(&self, of: Of, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
-        let MetricPath { measure, scheme } = path;
-        let record = self.record(point, scheme, seed)?;
-        let run =
-            self.places.get(&(point, scheme.clone(), seed)).and_then(|&place| self.plan.runs.get(place));
-        let number = threshold_number(&measure.class);
-        let (Some(run), Some(number)) = (run, number) else {
-            return Err(Gap::Value(format!("{path}: `{}` is no threshold's number", measure.class)));
-        };
-        let history = thresholds::History::of(run, of.ladder(), number);
-        let told = |name: &str| self.told(record, name);
-        history.value(of, told).map_err(|what| Gap::Value(format!("{path}: {what}")))
-    }
-
-    /// When a controller told a threshold, and its bytes, in order of time.
-    fn told(&self, record: &RunRecord, name: &str) -> io::Result<Vec<(Time, f64)>> {
-        let mut told = Vec::new();
-        for batch in self.batches(record, Table::Series)? {
-            let batch = batch?;
-            let rows = SeriesRow::read(&batch)?;
-            told.extend(rows.iter().filter(|row| row.metric == name).map(|row| (Time(row.t_ps), row.value)));
-        }
-        Ok(told)
-    }
-
-    fn summary(&self, record: &RunRecord, class: &str) -> Result<Summary, Gap> {
-        if let Some(summary) = record.summary.get(class) {
-            return Ok(*summary);
-        }
-        let unknown =
-            || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
-        let flow = single_flow(class).ok_or_else(unknown)?;
-        let span = |ps: Option<u64>| ps.map(Span);
-        let of = |row: &FlowRow| {
-            let ends = (span(row.fct_ps), span(row.fct_acked_ps));
-            (row.flow == flow).then(|| summarize_flow(ends, span(row.bare_fct_ps), row.slowdown))
-        };
-        let found = self.flows(record, of).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
-        found.first().copied().ok_or_else(unknown)
+        Ok(seeds)
     }
 
     /// What `value` makes of the flows of a stored run, by id.
@@ -325,23 +148,79 @@ impl<'a> Grid<'a> {
         Ok(values)
     }
 
+    /// The batches of a table of a stored run.
+    fn batches(
+        &self,
+        record: &RunRecord,
+        table: Table,
+    ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
+        let id = RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput)?;
+        tables::read(&self.store.path(&id), table)
+    }
+
     /// Whether both engines agreed on a stored run.
     pub(super) fn is_verified(&self, record: &RunRecord) -> bool {
         RunId::new(&record.run).is_some_and(|id| self.store.is_verified(&id))
     }
 }
 
-/// The rows of all batches of a table.
-fn rows<'a, R: Row<'a>>(batches: &'a [RecordBatch]) -> io::Result<Vec<R>> {
-    let mut rows = Vec::new();
-    for batch in batches {
-        rows.extend(R::read(batch)?);
-    }
-    Ok(rows)
+/// A run of the grid and what is near it.
+#[derive(Clone, Copy)]
+struct Near<'a> {
+    grid: &'a Grid<'a>,
+    scheme: &'a str,
+    point: usize,
+    seed: u64,
 }
 
-fn rates(record: &RunRecord) -> Result<&RateRecord, String> {
-    record.rates.as_ref().ok_or_else(|| "no flow is without end, or `rates_every` is not stated".to_owned())
+impl Near<'_> {
+    fn evaluate<T>(
+        &self,
+        path: &MetricPath,
+        eval: impl Fn(&Context<'_>) -> Result<T, Missing>,
+    ) -> Result<T, Missing> {
+        let record = self.record(self.scheme)?;
+        let class = path.measure.class.as_str();
+        eval(&Context { record, class, classes: self.grid.classes(), stored: self })
+    }
+
+    fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
+        self.grid.record(self.point, scheme, self.seed).map_err(|gap| match gap {
+            Gap::Run(which) => Missing::Run(which),
+            Gap::Value(what) => Missing::Other(what),
+        })
+    }
+
+    /// Why the metric at `path` has no value, in words.
+    fn gap(&self, path: &MetricPath, missing: Missing) -> Gap {
+        let seed = self.seed;
+        Gap::Value(match missing {
+            Missing::Run(which) => return Gap::Run(which),
+            Missing::Scheme(what) => format!("{path}: {what}"),
+            Missing::Seed(what) => format!("{path}: {what}, seed {seed}"),
+            Missing::Point(what) => {
+                format!("{path}: {what}, seed {seed}, {}", show(&self.grid.points[self.point]))
+            }
+            Missing::OverTime => format!("{path} is not known over time"),
+            Missing::Other(what) => what,
+        })
+    }
+}
+
+impl Stored for Near<'_> {
+    fn baseline(&self) -> Result<&RunRecord, Missing> {
+        let none = || Missing::Scheme("the experiment has no baseline".to_owned());
+        self.record(self.grid.plan.experiment.metrics.baseline.as_deref().ok_or_else(none)?)
+    }
+
+    fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>> {
+        self.grid.batches(run, table)?.collect()
+    }
+
+    fn threshold(&self, ladder: Ladder, number: usize) -> Option<Threshold> {
+        let place = self.grid.places.get(&(self.point, self.scheme.to_owned(), self.seed))?;
+        Some(thresholds::planned(self.grid.plan.runs.get(*place)?, ladder, number))
+    }
 }
 
 /// The value of a sweep key at a point.

@@ -6,13 +6,10 @@ mod claims;
 mod decision;
 mod grid;
 mod load;
-pub(crate) mod panels;
-pub mod path;
+mod panels;
 mod report;
 pub mod rules;
-pub mod spec;
 mod thresholds;
-mod unit;
 
 use std::path::Path;
 
@@ -23,13 +20,12 @@ use sha2::{Digest as _, Sha256};
 pub use self::checks::{Check, State};
 pub use self::decision::{Direction, Undecided};
 use self::grid::Grid;
-pub use self::panels::{Mark, PanelReport, Series};
-pub use self::report::{Asks, ClaimReport, ContrastReport, Measured, PointReport};
+pub use self::report::{ClaimReport, ContrastReport, Measured, PointReport};
 pub use self::rules::Verdict;
-use self::spec::Spec;
-pub use self::unit::Unit;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
+pub use crate::metrics::registry::Unit;
+pub use crate::panels::{Mark, PanelReport, Series};
 use crate::plan::{Plan, Run};
 use crate::results::digest::hex;
 use crate::results::record::{LoadRecord, RunRecord};
@@ -101,8 +97,7 @@ pub fn load_summary(dir: &Path, run: &Run) -> Option<RunRecord> {
 
 /// What the runs of `plan` that are whole in `dir` say. Reads only.
 pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
-    let spec = Spec::of(&plan.experiment);
-    let grid = Grid::load(plan, &spec, dir);
+    let grid = Grid::load(plan, dir);
     let (claims, claim_warnings) = claims::judge_all(&grid);
     let (panels, panel_warnings) = panels::draw_all(&grid);
     let mut warnings = alike::fewer(&plan.warnings);
@@ -119,9 +114,9 @@ pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
         runs: present(&grid).map(|(run, record)| run_line(run, record)).collect(),
         digest: digest(&grid),
         missing: missing(&grid),
-        title: spec.title.clone(),
-        paper: spec.paper.clone(),
-        figure: spec.figure.clone(),
+        title: plan.experiment.title.clone(),
+        paper: plan.experiment.paper.clone(),
+        figure: plan.experiment.figure.clone(),
     }
 }
 

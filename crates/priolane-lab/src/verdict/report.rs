@@ -1,14 +1,14 @@
 //! Claims as reports have them: what they ask, what was measured, and the verdict.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::decision::{Decision, Direction, Undecided};
-use super::path::Quantity;
-use super::rules::{BySeed, Verdict};
-use super::spec::{Claim, ClaimKind, OpenRange, Source, Way};
-use super::unit::Unit;
+use super::rules::{self, BySeed, Verdict};
+use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
+use crate::metrics::registry::{Metric, Unit};
 
 /// A claim and what the runs say of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,9 +19,9 @@ pub struct ClaimReport {
     pub says: String,
     /// Who says it.
     pub source: Source,
-    /// What it asks.
-    #[serde(flatten)]
-    pub asks: Asks,
+    /// What it asks, in experiment files' words: `kind`, and the numbers of that kind.
+    #[serde(flatten, serialize_with = "asked")]
+    pub test: Test,
     /// What the runs say, point by point (for a trend: line by line).
     pub points: Vec<PointReport>,
     /// Contradicted if a point is, else incomplete if one is, else undecided if one is, else reproduced.
@@ -40,7 +40,7 @@ impl ClaimReport {
             section: claim.section.clone(),
             says: claim.says.clone(),
             source: claim.source,
-            asks: Asks::from(&claim.kind),
+            test: claim.test.clone(),
             direction: Direction::of_all(points.iter().map(|point| point.direction)),
             undecided: reasons.reduce(Undecided::or).filter(|_| verdict == Verdict::Undecided),
             verdict,
@@ -49,54 +49,24 @@ impl ClaimReport {
     }
 }
 
-/// What a claim asks of what is measured; its `kind` is that of experiment files.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Asks {
-    /// That the metrics decrease.
-    Order,
-    /// That they are equal.
-    Equal {
-        /// Widest ratio of two of them, less one.
-        within: f64,
-    },
-    /// That the metric, or the ratio of two, lies beyond a number, in its unit, or between two.
-    Bound {
-        /// The lower one.
-        above: Option<f64>,
-        /// The upper one.
-        below: Option<f64>,
-    },
-    /// That the metric, or the ratio of two, is the paper's number.
-    Ratio {
-        /// The number.
-        paper: f64,
-        /// Half width of the band around it, relative.
-        within: f64,
-    },
-    /// That the metric agrees with numbers from elsewhere, seed by seed.
-    Agree {
-        /// Widest ratio of the two, less one.
-        within: f64,
-    },
-    /// That the metric goes one way.
-    Trend {
-        /// Which.
-        goes: Way,
-    },
-}
-
-impl From<&ClaimKind> for Asks {
-    fn from(kind: &ClaimKind) -> Self {
-        match *kind {
-            ClaimKind::Order(_) => Self::Order,
-            ClaimKind::Equal { within, .. } => Self::Equal { within },
-            ClaimKind::Bound { range: OpenRange { above, below }, .. } => Self::Bound { above, below },
-            ClaimKind::Ratio { paper, within, .. } => Self::Ratio { paper, within },
-            ClaimKind::Agree { within, .. } => Self::Agree { within },
-            ClaimKind::Trend { goes, .. } => Self::Trend { goes },
+/// The kind of a test and its numbers, without metrics and what they are compared with.
+fn asked<S: Serializer>(test: &Test, s: S) -> Result<S::Ok, S::Error> {
+    let mut map = s.serialize_map(None)?;
+    map.serialize_entry("kind", test.name())?;
+    match test {
+        Test::Order(_) => {}
+        Test::Equal { within, .. } | Test::Agree { within, .. } => map.serialize_entry("within", within)?,
+        Test::Bound { range: OpenRange { above, below }, .. } => {
+            map.serialize_entry("above", above)?;
+            map.serialize_entry("below", below)?;
         }
+        Test::Ratio { paper, within, .. } => {
+            map.serialize_entry("paper", paper)?;
+            map.serialize_entry("within", within)?;
+        }
+        Test::Trend { goes, .. } => map.serialize_entry("goes", goes)?,
     }
+    map.end()
 }
 
 /// A claim at one sweep point.
@@ -159,9 +129,15 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub(super) fn new(metric: String, quantity: Quantity, values: &BySeed) -> Self {
-        Self { metric, unit: quantity.unit(), value: quantity.interval(values) }
+    pub(super) fn new(name: String, metric: &Metric, values: &BySeed) -> Self {
+        Self { metric: name, unit: metric.unit, value: interval(metric, values) }
     }
+}
+
+/// Mean and interval of a metric's values by seed: one over few seeds knows nothing of where values end.
+pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
+    let (least, most) = metric.range;
+    Interval::of(&rules::values(values)).map(|x| x.clamp(least, most))
 }
 
 /// A comparison, paired by seed.

@@ -28,8 +28,9 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 
 use super::decision::{Decision, Direction, Undecided};
-use super::spec::{OpenRange, Way};
+use crate::experiment::{OpenRange, Way};
 use crate::metrics::interval::Interval;
+use crate::metrics::registry::Scale;
 
 /// What became of a claim. Of several, the last in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -189,15 +190,6 @@ pub struct Published {
     pub within: f64,
     /// Whether 1 means "no difference", so that a side of 1 is a direction.
     pub scale: Scale,
-}
-
-/// What a published number is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// A ratio of two like quantities.
-    Relative,
-    /// A quantity with a unit of its own.
-    Absolute,
 }
 
 impl Published {

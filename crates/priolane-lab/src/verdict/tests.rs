@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::execute::{Job, Settings};
-use crate::experiment::{Claim, MetricAt, Panel, PanelKind, Source, Test, Way};
+use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, Way};
+use crate::panels::{BAR, CDF, LINE, Panel, PanelKind};
 use crate::plan::{Built, Load};
 use crate::results::fixture::{self, Fixture};
 use crate::results::record::Demand;
@@ -86,19 +87,18 @@ fn report_of(plan: &Plan, left_out: &[usize]) -> Report {
 
 #[test]
 fn claims_of_every_kind_are_judged_from_stored_runs() {
-    let text = |s: &str| s.to_owned();
     let metric = |s: &str| MetricAt::from(s);
     let plan = plan_of(vec![
         Test::Order(vec![metric("gain.all.nos2"), metric("gain.all.dctcp")]),
         Test::Equal { of: vec![metric("gain.all.nos2"), metric("gain.small.nos2")], within: 0.1 },
-        Test::Bound { of: metric("gain.all.nos2"), over: None, above: Some(1.5), below: None },
+        Test::Bound { of: metric("gain.all.nos2"), over: None, range: OpenRange::above(1.5) },
         Test::Ratio {
             of: metric("fct.all.dctcp"),
             over: Some(metric("fct.all.nos2")),
             paper: 2.1,
             within: 0.1,
         },
-        Test::Trend { of: text("fct.flow2.dctcp"), along: LOAD.into(), goes: Way::Up },
+        Test::Trend { of: metric("fct.flow2.dctcp"), along: LOAD.into(), goes: Way::Up },
         Test::Order(vec![metric("fct.all.nos2"), metric("fct.all.dctcp")]),
     ]);
     let report = report_of(&plan, &[]);
@@ -177,8 +177,7 @@ fn a_ratio_of_two_metrics_has_a_bound() {
     let bound = |below| Test::Bound {
         of: "fct.all.dctcp".into(),
         over: Some("fct.all.nos2".into()),
-        above: None,
-        below: Some(below),
+        range: OpenRange::below(below),
     };
     let report = report_of(&plan_of(vec![bound(2.1), bound(1.9)]), &[]);
     let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
@@ -216,7 +215,7 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
 #[test]
 fn a_claim_is_contradicted_if_it_is_at_one_point() {
     // fct.all.dctcp is 12.5, 25, 37.5 ms at 0.5 and 15, 30, 45 ms at 0.6; run 3 of load 0.5 is missing.
-    let bound = Test::Bound { of: "gain.all.nos2".into(), over: None, above: None, below: Some(1.0) };
+    let bound = Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::below(1.0) };
     let report = report_of(&plan_of(vec![bound]), &[3]);
     let points: Vec<Verdict> = report.claims[0].points.iter().map(|p| p.verdict).collect();
     assert_eq!(points, [Verdict::Incomplete, Verdict::Contradicted]);
@@ -271,7 +270,7 @@ fn metrics_without_a_value_are_told() {
 #[test]
 fn at_restricts_a_claim_to_its_points() {
     let mut plan =
-        plan_of(vec![Test::Bound { of: "gain.all.nos2".into(), over: None, above: Some(1.5), below: None }]);
+        plan_of(vec![Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::above(1.5) }]);
     plan.experiment.claims[0].at.insert(LOAD.into(), json!(0.6));
     let report = report_of(&plan, &[]);
     assert_eq!(report.claims[0].points.len(), 1);
@@ -307,7 +306,7 @@ fn metrics_are_compared_across_points_where_a_claim_says_so() {
     );
 }
 
-fn panel(kind: PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
+fn panel(kind: &'static PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
     Panel {
         title: "P".into(),
         kind,
@@ -325,8 +324,8 @@ fn panel(kind: PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
 #[test]
 fn panels_hold_a_mark_per_scheme_and_x() {
     let mut plan = plan_of(Vec::new());
-    let bars = panel(PanelKind::Bar, None, &["gain.small", "gain.all"]);
-    plan.experiment.panels = vec![panel(PanelKind::Line, Some(LOAD), &["fct.all"]), bars];
+    let bars = panel(&BAR, None, &["gain.small", "gain.all"]);
+    plan.experiment.panels = vec![panel(&LINE, Some(LOAD), &["fct.all"]), bars];
     let report = report_of(&plan, &[]);
     let line = &report.panels[0];
     assert_eq!(line.x_values, [json!(0.5), json!(0.6)]);
@@ -343,7 +342,7 @@ fn panels_hold_a_mark_per_scheme_and_x() {
 #[test]
 fn distributions_rise_to_one() {
     let mut plan = plan_of(Vec::new());
-    plan.experiment.panels = vec![panel(PanelKind::Cdf, None, &["fct.all"])];
+    plan.experiment.panels = vec![panel(&CDF, None, &["fct.all"])];
     let report = report_of(&plan, &[]);
     let marks = &report.panels[0].series[0].points;
     let y: Vec<f64> = marks.iter().map(|m| m.y.mean.unwrap()).collect();

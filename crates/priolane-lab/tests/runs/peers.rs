@@ -24,7 +24,7 @@ fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::Built, Outcome)
 fn stated(plan: &Plan) -> Vec<(String, f64, f64)> {
     let claims = plan.experiment.claims.iter();
     let agree = |claim: &priolane_lab::experiment::Claim| match &claim.test {
-        Test::Agree { of, values, within } => (of.clone(), values[0], *within),
+        Test::Agree { of, values, within } => (of.metric.clone(), values[0], *within),
         other => panic!("{other:?}"),
     };
     claims.map(agree).collect()

@@ -48,7 +48,7 @@ fn record(fixture: &Fixture, classes: &[SizeClass]) -> RateRecord {
 
 #[test]
 fn rates_are_differences_of_acknowledged_bytes_inside_the_window() {
-    let slow = SizeClass { name: "slow".into(), groups: vec!["all".into()], ..SizeClass::all() };
+    let slow = SizeClass { name: "slow".into(), group: vec!["all".into()], ..SizeClass::all() };
     let record = record(&fixture(), &[slow]);
     // Bins 2 to 6: between reports at 2 and 3 ms (3 Gbps), 3 and 4 (1), ... 6 and 7 (3): 11 / 5.
     assert_eq!((record.first, record.end), (2, 7));

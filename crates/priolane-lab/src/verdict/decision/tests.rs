@@ -1,12 +1,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::verdict::spec::OpenRange;
+use crate::experiment::OpenRange;
 use crate::workload::{Counts, LoadOf};
 
 /// Seeds whose mean is `mean` and whose sample standard deviation is `std`.
 fn spread(mean: f64, std: f64, n: u32) -> Interval {
-    let half = t_quantile(n - 1) * std / f64::from(n).sqrt();
+    let half = student::quantile(f64::from(n - 1)) * std / f64::from(n).sqrt();
     Interval { mean: Some(mean), low: Some(mean - half), high: Some(mean + half), n }
 }
 

@@ -1,6 +1,6 @@
 """Values over time: a line of means and a shade up to the largest value, and a hover text for every instant."""
 
-from priolane.figures.marks import MARKS_PER_CURVE, PanelAxes, dot, legend_entry, line, means
+from priolane.figures.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
 from priolane.figures.style import INK, style_of
 from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import short
@@ -12,7 +12,7 @@ _ABOVE_PEAKS = 1.05
 _UNSEEN = 0.004
 
 
-def paint_traces(panel: Panel, place: PanelAxes) -> list[str]:
+def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """A line per series; one unseen column per bin carries the values of all series, so that no mark must be hit.
     There are no names below the x axis.
     """
@@ -61,3 +61,6 @@ def _slots(panel: Panel, place: PanelAxes) -> None:
 
 def _numbers(series: Series) -> list[float]:
     return [mark.x for mark in series.marks if not isinstance(mark.x, str)]
+
+
+PAINTER = Painter("trace", _paint)

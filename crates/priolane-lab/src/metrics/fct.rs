@@ -1,0 +1,121 @@
+//! Completion times and slowdowns of flows by class.
+
+use priolane_core::units::Span;
+
+use super::path::single_flow;
+use super::registry::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit};
+use super::summarize_flow;
+use crate::results::column::Row;
+use crate::results::flows::FlowRow;
+use crate::results::record::RunRecord;
+use crate::results::rows::Table;
+use crate::results::summary::Summary;
+
+const SECONDS: Metric = Metric { unit: Unit::Seconds, ..Metric::OF_FLOWS };
+
+/// Completion times, slowdowns, and classes given.
+pub(super) const METRICS: &[Metric] = &[
+    // Mean completion time of the baseline over that of the scheme, same point and seed (NOS2 §V).
+    Metric { name: "gain", needs: &[Need::Baseline], scale: Scale::Relative, eval: gain, ..Metric::OF_FLOWS },
+    // Mean completion time.
+    Metric {
+        name: "fct",
+        eval: |c| of(c, |s| s.mean_fct_s),
+        of_flow: Some(|flow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64())),
+        tuned: Some(|s| s.mean_fct_s),
+        ..SECONDS
+    },
+    // Mean time from a flow's start to the last acknowledgement at its sender.
+    Metric { name: "fct_acked", eval: |c| of(c, |s| s.mean_fct_acked_s), ..SECONDS },
+    Metric { name: "fct_p50", eval: |c| of(c, |s| s.p50_fct_s), ..SECONDS },
+    Metric { name: "fct_p95", eval: |c| of(c, |s| s.p95_fct_s), ..SECONDS },
+    Metric { name: "fct_p99", eval: |c| of(c, |s| s.p99_fct_s), tuned: Some(|s| s.p99_fct_s), ..SECONDS },
+    Metric { name: "fct_p999", eval: |c| of(c, |s| s.p999_fct_s), ..SECONDS },
+    // Standard deviation of completion times over their mean.
+    Metric { name: "cv", eval: |c| of(c, |s| s.cv), ..Metric::OF_FLOWS },
+    // Mean slowdown.
+    Metric {
+        name: "slowdown",
+        eval: |c| of(c, |s| s.mean_slowdown),
+        of_flow: Some(|flow| flow.slowdown),
+        tuned: Some(|s| s.mean_slowdown),
+        ..Metric::OF_FLOWS
+    },
+    Metric { name: "slowdown_p50", eval: |c| of(c, |s| s.p50_slowdown), ..Metric::OF_FLOWS },
+    Metric { name: "slowdown_p95", eval: |c| of(c, |s| s.p95_slowdown), ..Metric::OF_FLOWS },
+    Metric {
+        name: "slowdown_p99",
+        eval: |c| of(c, |s| s.p99_slowdown),
+        tuned: Some(|s| s.p99_slowdown),
+        ..Metric::OF_FLOWS
+    },
+    Metric { name: "slowdown_p999", eval: |c| of(c, |s| s.p999_slowdown), ..Metric::OF_FLOWS },
+    // Mean completion time over that of the class that the class is `over`.
+    Metric {
+        name: "fct_ratio",
+        scope: Scope::Classes,
+        needs: &[Need::Over],
+        eval: ratio,
+        ..Metric::OF_FLOWS
+    },
+    // What no scheme's mean completion time can be below (see `metrics::bound`).
+    Metric { name: "fct_bound", eval: |c| of(c, |s| s.mean_fct_bound_s), ..Metric::OF_FLOWS },
+    // Mean completion time over that.
+    Metric {
+        name: "fct_over_bound",
+        eval: |c| {
+            of(c, |s| {
+                let bound = s.mean_fct_bound_s.filter(|&bound| bound > 0.0)?;
+                Some(s.mean_fct_s? / bound)
+            })
+        },
+        ..Metric::OF_FLOWS
+    },
+    // Flows given a lower, and a higher, class than they asked for, over all.
+    Metric { name: "downgraded", range: SHARE, eval: |c| of(c, |s| s.downgraded), ..Metric::OF_FLOWS },
+    Metric { name: "upgraded", range: SHARE, eval: |c| of(c, |s| s.upgraded), ..Metric::OF_FLOWS },
+];
+
+/// A value of the summary of the class.
+pub(super) fn of(context: &Context, value: fn(&Summary) -> Option<f64>) -> Result<f64, Missing> {
+    value(&summary(context, context.record, context.class)?).ok_or(NONE)
+}
+
+const NONE: Missing = Missing::Point("no finished flow");
+
+fn gain(context: &Context) -> Result<f64, Missing> {
+    let own = summary(context, context.record, context.class)?;
+    let baseline = summary(context, context.stored.baseline()?, context.class)?;
+    let of_mean = |own: f64| Some(baseline.mean_fct_s? / own);
+    own.mean_fct_s.filter(|&fct| fct > 0.0).and_then(of_mean).ok_or(NONE)
+}
+
+fn ratio(context: &Context) -> Result<f64, Missing> {
+    let own = summary(context, context.record, context.class)?;
+    let over = context.over();
+    let over =
+        over.ok_or_else(|| Missing::Scheme(format!("class `{}` is not `over` another", context.class)))?;
+    let other = summary(context, context.record, over)?;
+    let of_mean = |other: f64| Some(own.mean_fct_s? / other);
+    other.mean_fct_s.filter(|&fct| fct > 0.0).and_then(of_mean).ok_or(NONE)
+}
+
+/// The summary of a class, or of a single flow, of a run.
+fn summary(context: &Context, record: &RunRecord, class: &str) -> Result<Summary, Missing> {
+    if let Some(summary) = record.summary.get(class) {
+        return Ok(*summary);
+    }
+    let unknown =
+        || Missing::Other(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
+    let flow = single_flow(class).ok_or_else(unknown)?;
+    let failed = |e: std::io::Error| Missing::Other(format!("run {}: {e}", record.run));
+    for batch in context.stored.table(record, Table::Flows).map_err(failed)? {
+        let rows = FlowRow::read(&batch).map_err(failed)?;
+        if let Some(row) = rows.iter().find(|row| row.flow == flow) {
+            let span = |ps: Option<u64>| ps.map(Span);
+            let ends = (span(row.fct_ps), span(row.fct_acked_ps));
+            return Ok(summarize_flow(ends, span(row.bare_fct_ps), row.slowdown));
+        }
+    }
+    Err(unknown())
+}

@@ -1,0 +1,183 @@
+//! A threshold in the course of a run: that of its start, then what the controller sent.
+
+use priolane_core::units::{Span, Time};
+
+use super::path::threshold_number;
+use super::registry::{Context, Metric, Missing, Scope, Unit};
+use crate::results::column::Row;
+use crate::results::rows::Table;
+use crate::results::series::SeriesRow;
+
+/// How far from its last value a threshold may be that has settled, as a fraction.
+const SETTLED: f64 = 0.1;
+
+const THRESHOLD: Metric = Metric { scope: Scope::Thresholds, ..Metric::OF_FLOWS };
+
+/// Thresholds; the number, from 1, stands where other metrics have a class.
+pub(super) const METRICS: &[Metric] = &[
+    // The threshold of classes: the controller's last one up to the end of the measured window, or else that of the start.
+    Metric {
+        name: "class_threshold",
+        unit: Unit::Bytes,
+        eval: |c| of(c, Ladder::Class, Threshold::last),
+        ..THRESHOLD
+    },
+    // The threshold inside hosts likewise; none where each host finds its own.
+    Metric {
+        name: "host_threshold",
+        unit: Unit::Bytes,
+        eval: |c| of(c, Ladder::Host, Threshold::last),
+        ..THRESHOLD
+    },
+    // Periods of the controller, from the start of the measured window, after which the threshold of classes stays within
+    // 10 % of where it is at the window's end (docs/assumptions.md#settling).
+    Metric {
+        name: "class_threshold_settling",
+        eval: |c| of(c, Ladder::Class, Threshold::settling),
+        ..THRESHOLD
+    },
+];
+
+/// Whose thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ladder {
+    /// Those between classes.
+    Class,
+    /// Those between levels inside hosts.
+    Host,
+}
+
+impl Ladder {
+    /// What `series.parquet` calls its `number`-th threshold.
+    fn series(self, number: usize) -> String {
+        match self {
+            Self::Class => format!("class_threshold_{number}"),
+            Self::Host => format!("host_threshold_{number}"),
+        }
+    }
+}
+
+/// One threshold of a run, as planned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    /// Its bytes at the start; `None` where the scheme has no such threshold.
+    pub start: Option<f64>,
+    /// The period of the controller that changes it.
+    pub period: Option<Span>,
+    /// Whether each host finds its own.
+    pub own: bool,
+    /// The measured window.
+    pub window: (Time, Time),
+}
+
+/// Instants and bytes of a threshold that the controller sent, in order of time.
+type Sent = Vec<(Time, f64)>;
+
+impl Threshold {
+    /// What the controller sent inside the window, read by `read`, and the last of it, or that of the start.
+    fn course(&self, start: f64, read: &dyn Fn() -> Result<Sent, String>) -> Result<(Sent, f64), String> {
+        let mut sent = if self.period.is_some() { read()? } else { Sent::new() };
+        sent.retain(|&(at, _)| at <= self.window.1);
+        let last = sent.last().map_or(start, |&(_, bytes)| bytes);
+        Ok((sent, last))
+    }
+
+    /// Its bytes where there are any.
+    fn begin(&self) -> Result<f64, String> {
+        let start = self.start.ok_or("the scheme has no such threshold")?;
+        if self.own { Err("each host finds its own".to_owned()) } else { Ok(start) }
+    }
+
+    /// Its last bytes. An error says why there are none.
+    fn last(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
+        Ok(self.course(self.begin()?, read)?.1)
+    }
+
+    /// Periods from the start of the window until it is, and stays, near its last bytes.
+    fn settling(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
+        let start = self.begin()?;
+        let period = self.period.ok_or("no controller changes it")?;
+        let (sent, last) = self.course(start, read)?;
+        let far = |bytes: f64| (bytes / last - 1.0).abs() > SETTLED;
+        // The last instant at which it went far; it was near from the next message on.
+        let near_from = match sent.iter().rposition(|&(_, bytes)| far(bytes)) {
+            Some(place) => sent.get(place + 1).map(|&(at, _)| at),
+            None if far(start) => sent.first().map(|&(at, _)| at),
+            None => None,
+        };
+        let after = near_from.map_or(0, |at| at.0.saturating_sub(self.window.0.0));
+        Ok(after as f64 / period.0 as f64)
+    }
+}
+
+type Ask = fn(&Threshold, &dyn Fn() -> Result<Sent, String>) -> Result<f64, String>;
+
+fn of(context: &Context, ladder: Ladder, ask: Ask) -> Result<f64, Missing> {
+    let number = threshold_number(context.class);
+    let planned = number.and_then(|number| Some((number, context.stored.threshold(ladder, number)?)));
+    let (number, threshold) =
+        planned.ok_or_else(|| Missing::Scheme(format!("`{}` is no threshold's number", context.class)))?;
+    let read = || sent(context, &ladder.series(number)).map_err(|error| error.to_string());
+    ask(&threshold, &read).map_err(Missing::Scheme)
+}
+
+/// What the controller sent of the threshold that `series.parquet` calls `name`.
+fn sent(context: &Context, name: &str) -> std::io::Result<Sent> {
+    let mut sent = Vec::new();
+    for batch in context.stored.table(context.record, Table::Series)? {
+        let rows = SeriesRow::read(&batch)?;
+        sent.extend(rows.iter().filter(|row| row.metric == name).map(|row| (Time(row.t_ps), row.value)));
+    }
+    Ok(sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// From 2 MB on, measured from 100 ms to 500 ms, with a controller of 50 ms.
+    const THRESHOLD: Threshold = Threshold {
+        start: Some(2e6),
+        period: Some(Span::from_ms(50)),
+        own: false,
+        window: (Time(100_000_000_000), Time(500_000_000_000)),
+    };
+
+    fn value(ask: Ask, threshold: Threshold, sent: &[(Time, f64)]) -> Result<f64, String> {
+        ask(&threshold, &|| Ok(sent.to_vec()))
+    }
+
+    #[test]
+    fn the_last_word_inside_the_window_counts() {
+        let sent = [(at(52), 3e6), (at(499), 1.5e6), (at(501), 9e6)];
+        assert_eq!(value(Threshold::last, THRESHOLD, &sent), Ok(1.5e6));
+        assert_eq!(value(Threshold::last, THRESHOLD, &[]), Ok(2e6));
+        let own = Threshold { own: true, ..THRESHOLD };
+        assert!(value(Threshold::last, own, &sent).unwrap_err().contains("own"));
+    }
+
+    #[test]
+    fn a_threshold_has_settled_when_it_stays_near_its_last_value() {
+        // Near 2 MB is 1.8 to 2.2 MB: it goes far at 250 ms for the last time, and is near from 300 ms on, which is
+        // 200 ms and four periods after the start of the window.
+        let sent = [(at(150), 1.9e6), (at(250), 2.5e6), (at(300), 2.1e6), (at(450), 2e6)];
+        assert_eq!(value(Threshold::settling, THRESHOLD, &sent), Ok(4.0));
+        let early = [(at(60), 5e6), (at(90), 2e6), (at(400), 2.1e6)];
+        assert_eq!(value(Threshold::settling, THRESHOLD, &early), Ok(0.0));
+        assert_eq!(value(Threshold::settling, THRESHOLD, &[]), Ok(0.0));
+    }
+
+    #[test]
+    fn without_a_controller_thresholds_are_those_of_the_start() {
+        let still = Threshold { period: None, ..THRESHOLD };
+        let nothing_is_read = || -> Result<Sent, String> { Err("read".to_owned()) };
+        assert_eq!(still.last(&nothing_is_read), Ok(2e6));
+        assert!(still.settling(&nothing_is_read).unwrap_err().contains("no controller"));
+        let none = Threshold { start: None, ..still };
+        assert!(none.last(&nothing_is_read).unwrap_err().contains("no such threshold"));
+    }
+}

@@ -1,0 +1,33 @@
+//! A group of bars per metric, or per value of a swept key.
+
+use serde_json::Value;
+
+use super::{Drawn, Mark, PanelKind, PanelReport, Series, X, line};
+use crate::metrics::path::{Measure, MetricPath};
+
+/// A group of bars per metric, or per value of a swept key.
+pub const BAR: PanelKind = PanelKind { name: "bar", x: X::Optional, fill };
+
+fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+    if drawn.panel.x.is_some() {
+        return line::fill(drawn, report);
+    }
+    let name = |measure: &Measure| Value::from(measure.to_string());
+    report.x_values = drawn.measures.iter().map(name).collect();
+    for &point in &drawn.points {
+        for scheme in drawn.schemes {
+            let mark = |measure: &Measure| {
+                let path = MetricPath { measure: measure.clone(), scheme: scheme.clone() };
+                Mark { x: name(measure), y: drawn.values.mean(&path, point) }
+            };
+            report.series.push(Series {
+                scheme: scheme.clone(),
+                quantity: "*".to_owned(),
+                class: "*".to_owned(),
+                at: drawn.values.at(point),
+                points: drawn.measures.iter().map(mark).collect(),
+            });
+        }
+    }
+    Ok(())
+}

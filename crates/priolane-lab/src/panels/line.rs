@@ -1,0 +1,55 @@
+//! A line per scheme over a swept key, or over time.
+
+use serde_json::Value;
+
+use super::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use crate::metrics::interval::Interval;
+
+/// A line per scheme over a swept key, or over time.
+pub const LINE: PanelKind = PanelKind { name: "line", x: X::Required, fill };
+
+/// What stands in place of a swept key where x is simulated time.
+pub const TIME: &str = "time";
+
+pub(super) fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+    match drawn.panel.x.as_deref().unwrap_or_default() {
+        TIME => over_time(drawn, report),
+        key => along(drawn, key, report),
+    }
+}
+
+fn along(drawn: &Drawn<'_>, key: &str, report: &mut PanelReport) -> Result<(), String> {
+    let values = drawn.values;
+    let x_of = |point: usize| values.at(point).get(key).cloned().unwrap_or_default();
+    let lines = values.lines(&drawn.points, key);
+    let longest = lines.iter().max_by_key(|(_, points)| points.len());
+    let (_, longest) = longest.ok_or_else(|| format!("`{key}` is not a key of the sweep"))?;
+    report.x_values = longest.iter().map(|&point| x_of(point)).collect();
+    for ((fixed, points), measure) in
+        lines.iter().flat_map(|line| drawn.measures.iter().map(move |measure| (line, measure)))
+    {
+        for path in drawn.paths(measure) {
+            let mark = |&point: &usize| Mark { x: x_of(point), y: values.mean(&path, point) };
+            report.series.push(Series::of(&path, fixed.clone(), points.iter().map(mark).collect()));
+        }
+    }
+    Ok(())
+}
+
+fn over_time(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+    for (measure, &point) in drawn.measures.iter().flat_map(|m| drawn.points.iter().map(move |p| (m, p))) {
+        for path in drawn.paths(measure) {
+            let seeds = drawn.values.over_time(&path, point)?;
+            let every = seeds.last().map_or(0.0, |bins| bins.every);
+            let bins = seeds.iter().map(|bins| bins.values.len()).max().unwrap_or(0);
+            let mark = |bin: usize| {
+                let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.values.get(bin)?).collect();
+                // Milliseconds, at the end of the bin.
+                Mark { x: Value::from((bin + 1) as f64 * every * 1e3), y: Interval::of(&values) }
+            };
+            let marks = (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect();
+            report.series.push(Series::of(&path, drawn.values.at(point), marks));
+        }
+    }
+    Ok(())
+}

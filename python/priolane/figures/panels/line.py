@@ -1,0 +1,88 @@
+"""A line with marks per series, over numbers or names."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from priolane.figures.marks import (
+    Painter,
+    PanelAxes,
+    legend_entry,
+    line,
+    marked,
+    means,
+    numbers,
+    paint_interval,
+    paint_mark,
+)
+from priolane.figures.style import Style, style_of
+from priolane.report.model import Panel, Series
+
+# How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
+_DODGE = 0.035
+_MOST_TICKS = 8
+# A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.
+_MOST_MARKS = 20
+
+
+def _paint(panel: Panel, place: PanelAxes) -> list[str]:
+    """A line with marks per series, over numbers or names; returns the names below the x axis."""
+    names = _categories(panel)
+    for order, series in enumerate(panel.series):
+        look = style_of(series.look or series.scheme)
+        xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
+        line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        dense = len(series.marks) > _MOST_MARKS
+        if dense:
+            _band(place.axes, xs, series, look)
+        for nth in marked(len(series.marks)) if dense else range(len(series.marks)):
+            if not dense:
+                paint_interval(place.axes, xs[nth], series.marks[nth].estimate, look.colour)
+            paint_mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
+        legend_entry(place.axes, str(order), series, look)
+    if any(len(series.marks) > _MOST_MARKS for series in panel.series) and not panel.log_y:
+        _fit_to_lines(panel, place.axes)
+    ticks = sorted(numbers(panel))
+    if names:
+        place.axes.set_xticks(range(len(names)))
+    elif not panel.log_x and 0 < len(ticks) <= _MOST_TICKS:
+        place.axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    return names
+
+
+def _band(axes: Axes, xs: Sequence[float], series: Series, look: Style) -> None:
+    """The 95 % intervals of a curve; none where no mark has one."""
+    estimates = [mark.estimate for mark in series.marks]
+    lows = [math.nan if estimate.low is None else estimate.low for estimate in estimates]
+    highs = [math.nan if estimate.high is None else estimate.high for estimate in estimates]
+    if not all(map(math.isnan, lows)):
+        axes.fill_between(xs, lows, highs, color=look.colour, alpha=0.2, linewidth=0)
+
+
+def _fit_to_lines(panel: Panel, axes: Axes) -> None:
+    """Shows all of the lines; a band that reaches far beyond them, as those of two seeds do, is cut off."""
+    ys = [y for series in panel.series for y in means(series)]
+    if panel.reference is not None:
+        ys.append(panel.reference)
+    low, high = min(ys, default=0.0), max(ys, default=0.0)
+    if high > low:
+        axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+
+
+def _offset(panel: Panel, order: int) -> float:
+    """Where a series stands beside the true x of its marks; nowhere else on a logarithmic axis."""
+    if panel.log_x:
+        return 0.0
+    xs = sorted(numbers(panel))
+    gap = min((b - a for a, b in itertools.pairwise(xs)), default=0.0 if xs else 1.0)
+    return (order - (len(panel.series) - 1) / 2) * _DODGE * gap
+
+
+def _categories(panel: Panel) -> list[str]:
+    """The names on the x axis in order of appearance."""
+    return list(dict.fromkeys(m.x for series in panel.series for m in series.marks if isinstance(m.x, str)))
+
+
+PAINTER = Painter("line", _paint)
