@@ -12,7 +12,6 @@ pub mod check;
 pub mod deploy;
 pub mod execute;
 pub mod experiment;
-pub mod import;
 pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
@@ -24,7 +23,6 @@ pub mod scheme;
 pub mod thresholds;
 pub mod trace;
 pub mod verdict;
-pub mod workload;
 
 /// `RESULTS` as a literal.
 macro_rules! results {

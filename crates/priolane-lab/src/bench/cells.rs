@@ -7,10 +7,10 @@ use priolane_core::transport::window;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{LeafSpine, LinkSpec};
+use priolane_workload::{App, Permutation, Until};
 
 use super::rivals::{self, Rival};
 use super::scenarios::{self, Broken, Dctcp, Named};
-use crate::workload::{self, App, Permutation, Until};
 
 /// Thirty-two hosts in four racks, each sending at once to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Cell {
         let all = Until::Flows(u64::from(topology.hosts));
         let groups = (0..self.flows_per_host)
             .map(|group| scenarios::generated(&app, &topology, FRAME, (group as u16, all)));
-        let flows = workload::merge(groups.collect::<Result<_, _>>()?);
+        let flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         let window = window::Config::new(FRAME);
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
         Ok(rivals::on_tokens(Rival::Top, scenarios::dctcp_scenario(topology, dctcp, flows)))

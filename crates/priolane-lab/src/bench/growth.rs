@@ -19,12 +19,12 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::scenario::{PortSpec, Queues, Scenario};
 use priolane_sim::topology::{FatTree, LinkSpec};
+use priolane_workload::{App, Permutation, Until};
 use serde::Serialize;
 
 use super::measure::Raw;
 use super::scenarios::{self, Broken, Dctcp, LINK_DELAY, Named};
 use super::{Measured, compare};
-use crate::workload::{self, App, Permutation, Until};
 
 /// A fat-tree with permutations of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Case {
                 (group as u16, Until::Flows(u64::from(topology.hosts))),
             )
         });
-        let mut flows = workload::merge(groups.collect::<Result<_, _>>()?);
+        let mut flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         flows.truncate(self.flows() as usize);
         let mut window = window::Config::new(frame);
         let buffer = match self.window {

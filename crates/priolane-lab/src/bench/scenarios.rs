@@ -16,14 +16,14 @@ use priolane_sim::outage::Outages;
 use priolane_sim::scenario::{Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
+use priolane_workload::{
+    App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, SizeDraw, Until, flow_list,
+};
 
 use super::cells::{self, Cell};
 use super::growth::{self, Case};
 use super::limit::Extent;
 use super::rivals::{self, Rival};
-use crate::workload::{
-    self, App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, SizeDraw, Until, flow_list,
-};
 
 /// A scenario that can be measured.
 #[derive(Clone, Copy, Debug)]
@@ -245,7 +245,7 @@ pub(super) fn leafspine144() -> Result<Scenario, Broken> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;
     let list = flow_list::read(LIST.as_bytes(), "bench_leafspine144.csv", topology.hosts)?;
-    let mut flows = workload::merge(vec![list.into()]);
+    let mut flows = priolane_workload::merge(vec![list.into()]);
     flows.edit_all(|flow| {
         flow.entropy = (split_mix_64(u64::from(flow.id.0)) % 4) as u16;
     });
@@ -320,7 +320,7 @@ pub(super) fn generated(
         until,
         measured_from: Time::ZERO,
     };
-    Ok(workload::merge(vec![workload::generate(app, &site)?]))
+    Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))
 }
 
 /// The transport of a scenario, as far as scenarios differ.

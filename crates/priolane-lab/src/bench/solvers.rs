@@ -3,12 +3,12 @@
 use cpu_time::ThreadTime;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_workload::size_csv;
 use serde::Serialize;
 
 use super::BenchError;
 use crate::scheme::Solver;
 use crate::thresholds::{Question, solve};
-use crate::workload::size_csv;
 
 /// Recorded flows of each law.
 const FLOWS: usize = 1_000_000;

@@ -10,6 +10,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 use priolane_source::{InputError, Table, nearest};
+use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
@@ -20,7 +21,6 @@ use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::record::Demand;
 use crate::results::rows::port_names;
 use crate::scheme::{Assign, RankBy, Scheme};
-use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);
@@ -138,7 +138,7 @@ pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Resu
     let groups = demand::groups(experiment, &scenario.topology)?;
     let load = Load { asked: asked(experiment), groups, ..Load::default() };
     // When a flow that waits starts, and what it offers then, is seen in the run.
-    let independent = workload::independent(&scenario.flows, &scenario.waits);
+    let independent = priolane_workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
     if load.asked.is_some() {
@@ -340,7 +340,7 @@ impl Load {
         senders.sort_unstable();
         senders.dedup();
         let offered = offered::offered(flows, &fabric, window);
-        let counts = workload::Counts::Payload;
+        let counts = priolane_workload::Counts::Payload;
         Self {
             offered_host: offered.host_load(&senders, counts),
             offered_core: offered.core_load(counts),

@@ -9,6 +9,7 @@ use std::io;
 use priolane_core::ids::{CLASSES, Class};
 use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
 use priolane_sim::scenario::Scenario;
+use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,7 +22,6 @@ use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::order::OrderRecord;
 use crate::metrics::ports::{PortSet, PortSummary};
 use crate::metrics::rates::RateRecord;
-use crate::workload::{Counts, LoadOf};
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";

@@ -4,11 +4,11 @@ use std::io::BufReader;
 
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 use priolane_source::{InputError, open};
+use priolane_workload::{flow_list, size_csv};
 use serde::Deserialize;
 
 use super::Question;
 use super::answer::{Answer, Traffic, answer_of};
-use crate::workload::{flow_list, size_csv};
 
 /// Hosts a flow list may name: sizes are all that is read of it.
 const HOSTS: u32 = 1 << 16;

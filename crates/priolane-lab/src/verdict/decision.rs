@@ -7,13 +7,13 @@
 
 use std::fmt;
 
+use priolane_workload::LoadOf;
 use serde::{Serialize, Serializer};
 
 use super::rules::{Band, Verdict};
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z, t_quantile};
 use crate::results::record::Demand;
-use crate::workload::LoadOf;
 
 /// On which side of no difference an interval lies, as a claim has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

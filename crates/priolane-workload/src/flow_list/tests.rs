@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::tests::flow;
+use crate::tests::flow;
 
 fn four_hosts(text: &str) -> Result<Vec<FlowSpec>, InputError> {
     read(text.as_bytes(), "f.csv", 4)

@@ -3,7 +3,7 @@
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution, whole_bytes};
 
 use super::*;
-use crate::workload::offered::{Fabric, Window, offered};
+use crate::offered::{Fabric, Window, offered};
 
 fn law(rows: &[(f64, f64)]) -> SizeDistribution {
     let points = rows.iter().map(|&(bytes, cdf)| Point { bytes, cdf }).collect();

@@ -9,12 +9,12 @@ use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
 use priolane_source::InputError;
+use priolane_source::csv::shown;
 
 use super::report::{Dropped, Fold};
 use super::{Options, Start, Text, decimal};
-use crate::workload::LATEST_START;
-use crate::workload::flow_list::Row;
-use crate::workload::table::shown;
+use crate::LATEST_START;
+use crate::flow_list::Row;
 
 /// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
 pub const MAX_IMPORTED: usize = 8_000_000;

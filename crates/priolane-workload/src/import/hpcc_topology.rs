@@ -17,10 +17,10 @@ use std::io::BufRead;
 
 use priolane_sim::topology::{TopologyError, file};
 use priolane_source::InputError;
+use priolane_source::csv::Lines;
 
 use super::Text;
 use super::collect::{MAX_HOSTS, whole};
-use crate::workload::table::Lines;
 
 /// The network of an HPCC simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use super::report::SizesReport;
-use crate::workload::flow_list::Row;
+use crate::flow_list::Row;
 
 /// The most rows that a size table made of a list has.
 pub const MAX_SIZE_ROWS: usize = 1000;

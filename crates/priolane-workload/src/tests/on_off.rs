@@ -1,6 +1,7 @@
-use super::*;
-use crate::workload::offered::{Fabric, Window, offered};
 use priolane_core::sizes::SizeDistribution;
+
+use super::*;
+use crate::offered::{Fabric, Window, offered};
 
 const MEAN_BYTES: f64 = 20_000.0;
 

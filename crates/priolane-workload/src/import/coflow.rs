@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 use priolane_core::ids::CoflowId;
 use priolane_source::InputError;
+use priolane_source::csv::shown;
 
 use super::collect::{Collector, Found, MAX_HOSTS, Name, whole};
 use super::{Text, decimal};
-use crate::workload::table::shown;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let mut line = String::new();

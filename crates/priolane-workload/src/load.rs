@@ -56,7 +56,7 @@ impl Load {
 }
 
 /// The mean of the bytes of a flow that count.
-pub(crate) fn mean_bytes(sizes: &SizeDistribution, counts: Counts, frame: &Frame) -> f64 {
+pub fn mean_bytes(sizes: &SizeDistribution, counts: Counts, frame: &Frame) -> f64 {
     let tally = Tally::new(counts, frame);
     sizes.segments().map(|segment| segment.mass * tally.mean(segment)).sum()
 }

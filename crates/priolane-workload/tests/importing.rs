@@ -4,17 +4,17 @@ use std::path::Path;
 
 use priolane_core::sizes::Interpolation;
 use priolane_core::units::{Span, Time};
-use priolane_lab::import::{
-    self, Failure, Format, Guess, Imported, Network, Options, Report, Request, SizeTable, Source, Start,
-};
-use priolane_lab::workload::flow_list::{self, Row};
-use priolane_lab::workload::size_csv;
 use priolane_sim::topology::file;
 use priolane_source::InputError;
+use priolane_workload::flow_list::{self, Row};
+use priolane_workload::import::{
+    self, Failure, Format, Guess, Imported, Network, Options, Report, Request, SizeTable, Source, Start,
+};
+use priolane_workload::size_csv;
 
 macro_rules! sample {
     ($name:literal) => {
-        include_str!(concat!("../import_samples/", $name))
+        include_str!(concat!("import_samples/", $name))
     };
 }
 

@@ -20,10 +20,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use priolane_source::InputError;
+use priolane_source::csv::shown;
 
 use super::collect::{Collector, Found, MAX_HOSTS, too_many, whole};
 use super::{MAX_IMPORTED, Text};
-use crate::workload::table::shown;
 
 /// What `start` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

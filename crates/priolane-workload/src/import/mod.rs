@@ -24,7 +24,7 @@ use std::io::BufRead;
 use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 
-use crate::workload::table::Lines;
+use priolane_source::csv::Lines;
 
 pub use collect::{Imported, MAX_IMPORTED};
 pub use files::{Failure, Request, import_files};

@@ -22,8 +22,8 @@ use priolane_core::ids::{CLASSES, Class, CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
+use priolane_source::csv::{Columns, Header, Lines, shown};
 
-use super::table::{Columns, Header, Lines, shown};
 use super::{LATEST_START, MAX_FLOWS};
 
 const COLUMNS: Columns = Columns {

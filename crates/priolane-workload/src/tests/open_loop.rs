@@ -1,6 +1,7 @@
-use super::*;
-use crate::workload::offered::{Fabric, Offered, Window, offered};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+
+use super::*;
+use crate::offered::{Fabric, Offered, Window, offered};
 
 fn law(name: &str) -> SizeDistribution {
     size_csv::read(name, Interpolation::Linear).unwrap()

@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::offered::{Fabric, Volume, Window, offered};
+use crate::offered::{Fabric, Volume, Window, offered};
 use std::collections::BTreeMap;
 
 fn incast() -> Incast {

@@ -16,9 +16,9 @@ mod poisson;
 mod query;
 mod ring;
 mod strata;
-pub(crate) mod table;
 
 pub mod flow_list;
+pub mod import;
 pub mod offered;
 pub mod size_csv;
 
@@ -39,8 +39,8 @@ use priolane_sim::waits::Wait;
 pub use coflow::{Coflow, Parts};
 pub use flows::Flows;
 pub use incast::{Epochs, Incast, Receiver};
-pub(crate) use load::mean_bytes;
-pub use load::{Counts, Load, LoadOf};
+
+pub use load::{Counts, Load, LoadOf, mean_bytes};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule};
 pub use on_off::{Bursts, MAX_BURST, OnOff, Reading};
 pub use permutation::Permutation;

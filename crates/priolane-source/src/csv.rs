@@ -5,17 +5,17 @@
 
 use std::io::{BufRead, Read};
 
-use priolane_source::InputError;
+use crate::InputError;
 
 /// The longest legal line, in bytes.
-pub(crate) const MAX_LINE: usize = 64 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 
 /// The most columns a table of ours has.
 const MAX_COLUMNS: usize = 10;
 
 /// The lines of a table, one at a time.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     file: String,
     number: usize,
@@ -23,32 +23,36 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(crate) fn new(reader: R, file: &str) -> Self {
+    /// The lines of `reader`; `file` is its name in messages.
+    pub fn new(reader: R, file: &str) -> Self {
         Self { reader, file: file.to_owned(), number: 0, buffer: Vec::new() }
     }
 
     /// The number of the line read last, from 1.
-    pub(crate) fn number(&self) -> usize {
+    pub fn number(&self) -> usize {
         self.number
     }
 
     /// The file's name in messages.
-    pub(crate) fn file(&self) -> &str {
+    pub fn file(&self) -> &str {
         &self.file
     }
 
     /// An error in the line read last.
-    pub(crate) fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+    pub fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, Some(self.number), key, what, fix)
     }
 
     /// An error of the file as a whole.
-    pub(crate) fn whole(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+    pub fn whole(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, None, "", what, fix)
     }
 
     /// Puts the next line with content in `line`; false at the end.
-    pub(crate) fn next(&mut self, line: &mut String) -> Result<bool, InputError> {
+    ///
+    /// # Errors
+    /// If reading fails, or the line is too long or no text.
+    pub fn next(&mut self, line: &mut String) -> Result<bool, InputError> {
         while self.next_raw(line)? {
             let text = line.trim_start();
             if !text.is_empty() && !text.starts_with('#') {
@@ -61,7 +65,10 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Puts the next line in `line`, whatever is in it, but for its end; false at the end of the text.
-    pub(crate) fn next_raw(&mut self, line: &mut String) -> Result<bool, InputError> {
+    ///
+    /// # Errors
+    /// As [`Self::next`].
+    pub fn next_raw(&mut self, line: &mut String) -> Result<bool, InputError> {
         self.buffer.clear();
         let limit = MAX_LINE as u64 + 2;
         let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer);
@@ -94,21 +101,26 @@ impl<R: BufRead> Lines<R> {
 
 /// Where the columns of a table are.
 #[derive(Debug)]
-pub(crate) struct Header {
+pub struct Header {
     places: [Option<usize>; MAX_COLUMNS],
     width: usize,
 }
 
 /// The columns a table may have: the first `required` of them it must.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Columns {
-    pub(crate) names: &'static [&'static str],
-    pub(crate) required: usize,
+pub struct Columns {
+    /// All names.
+    pub names: &'static [&'static str],
+    /// How many of them, from the first, a table must have.
+    pub required: usize,
 }
 
 impl Header {
     /// Reads the header line. `refused` explains names that are known but not legal.
-    pub(crate) fn read<R: BufRead>(
+    ///
+    /// # Errors
+    /// If a name is unknown, refused or there twice, or a required column is missing.
+    pub fn read<R: BufRead>(
         lines: &mut Lines<R>,
         columns: Columns,
         refused: &dyn Fn(&str) -> Option<&'static str>,
@@ -140,12 +152,15 @@ impl Header {
     }
 
     /// Whether the table has this column of `Columns::names`.
-    pub(crate) fn has(&self, column: usize) -> bool {
+    pub fn has(&self, column: usize) -> bool {
         self.places[column].is_some()
     }
 
     /// The cells of a row, in the order of `Columns::names`; empty where the table has no such column.
-    pub(crate) fn row<'l, R: BufRead>(
+    ///
+    /// # Errors
+    /// If the row has more or fewer cells than the header.
+    pub fn row<'l, R: BufRead>(
         &self,
         lines: &Lines<R>,
         line: &'l str,
@@ -175,7 +190,7 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A cell as messages show it: escaped, and cut where it is long.
-pub(crate) fn shown(cell: &str) -> String {
+pub fn shown(cell: &str) -> String {
     const LONGEST: usize = 40;
     match cell.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}...", &cell[..end]),
