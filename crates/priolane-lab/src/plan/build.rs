@@ -81,7 +81,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
 ///
 /// # Errors
 /// As [`build`].
-pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
+pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(scheme) else {
         let what = format!("the experiment has no scheme {scheme:?}");
@@ -180,7 +180,7 @@ fn with_handshake(
 }
 
 /// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
-pub(crate) fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
+pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
     Some(ports::transport(scheme, experiment.frame, None))
 }

@@ -24,7 +24,7 @@ use priolane_source::InputError;
 use priolane_source::quantity::{bytes, rate, show_bytes, show_span, span};
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::noise;
+use priolane_lab::experiment::noise;
 
 /// The longest fluctuation, and the longest noise.
 const LONGEST: Span = Span(PS_PER_S);

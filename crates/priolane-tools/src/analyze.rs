@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
 use self::simulated::Observed;
-use crate::execute::{Failure, OnProgress};
-use crate::interrupt::Interrupt;
-use crate::plan::{Options, Size};
+use priolane_lab::execute::{Failure, OnProgress};
+use priolane_lab::interrupt::Interrupt;
+use priolane_lab::plan::{Options, Size};
 
 /// What is asked, one JSON object.
 #[derive(Clone, Debug, Deserialize)]

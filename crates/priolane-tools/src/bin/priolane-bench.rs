@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
-use priolane_lab::bench::growth::{self, Growth, Memory, Row};
-use priolane_lab::bench::solvers::{SolverTime, solver_times};
-use priolane_lab::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
+use priolane_tools::bench::growth::{self, Growth, Memory, Row};
+use priolane_tools::bench::solvers::{SolverTime, solver_times};
+use priolane_tools::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
 
 const USAGE: &str =
     "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use priolane_core::units::Span;
+use priolane_lab::experiment::{Experiment, Timing};
+use priolane_lab::interrupt::Interrupt;
+use priolane_lab::plan::{self, Options, Point, Points, Warnings};
 use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::bench::{self, BenchError, Calibration};
-use crate::experiment::{Experiment, Timing};
-use crate::interrupt::Interrupt;
-use crate::plan::{self, Options, Point, Points, Warnings};
 use predict::Forecast;
 
 /// Instructions per second where they could not be measured: a round figure for one core.
@@ -160,8 +160,8 @@ mod tests {
 
     use super::predict::Prediction;
     use super::*;
-    use crate::experiment::Seeds;
-    use crate::plan::Plan;
+    use priolane_lab::experiment::Seeds;
+    use priolane_lab::plan::Plan;
 
     fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);

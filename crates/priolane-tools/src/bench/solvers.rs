@@ -3,12 +3,12 @@
 use cpu_time::ThreadTime;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_lab::scheme::Solver;
 use priolane_workload::size_csv;
 use serde::Serialize;
 
 use super::BenchError;
-use crate::scheme::Solver;
-use crate::thresholds::{Question, solve};
+use priolane_lab::thresholds::{Question, solve};
 
 /// Recorded flows of each law.
 const FLOWS: usize = 1_000_000;

@@ -7,8 +7,8 @@ use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::optimum;
-use crate::plan::{self, Options, Run};
+use priolane_lab::optimum;
+use priolane_lab::plan::{self, Options, Run};
 
 /// The promises at one point of a sweep, of the first seed: under any scheme, which do not change the traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]

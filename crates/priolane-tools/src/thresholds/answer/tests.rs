@@ -2,8 +2,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::{Request, answer};
 use super::*;
+use crate::thresholds::{Request, answer};
 
 fn ask(text: &str) -> Result<Answer, priolane_source::InputError> {
     answer(&serde_json::from_str::<Request>(text).unwrap())

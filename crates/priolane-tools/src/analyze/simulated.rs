@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use priolane_core::analyze::{Model, Parts};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
+use priolane_lab::execute::{Failure, OnProgress};
+use priolane_lab::metrics;
+use priolane_lab::plan::{self, Built, Options, Plan, Run};
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
 use priolane_source::InputError;
 
 use super::model_file::{ExperimentOf, LawOf, seconds};
 use super::{Figures, Simulated};
-use crate::execute::{Failure, OnProgress};
-use crate::metrics;
-use crate::plan::{self, Built, Options, Plan, Run};
 
 /// The flows of an experiment.
 pub(super) struct Observed {

@@ -3,12 +3,12 @@
 use std::io::BufReader;
 
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_lab::thresholds::Question;
 use priolane_source::{InputError, open};
 use priolane_workload::{flow_list, size_csv};
 use serde::Deserialize;
 
-use super::Question;
-use super::answer::{Answer, Traffic, answer_of};
+use super::answer::{Answer, Asked, Traffic, answer_of};
 
 /// Hosts a flow list may name: sizes are all that is read of it.
 const HOSTS: u32 = 1 << 16;
@@ -33,29 +33,6 @@ pub struct Request {
     /// Which solvers.
     #[serde(default)]
     pub solver: Asked,
-}
-
-/// Which solvers are asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Asked {
-    /// Every one; those that do not apply say why.
-    #[default]
-    All,
-    /// Equal split.
-    Es,
-    /// Exact byte shares, any number of levels.
-    Opt,
-    /// Exact byte shares, two levels.
-    Opt2,
-    /// NOS2 §IV-B: OPT-2 in the switches, ES-8 in the hosts.
-    Nos2,
-    /// Two-level processor sharing.
-    ClosedForm,
-    /// PIAS's cost.
-    BasinHopping,
-    /// The tables of the PIAS authors.
-    Published,
 }
 
 /// Thresholds, costs and fits for the request.

@@ -3,14 +3,35 @@
 use priolane_core::assign::two_level_ps::{Hyperexponential, mean_sojourn};
 use priolane_core::assign::{PiasForm, byte_share, pias_cost};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
-use serde::Serialize;
-
-use super::request::Asked;
-use super::{Question, Refusal, solve};
-use crate::scheme::Solver;
+use priolane_lab::scheme::Solver;
+use priolane_lab::thresholds::{Question, Refusal, solve};
+use serde::{Deserialize, Serialize};
 
 /// Levels of a NOS2 host (§IV-B).
 const NOS2_HOST: u8 = 8;
+
+/// Which solvers are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// Every one; those that do not apply say why.
+    #[default]
+    All,
+    /// Equal split.
+    Es,
+    /// Exact byte shares, any number of levels.
+    Opt,
+    /// Exact byte shares, two levels.
+    Opt2,
+    /// NOS2 §IV-B: OPT-2 in the switches, ES-8 in the hosts.
+    Nos2,
+    /// Two-level processor sharing.
+    ClosedForm,
+    /// PIAS's cost.
+    BasinHopping,
+    /// The tables of the PIAS authors.
+    Published,
+}
 
 /// Everything `priolane thresholds` prints.
 #[derive(Clone, Debug, Serialize)]
