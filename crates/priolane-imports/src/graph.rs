@@ -27,59 +27,35 @@ pub struct Graph {
 impl Graph {
     /// The sets of files in which each imports each other one, perhaps by way of others: two or more, in the order of names.
     pub fn components(&self) -> Vec<BTreeSet<&str>> {
-        let reach: Vec<Vec<bool>> = (0..self.files.len()).map(|file| self.reached(file)).collect();
+        let of = self.by_file();
+        let reach: Vec<Vec<bool>> = (0..self.files.len()).map(|file| reached(&of, file)).collect();
         let mut found: Vec<BTreeSet<&str>> = Vec::new();
-        for a in 0..self.files.len() {
-            let of: BTreeSet<&str> = (0..self.files.len())
-                .filter(|&b| reach[a][b] && reach[b][a])
+        for (a, from_a) in reach.iter().enumerate() {
+            let both: BTreeSet<&str> = (0..self.files.len())
+                .filter(|&b| from_a[b] && reach[b][a])
                 .map(|b| self.files[b].as_str())
                 .collect();
-            if of.len() > 1 && !found.contains(&of) {
-                found.push(of);
+            if both.len() > 1 && !found.contains(&both) {
+                found.push(both);
             }
         }
         found.sort();
         found
     }
 
-    /// Which files `start` imports, directly or not.
-    fn reached(&self, start: usize) -> Vec<bool> {
-        let mut reached = vec![false; self.files.len()];
-        let mut open = vec![start];
-        while let Some(file) = open.pop() {
-            for arrow in self.arrows.iter().filter(|arrow| arrow.from == file) {
-                if !std::mem::replace(&mut reached[arrow.to], true) {
-                    open.push(arrow.to);
-                }
-            }
-        }
-        reached
+    /// The arrows from each file.
+    fn by_file(&self) -> Vec<Vec<&Arrow>> {
+        let mut of = vec![Vec::new(); self.files.len()];
+        self.arrows.iter().for_each(|arrow| of[arrow.from].push(arrow));
+        of
     }
 
     /// A shortest circle through one of `files`, one line for each import.
     pub fn circle(&self, files: &BTreeSet<&str>) -> String {
         let starts = (0..self.files.len()).filter(|&file| files.contains(self.files[file].as_str()));
-        let shortest = starts.filter_map(|file| self.circle_through(file)).min_by_key(Vec::len);
+        let of = self.by_file();
+        let shortest = starts.filter_map(|file| circle_through(&of, file)).min_by_key(Vec::len);
         shortest.unwrap_or_default().into_iter().map(|arrow| self.show(arrow)).collect::<Vec<_>>().join("\n")
-    }
-
-    fn circle_through(&self, start: usize) -> Option<Vec<&Arrow>> {
-        let mut by: BTreeMap<usize, &Arrow> = BTreeMap::new();
-        let mut open = VecDeque::from([start]);
-        while let Some(file) = open.pop_front() {
-            for arrow in self.arrows.iter().filter(|arrow| arrow.from == file) {
-                if !by.contains_key(&arrow.to) {
-                    by.insert(arrow.to, arrow);
-                    open.push_back(arrow.to);
-                }
-            }
-        }
-        let mut circle = vec![*by.get(&start)?];
-        while circle[circle.len() - 1].from != start {
-            circle.push(by[&circle[circle.len() - 1].from]);
-        }
-        circle.reverse();
-        Some(circle)
     }
 
     /// `FILE:LINE imports PATH of FILE`.
@@ -109,4 +85,38 @@ impl Graph {
         }
         Ok(self.arrows.iter().filter(|arrow| of[arrow.from] < of[arrow.to]).collect())
     }
+}
+
+/// Which files `start` imports, directly or not.
+fn reached(of: &[Vec<&Arrow>], start: usize) -> Vec<bool> {
+    let mut reached = vec![false; of.len()];
+    let mut open = vec![start];
+    while let Some(file) = open.pop() {
+        for arrow in &of[file] {
+            if !std::mem::replace(&mut reached[arrow.to], true) {
+                open.push(arrow.to);
+            }
+        }
+    }
+    reached
+}
+
+/// A shortest circle through `start`.
+fn circle_through<'g>(of: &[Vec<&'g Arrow>], start: usize) -> Option<Vec<&'g Arrow>> {
+    let mut by: BTreeMap<usize, &Arrow> = BTreeMap::new();
+    let mut open = VecDeque::from([start]);
+    while let Some(file) = open.pop_front() {
+        for arrow in &of[file] {
+            by.entry(arrow.to).or_insert_with(|| {
+                open.push_back(arrow.to);
+                arrow
+            });
+        }
+    }
+    let mut circle = vec![*by.get(&start)?];
+    while circle[circle.len() - 1].from != start {
+        circle.push(by[&circle[circle.len() - 1].from]);
+    }
+    circle.reverse();
+    Some(circle)
 }

@@ -4,8 +4,6 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItemFn, Item, ItemMod, ItemUse, Macro, Meta, UseTree, Visibility};
 
-use crate::tree::only_in_tests;
-
 /// A path as it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
@@ -38,6 +36,17 @@ pub(crate) fn of(items: &[Item]) -> Found {
     let mut found = Found::default();
     items.iter().for_each(|item| found.visit_item(item));
     found
+}
+
+/// Whether an item is compiled for tests only.
+pub(crate) fn only_in_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) if attribute.path().is_ident("cfg") => {
+            let words = list.tokens.to_string();
+            words == "test" || words.starts_with("all (test")
+        }
+        _ => false,
+    })
 }
 
 impl Found {
@@ -81,16 +90,16 @@ impl Found {
         self.path(words, span);
     }
 
-    /// The names of a `use` below `prefix`; of a private one they are paths too.
-    fn names(&mut self, tree: &UseTree, prefix: &[String], private: bool) {
+    /// The names of a `use` below `prefix`, whose visibility is `by`; of a private one they are paths too.
+    fn names(&mut self, tree: &UseTree, prefix: &[String], by: &Visibility) {
         let with = |word: &Ident| match word == "self" && !prefix.is_empty() {
             true => prefix.to_vec(),
             false => prefix.iter().cloned().chain([word.to_string()]).collect(),
         };
         let (name, path, span) = match tree {
-            UseTree::Path(path) => return self.names(&path.tree, &with(&path.ident), private),
+            UseTree::Path(path) => return self.names(&path.tree, &with(&path.ident), by),
             UseTree::Group(group) => {
-                return group.items.iter().for_each(|tree| self.names(tree, prefix, private));
+                return group.items.iter().for_each(|tree| self.names(tree, prefix, by));
             }
             UseTree::Name(name) => {
                 let path = with(&name.ident);
@@ -99,7 +108,7 @@ impl Found {
             UseTree::Rename(name) => (name.rename.to_string(), with(&name.ident), name.ident.span()),
             UseTree::Glob(glob) => ("*".to_owned(), prefix.to_vec(), glob.star_token.spans[0]),
         };
-        if private {
+        if matches!(by, Visibility::Inherited) {
             let all = (name == "*").then(|| name.clone());
             self.path(path.iter().cloned().chain(all).collect(), span);
         }
@@ -137,7 +146,7 @@ impl<'a> Visit<'a> for Found {
     fn visit_item_mod(&mut self, _module: &'a ItemMod) {}
 
     fn visit_item_use(&mut self, item: &'a ItemUse) {
-        self.names(&item.tree, &[], matches!(item.vis, Visibility::Inherited));
+        self.names(&item.tree, &[], &item.vis);
     }
 
     fn visit_path(&mut self, path: &'a syn::Path) {
@@ -150,7 +159,11 @@ impl<'a> Visit<'a> for Found {
 
     fn visit_macro(&mut self, call: &'a Macro) {
         self.visit_path(&call.path);
-        self.tokens(call.tokens.clone());
+        // What a macro crate quotes is code of those who call it.
+        let quotes = |segment: &syn::PathSegment| segment.ident.to_string().contains("quote");
+        if !call.path.segments.last().is_some_and(quotes) {
+            self.tokens(call.tokens.clone());
+        }
     }
 
     fn visit_attribute(&mut self, attribute: &'a Attribute) {

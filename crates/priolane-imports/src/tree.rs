@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Attribute, Item, ItemMod, Meta};
+use syn::{Item, ItemMod};
 
-use crate::paths::{self, Named, Use};
+use crate::paths::{self, Named, Use, only_in_tests};
 
 /// A module, or the root of a crate.
 #[derive(Debug)]
@@ -134,17 +134,6 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     Ok(paths)
-}
-
-/// Whether an item is compiled for tests only.
-pub(crate) fn only_in_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        Meta::List(list) if attribute.path().is_ident("cfg") => {
-            let words = list.tokens.to_string();
-            words == "test" || words.starts_with("all (test")
-        }
-        _ => false,
-    })
 }
 
 /// The name that an item defines.

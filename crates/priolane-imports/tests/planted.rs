@@ -31,7 +31,7 @@ fn a_circle_is_named_with_its_lines() {
         ("a/src/three.rs", "use super::one::One;\npub fn three() {}\n"),
     ]);
     let files = BTreeSet::from(["a/src/one.rs", "a/src/three.rs", "a/src/two.rs"]);
-    assert_eq!(graph.components(), [files.clone()]);
+    assert_eq!(graph.components(), vec![files.clone()]);
     assert_eq!(
         graph.circle(&files),
         "a/src/one.rs:1 imports crate::two::Two of a/src/two.rs\n\
@@ -99,6 +99,7 @@ fn what_imports_no_item_is_no_import() {
         "pub struct Low; impl Low { #[cfg(test)] fn f() { crate::high::make(); } }",
         "pub use crate::high::High;",
         "use crate::high;",
+        "fn f() { quote! { crate::high::make() } parse_quote! { crate::high::make() } }",
         "pub(in crate::high) struct Low;",
         "use std::high::High;",
         "// use crate::high::High;",

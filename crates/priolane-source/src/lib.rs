@@ -4,10 +4,12 @@
 pub mod csv;
 mod disk;
 mod error;
+mod keys;
 mod merge;
-pub mod quantity;
 mod reader;
 mod table;
+
+pub use priolane_core::quantity;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
-use crate::metrics::ports::PortSet;
+use crate::results::summary::PortSet;
 use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.

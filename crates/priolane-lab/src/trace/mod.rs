@@ -26,7 +26,8 @@ use serde_json::{Map, Value as Json};
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
-use crate::results::rows::{Rows, canonical, port_names};
+use crate::results::ports::port_names;
+use crate::results::rows::{Rows, canonical};
 
 /// Which flow, of which run, seen from where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]

@@ -6,8 +6,8 @@ use priolane_core::analyze::{Model, Parts};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
-use priolane_lab::metrics;
 use priolane_lab::plan::{self, Built, Options, Plan, Run};
+use priolane_lab::results::flows::met;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
 use priolane_source::InputError;
@@ -122,9 +122,8 @@ impl Observed {
         let built = plan::build(run)?;
         let outcome = priolane_sim::run(&built.scenario, Drive::default(), progress)?;
         let stopped_at = outcome.stopped_at;
-        let late = |i: usize| {
-            metrics::met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false)
-        };
+        let late =
+            |i: usize| met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false);
         Ok(self.figures(&built, &outcome.flows, late, scheme))
     }
 
