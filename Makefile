@@ -73,7 +73,7 @@ fuzz: $(FUZZ)
 	cp workloads/*.csv fuzz/corpus/sizes
 	cp fuzz/seeds/topology/* fuzz/corpus/topology
 	cp fuzz/seeds/flow_list/* experiments/validation/*.csv fuzz/corpus/flow_list
-	cp crates/priolane-lab/tests/import_samples/* fuzz/corpus/import
+	cp crates/priolane-workload/tests/import_samples/* fuzz/corpus/import
 	cp fuzz/seeds/wire/* fuzz/corpus/wire
 	for target in $(FUZZ_TARGETS); do \
 	  RUSTC_BOOTSTRAP=1 $(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=30 || exit 1; \

@@ -7,7 +7,7 @@ import priolane
 from priolane import _core
 from priolane.cli import main
 
-SAMPLES = Path(__file__).parent.parent / "crates" / "priolane-lab" / "tests" / "import_samples"
+SAMPLES = Path(__file__).parent.parent / "crates" / "priolane-workload" / "tests" / "import_samples"
 
 EXPERIMENT = """title = "Imported"
 schemes = ["newreno"]

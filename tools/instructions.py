@@ -106,7 +106,7 @@ def build() -> Path:
     """The release build of priolane-bench."""
     # With the Python module among the packages its dependencies have the features that they have there, and are not
     # compiled a second time.
-    packages = ["-p", "priolane-lab", "-p", "priolane-py"]
+    packages = ["-p", "priolane-tools", "-p", "priolane-py"]
     command = ["cargo", "build", "--release", "--quiet", *packages, "--bin", "priolane-bench"]
     for line in _output([*command, "--message-format=json"]).splitlines():
         made = json.loads(line)

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use priolane_lab::workload::flow_list;
+use priolane_workload::flow_list;
 
 fuzz_target!(|text: &[u8]| {
     let Ok(flows) = flow_list::read(text, "f.csv", 16) else { return };

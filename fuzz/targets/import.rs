@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use priolane_lab::import::{self, Format, Options, Source};
-use priolane_lab::workload::flow_list::{self, Extra, Writer};
+use priolane_workload::import::{self, Format, Options, Source};
+use priolane_workload::flow_list::{self, Extra, Writer};
 
 fuzz_target!(|text: &[u8]| {
     let guessed = import(text, None);

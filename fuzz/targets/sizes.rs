@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, MAX_BYTES};
-use priolane_lab::workload::size_csv;
+use priolane_workload::size_csv;
 
 fuzz_target!(|text: &[u8]| {
     for interpolation in [Interpolation::Linear, Interpolation::Step] {

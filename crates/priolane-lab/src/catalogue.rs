@@ -2,11 +2,11 @@
 
 use priolane_core::scheme::{ENTRIES, Entry, Row};
 use priolane_source::parse;
+use priolane_workload::import::Format;
+use priolane_workload::size_csv;
 use serde::Serialize;
 
-use crate::import::Format;
 use crate::scheme::{SHIPPED, Solver};
-use crate::workload::size_csv;
 
 /// Everything that has a name, by kind.
 #[derive(Clone, Debug, Serialize)]

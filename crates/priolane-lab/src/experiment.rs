@@ -30,6 +30,7 @@ use priolane_core::packet::Frame;
 use priolane_core::units::Span;
 use priolane_source::Merge;
 use priolane_source::quantity::as_text;
+use priolane_workload::flow_list;
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
@@ -58,7 +59,6 @@ pub use timing::{Change, ControlText, Timing, Whom};
 
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
-use crate::workload::flow_list;
 
 /// An experiment at one point of its sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]

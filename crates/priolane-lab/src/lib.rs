@@ -3,29 +3,20 @@
 #[cfg(test)]
 extern crate self as priolane_lab;
 
-pub mod analyze;
 pub mod assumptions;
-pub mod bench;
 pub mod catalogue;
-pub mod channels;
-pub mod check;
-pub mod deploy;
 pub mod execute;
 pub mod experiment;
-pub mod import;
 pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
 pub mod panels;
 pub mod plan;
-pub mod promised;
-pub mod requirement;
 pub mod results;
 pub mod scheme;
 pub mod thresholds;
 pub mod trace;
 pub mod verdict;
-pub mod workload;
 
 /// `RESULTS` as a literal.
 macro_rules! results {

@@ -26,11 +26,9 @@ use priolane_source::{InputError, Mistakes, Node, Origin, SIZE_LIMIT, Table, Val
 use serde_json::Value as Json;
 
 pub(crate) use admission::round_trip;
-pub use build::{Built, Load, Measured, build};
-pub(crate) use build::{build_at, transport};
+pub use build::{Built, Load, Measured, build, build_at, transport};
 pub use demand::GroupLoad;
-pub use points::{Point, Points};
-pub(crate) use points::{Warnings, points_of};
+pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
 
 use crate::experiment::overlay::{self, Axis};

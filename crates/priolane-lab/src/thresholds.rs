@@ -1,13 +1,7 @@
-//! Thresholds from sizes and load: the solvers behind scheme files, and the answer to `priolane thresholds`.
-
-mod answer;
-mod request;
+//! Thresholds from sizes and load: the solvers behind scheme files.
 
 use priolane_core::assign::{basin_hopping, byte_share, equal_split, opt, pias_published, two_level_ps};
 use priolane_core::sizes::SizeDistribution;
-
-pub use answer::{Answer, Costs, Fit, Ladder, Outcome, Traffic};
-pub use request::{Asked, Request, answer};
 
 use crate::scheme::Solver;
 

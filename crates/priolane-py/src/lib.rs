@@ -10,12 +10,12 @@ mod signals;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
-use priolane_lab::import::{self, Request};
 use priolane_lab::metrics::registry::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_lab::results::checksum;
 use priolane_lab::results::summary::Summary;
 use priolane_source::InputError as LabInputError;
+use priolane_workload::import::{self, Request};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -103,7 +103,7 @@ fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> P
 fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     let signals = Signals::default();
     let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let check = py.detach(|| priolane_lab::check::check(&path, &options));
+    let check = py.detach(|| priolane_tools::check::check(&path, &options));
     response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
@@ -112,7 +112,7 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
 fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     let signals = Signals::default();
     let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let promised = py.detach(|| priolane_lab::promised::promised(&path, &options));
+    let promised = py.detach(|| priolane_tools::promised::promised(&path, &options));
     response(&promised.map_err(|error| signals.or(error, input_error))?)
 }
 
@@ -157,7 +157,7 @@ fn catalogue() -> PyResult<String> {
 #[pyfunction]
 fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_lab::thresholds::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_tools::thresholds::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -168,10 +168,10 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyo3(signature = (request, progress=None))]
 fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
     let signals = Signals::default();
-    let mut request = self::request::<priolane_lab::analyze::Request>(request)?;
+    let mut request = self::request::<priolane_tools::analyze::Request>(request)?;
     request.interrupt = signals.interrupt();
     let mut reporter = Reporter::new(progress);
-    let done = py.detach(|| priolane_lab::analyze::answer(&request, &mut |now| reporter.report(now)));
+    let done = py.detach(|| priolane_tools::analyze::answer(&request, &mut |now| reporter.report(now)));
     match done {
         Ok(answer) => response(&answer),
         Err(failure) => {
@@ -185,7 +185,7 @@ fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResu
 #[pyfunction]
 fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_lab::channels::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_tools::channels::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -193,7 +193,7 @@ fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let answer = py.detach(|| priolane_lab::deploy::answer(&request)).map_err(input_error)?;
+    let answer = py.detach(|| priolane_tools::deploy::answer(&request)).map_err(input_error)?;
     response(&answer)
 }
 
@@ -201,9 +201,9 @@ fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
     let signals = Signals::default();
-    let mut request = self::request::<priolane_lab::requirement::Request>(request)?;
+    let mut request = self::request::<priolane_tools::requirement::Request>(request)?;
     request.interrupt = signals.interrupt();
-    let answer = py.detach(|| priolane_lab::requirement::answer(&request));
+    let answer = py.detach(|| priolane_tools::requirement::answer(&request));
     response(&answer.map_err(|error| signals.or(error, input_error))?)
 }
 
@@ -211,7 +211,7 @@ fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let result = py.detach(|| priolane_lab::bench::bench(&request));
+    let result = py.detach(|| priolane_tools::bench::bench(&request));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -219,7 +219,7 @@ fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
 #[pyfunction]
 fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
-    let result = py.detach(|| priolane_lab::bench::several::several(&request));
+    let result = py.detach(|| priolane_tools::bench::several::several(&request));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -237,20 +237,20 @@ fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
 /// The first `flows` flows of the list that `bench_side` runs, as peers read it.
 #[pyfunction]
 fn bench_flow_list(flows: u32) -> String {
-    priolane_lab::bench::peer::flow_list(flows)
+    priolane_tools::bench::peer::flow_list(flows)
 }
 
 /// One timed run of the first `flows` flows of the scenario that peers run too.
 #[pyfunction]
 fn bench_side(py: Python<'_>, flows: u32) -> PyResult<String> {
-    let result = py.detach(|| priolane_lab::bench::peer::side(flows));
+    let result = py.detach(|| priolane_tools::bench::peer::side(flows));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
 /// Names of the scenarios that `bench` measures without being asked for.
 #[pyfunction]
 fn bench_scenarios() -> Vec<&'static str> {
-    priolane_lab::bench::usual()
+    priolane_tools::bench::usual()
 }
 
 /// The metrics, as JSON: name, unit, both ends of their range (null where there is none), and whether `plan thresholds` can

@@ -1,6 +1,7 @@
 //! Files as people write them: TOML to a tree that remembers where every value stands, and the one error
 //! all readers of input give.
 
+pub mod csv;
 mod disk;
 mod error;
 mod keys;

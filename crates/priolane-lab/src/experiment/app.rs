@@ -7,6 +7,8 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use priolane_source::quantity::{as_text, show_bytes};
 use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
+use priolane_workload::flow_list::{self, Row};
+use priolane_workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -14,8 +16,6 @@ use super::coflow::{self, CoflowText, TraceText};
 use super::group::LIKE;
 use super::sizes::{self, Sizes};
 use super::sources::Sources;
-use crate::workload::flow_list::{self, Row};
-use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 
 /// An app as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

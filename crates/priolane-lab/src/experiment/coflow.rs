@@ -8,14 +8,14 @@ use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
 use priolane_core::units::Time;
 use priolane_source::quantity::as_text;
 use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Reader, SIZE_LIMIT};
+use priolane_workload::import::{self, Imported};
+use priolane_workload::{Counts, LATEST_START, LoadOf, Parts, size_csv};
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Sources;
 use super::app::{self, LoadText};
 use super::sizes::{self, Sizes};
-use crate::import::{self, Imported};
-use crate::workload::{Counts, LATEST_START, LoadOf, Parts, size_csv};
 
 /// The most hosts on one side of a coflow.
 const MAX_COUNT: u64 = 65_535;

@@ -1,11 +1,11 @@
 //! `delay_noise = { trace = "host", scale = 1 }`: what hosts add by mistake to the delays that they measure.
 
 use priolane_core::noise::{DelayNoise, NoiseError};
+use priolane_source::csv::{Columns, Header, Lines, shown};
 use priolane_source::{Field, InputError};
 use serde::Serialize;
 
 use super::Sources;
-use crate::workload::table::{Columns, Header, Lines, shown};
 
 /// The largest trace, in bytes.
 const MAX_TRACE: u64 = 1024 * 1024;

@@ -3,10 +3,10 @@
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 use priolane_source::quantity::as_text;
 use priolane_source::{Field, InputError, SIZE_LIMIT};
+use priolane_workload::size_csv;
 use serde::Serialize;
 
 use super::Sources;
-use crate::workload::size_csv;
 
 /// A law of flow sizes, as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -12,6 +12,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 use priolane_source::{InputError, Table, nearest};
+use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
@@ -22,7 +23,6 @@ use crate::results::bills::{PayingGroup, Pricing};
 use crate::results::ports::port_names;
 use crate::results::record::Demand;
 use crate::scheme::{Assign, Scheme};
-use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);
@@ -83,7 +83,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
 ///
 /// # Errors
 /// As [`build`].
-pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
+pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(scheme) else {
         let what = format!("the experiment has no scheme {scheme:?}");
@@ -140,7 +140,7 @@ pub(crate) fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Resu
     let groups = demand::groups(experiment, &scenario.topology)?;
     let load = Load { asked: asked(experiment), groups, ..Load::default() };
     // When a flow that waits starts, and what it offers then, is seen in the run.
-    let independent = workload::independent(&scenario.flows, &scenario.waits);
+    let independent = priolane_workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
     if load.asked.is_some() {
@@ -182,7 +182,7 @@ fn with_handshake(
 }
 
 /// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
-pub(crate) fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
+pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
     Some(scheme.transport.transport(&ports::setup(scheme, experiment.frame, None)))
 }
@@ -346,7 +346,7 @@ impl Load {
         senders.sort_unstable();
         senders.dedup();
         let offered = offered::offered(flows, &fabric, window);
-        let counts = workload::Counts::Payload;
+        let counts = priolane_workload::Counts::Payload;
         Self {
             offered_host: offered.host_load(&senders, counts),
             offered_core: offered.core_load(counts),

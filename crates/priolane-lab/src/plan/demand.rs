@@ -13,12 +13,12 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Rate, Time};
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
+use priolane_workload::offered::{Fabric, Volume, Window};
+use priolane_workload::{Counts, LoadOf};
 
 use super::traffic;
 use crate::experiment::{Event, Experiment, NewValue};
 use crate::results::record::Demand;
-use crate::workload::offered::{Fabric, Volume, Window};
-use crate::workload::{Counts, LoadOf};
 
 /// The load that a group asks for.
 #[derive(Clone, Debug, PartialEq)]

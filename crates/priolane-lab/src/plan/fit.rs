@@ -5,11 +5,11 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
+use priolane_workload::{Counts, LoadOf, Reach};
 
 use super::{build, failures, size, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
 use crate::panels::TIME;
-use crate::workload::{Counts, LoadOf, Reach};
 
 /// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry, and about
 /// how many flows there are.

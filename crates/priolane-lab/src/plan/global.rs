@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 
 use priolane_core::sizes::SizeDistribution;
 use priolane_sim::topology::Topology;
+use priolane_workload::{LoadOf, mean_bytes};
 
 use super::traffic;
 use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Sizes};
 use crate::scheme::Fault;
-use crate::workload::{LoadOf, mean_bytes};
 
 /// What a solver takes the traffic for.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use priolane_core::ids::HostId;
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
+use priolane_workload::flow_list::{self, Row};
 
 use crate::experiment::{AppText, Experiment, Group, ListText, PairsText, Paths};
-use crate::workload::flow_list::{self, Row};
 
 /// A path that is stated.
 struct Stated<'a> {

@@ -50,12 +50,7 @@ pub struct Point {
 ///
 /// # Errors
 /// As [`super::plan`].
-pub(crate) fn points_of(
-    name: &str,
-    text: &str,
-    base: &Path,
-    options: &Options,
-) -> Result<Points, InputError> {
+pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
     let mut root = parse(name, text)?;
     let mut found = Mistakes::new(name);
     let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options, &mut found)?;
@@ -102,8 +97,9 @@ pub(crate) fn points_of(
 
 /// Warnings in the order in which they came, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings {
-    pub(crate) in_order: Vec<String>,
+pub struct Warnings {
+    /// Each once, in the order in which they came.
+    pub in_order: Vec<String>,
     known: HashSet<String>,
 }
 

@@ -1,10 +1,10 @@
 //! How many flows a run has, before they are made: from the first ones of each group.
 
 use priolane_source::InputError;
+use priolane_workload::MAX_FLOWS;
 
 use super::traffic::FirstFlows;
 use crate::experiment::{Active, AppText, Experiment, Group, Timing};
-use crate::workload::MAX_FLOWS;
 
 /// Flows that are made of all groups together to see how fast they come.
 const LOOKED_AT: u64 = 100_000;

@@ -10,16 +10,16 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
 use priolane_source::InputError;
+use priolane_workload::{
+    App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
+    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
+};
 
 use super::{drawn_deadlines, paths, size};
 use crate::experiment::{
     Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
     PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
     Target, Timing, of_seed,
-};
-use crate::workload::{
-    self, App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
-    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
 };
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -29,7 +29,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time) };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
-    let Traffic { mut flows, waits } = workload::merge_traffic(all);
+    let Traffic { mut flows, waits } = priolane_workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
         flows.truncate(count as usize);
     }
@@ -169,7 +169,7 @@ fn group_flows(
         measured_from: Time(measured_from(&experiment.time, group.active)),
     };
     let app = app(experiment, group, topology, draw.seed)?;
-    let Traffic { mut flows, mut waits } = workload::traffic(&app, &site)
+    let Traffic { mut flows, mut waits } = priolane_workload::traffic(&app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
     if let Some(class) = group.class {
         flows.edit_all(|flow| flow.class = class);
@@ -306,7 +306,7 @@ fn poisson(
     sizes: &Sizes,
     (load, reach, draw): (LoadText, Reach, SizeDraw),
 ) -> Poisson {
-    let load = workload::Load { of: load.of, counts: load.counts, value: load.value };
+    let load = priolane_workload::Load { of: load.of, counts: load.counts, value: load.value };
     let begin = group.active.map_or(Span::ZERO, |active| active.from);
     let mut changes: Vec<LoadChange> = Vec::new();
     for event in &experiment.events {
@@ -314,7 +314,7 @@ fn poisson(
         for Setting { value, .. } in set.iter().filter(|setting| setting.group == group.name) {
             let now = changes.last().map_or((&sizes.law, load), |last| (&last.sizes, last.load));
             let (sizes, load) = match value {
-                NewValue::Load(value) => (now.0.clone(), workload::Load { value: *value, ..now.1 }),
+                NewValue::Load(value) => (now.0.clone(), priolane_workload::Load { value: *value, ..now.1 }),
                 NewValue::Sizes(sizes) => (sizes.law.clone(), now.1),
             };
             changes.push(LoadChange { at: Time(at.0.saturating_sub(begin.0)), sizes, load });

@@ -9,6 +9,7 @@ use std::io;
 use priolane_core::ids::{CLASSES, Class};
 use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
 use priolane_sim::scenario::Scenario;
+use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,7 +19,6 @@ use super::summary::{
     CoflowSummary, EffectiveRecord, OrderRecord, PortSet, PortSummary, RateRecord, Summary,
 };
 use super::tokens::{ReceivedRecord, TokenRecord};
-use crate::workload::{Counts, LoadOf};
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use priolane_workload::LoadOf;
 use serde::{Serialize, Serializer};
 
 use super::rules::{Band, Verdict};
@@ -14,7 +15,6 @@ use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
 use crate::results::record::Demand;
-use crate::workload::LoadOf;
 
 /// On which side of no difference an interval lies, as a claim has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

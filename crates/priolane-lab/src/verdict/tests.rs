@@ -1,6 +1,7 @@
 use std::ops::ControlFlow;
 
 use priolane_core::units::Span;
+use priolane_workload::{Counts, LoadOf};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -11,7 +12,6 @@ use crate::panels::{BAR, CDF, LINE, Panel, PanelKind};
 use crate::plan::{Built, Load};
 use crate::results::fixture::{self, Fixture};
 use crate::results::record::Demand;
-use crate::workload::{Counts, LoadOf};
 
 const LOAD: &str = "group.all.load.value";
 

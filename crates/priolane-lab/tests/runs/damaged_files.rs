@@ -4,11 +4,11 @@ use std::path::Path;
 
 use priolane_core::rng::{Purpose, Stream};
 use priolane_lab::experiment::{self, Sources};
-use priolane_lab::import;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::{self, SHIPPED};
-use priolane_lab::workload::flow_list;
 use priolane_source::{InputError, Origin, parse};
+use priolane_workload::flow_list;
+use priolane_workload::import;
 
 const EXPERIMENTS: [&str; 5] = [
     include_str!("../../../../experiments/papers/nos2/fig6.toml"),
@@ -20,19 +20,19 @@ const EXPERIMENTS: [&str; 5] = [
 
 /// Flow lists of other tools, and a topology.
 const IMPORTS: [&str; 10] = [
-    include_str!("../import_samples/hpcc_flow.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/hpcc_flow.txt"),
     HPCC_TOPOLOGY,
-    include_str!("../import_samples/htsim.cm"),
-    include_str!("../import_samples/yaps_nine.txt"),
-    include_str!("../import_samples/yaps_eight.txt"),
-    include_str!("../import_samples/aequitas.csv"),
-    include_str!("../import_samples/coflow.txt"),
-    include_str!("../import_samples/nfdump_old.csv"),
-    include_str!("../import_samples/nfdump_new.csv"),
-    include_str!("../import_samples/zeek_conn.log"),
+    include_str!("../../../priolane-workload/tests/import_samples/htsim.cm"),
+    include_str!("../../../priolane-workload/tests/import_samples/yaps_nine.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/yaps_eight.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/aequitas.csv"),
+    include_str!("../../../priolane-workload/tests/import_samples/coflow.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/nfdump_old.csv"),
+    include_str!("../../../priolane-workload/tests/import_samples/nfdump_new.csv"),
+    include_str!("../../../priolane-workload/tests/import_samples/zeek_conn.log"),
 ];
 
-const HPCC_TOPOLOGY: &str = include_str!("../import_samples/hpcc_topology.txt");
+const HPCC_TOPOLOGY: &str = include_str!("../../../priolane-workload/tests/import_samples/hpcc_topology.txt");
 
 /// All that an experiment must state: damage hits values oftener than in longer ones.
 const SMALLEST: &str = r#"title = "Smallest"

@@ -6,7 +6,6 @@ mod bad_input;
 mod coflows;
 mod damaged_files;
 mod fingerprints;
-mod importing;
 mod lanes;
 mod least_times;
 mod listed;

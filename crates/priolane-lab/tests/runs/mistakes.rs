@@ -270,8 +270,7 @@ fn fifos_sockets_and_devices_are_refused_without_waiting() {
                 named("app = ", trace),
                 named("[[group]]", "[delay_noise]\ntrace = \"PATH\"\n[[group]]"),
                 named("kind = \"leaf_spine\"", "kind = \"file\"\npath = \"PATH\"\n"),
-                priolane_lab::workload::size_csv::read(path.to_str().unwrap(), Interpolation::Linear)
-                    .unwrap_err(),
+                priolane_workload::size_csv::read(path.to_str().unwrap(), Interpolation::Linear).unwrap_err(),
             ];
             tell.send(errors.map(|error| error.to_string())).unwrap();
         });

@@ -1,8 +1,8 @@
+use priolane_workload::{Counts, LoadOf};
 use serde_json::json;
 
 use super::*;
 use crate::experiment::OpenRange;
-use crate::workload::{Counts, LoadOf};
 
 /// Seeds whose mean is `mean` and whose sample standard deviation is `std`.
 fn spread(mean: f64, std: f64, n: u32) -> Interval {

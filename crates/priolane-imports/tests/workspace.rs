@@ -1,0 +1,90 @@
+//! The modules of the workspace import downwards and in no circle, but for what `known/` lists, which may only shrink.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use priolane_imports::{Arrow, Graph, read};
+
+/// Files by prefix, from low to high: a layer imports itself and those before it.
+const LAYERS: &[&[&str]] = &[
+    &["priolane-derive/"],
+    &["priolane-core/src/units.rs"],
+    &["priolane-core/src/"],
+    &["priolane-core/src/packet.rs"],
+    &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port"],
+    &["priolane-core/src/keys", "priolane-core/src/quantity.rs"],
+    &["priolane-core/src/admit", "priolane-core/src/assign", "priolane-core/src/price"],
+    &["priolane-core/src/transport"],
+    &["priolane-core/src/analyze", "priolane-core/src/lib.rs", "priolane-core/src/scheme"],
+    &["priolane-source/src/"],
+    &["priolane-sim/src/topology"],
+    &["priolane-sim/src/"],
+    &["priolane-sim/src/wire.rs"],
+    &["priolane-sim/src/trace"],
+    &["priolane-sim/src/node"],
+    &["priolane-sim/src/engine"],
+    &["priolane-sim/src/lib.rs"],
+    &["priolane-workload/src/"],
+    &["priolane-workload/src/import"],
+    &["priolane-lab/src/assumptions.rs", "priolane-lab/src/interrupt.rs", "priolane-lab/src/lib.rs"],
+    &["priolane-lab/src/scheme", "priolane-lab/src/thresholds.rs"],
+    &["priolane-lab/src/results"],
+    &["priolane-lab/src/experiment"],
+    &["priolane-lab/src/plan"],
+    &["priolane-lab/src/optimum"],
+    &["priolane-lab/src/metrics"],
+    &["priolane-lab/src/verdict"],
+    &["priolane-lab/src/execute"],
+    &["priolane-lab/src/catalogue", "priolane-lab/src/trace"],
+    &["priolane-tools/src/"],
+    &["priolane-tools/src/bin/"],
+    &["priolane-py/src/"],
+    &["priolane-imports/src/", "priolane-testkit/src/"],
+];
+
+/// Circles that are there.
+const CIRCLES: &str = include_str!("known/circles.txt");
+/// Imports of a higher layer that are there: `FILE imports FILE`.
+const UPWARD: &str = include_str!("known/upward.txt");
+
+fn workspace() -> &'static Graph {
+    static GRAPH: LazyLock<Graph> = LazyLock::new(|| {
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap_or_else(|error| panic!("{error}"))
+    });
+    &GRAPH
+}
+
+/// The files of each known circle: circles stand apart by an empty line.
+fn known_circles() -> Vec<BTreeSet<&'static str>> {
+    let known = CIRCLES.split("\n\n").map(|files| files.lines().collect::<BTreeSet<_>>());
+    known.filter(|files| !files.is_empty()).collect()
+}
+
+#[test]
+fn modules_import_each_other_in_no_new_circle() {
+    let graph = workspace();
+    let (found, known) = (graph.components(), known_circles());
+    let is_known = |files: &&BTreeSet<&str>| known.iter().any(|known| files.is_subset(known));
+    let new = found.iter().filter(|files| !is_known(files));
+    let new: Vec<_> =
+        new.map(|files| format!("a new circle of {} files:\n{}", files.len(), graph.circle(files))).collect();
+    assert!(new.is_empty(), "{}", new.join("\n"));
+    let list = |files: &BTreeSet<&str>| files.iter().map(|file| format!("{file}\n")).collect::<String>();
+    let right: Vec<String> = found.iter().map(list).collect();
+    assert!(found == known, "there are fewer circles; known/circles.txt is now\n{}", right.join("\n"));
+}
+
+#[test]
+fn no_layer_imports_a_higher_one() {
+    let graph = workspace();
+    let found = graph.upward(LAYERS).unwrap_or_else(|lost| panic!("files in no layer: {lost:?}"));
+    let known: BTreeSet<&str> = UPWARD.lines().collect();
+    let line = |arrow: &Arrow| format!("{} imports {}", graph.files[arrow.from], graph.files[arrow.to]);
+    let is_new = |arrow: &&&Arrow| !known.contains(line(arrow).as_str());
+    let new: Vec<String> = found.iter().filter(is_new).map(|arrow| graph.show(arrow)).collect();
+    assert!(new.is_empty(), "new imports of a higher layer:\n{}", new.join("\n"));
+    let right: BTreeSet<String> = found.into_iter().map(line).collect();
+    let text: Vec<&str> = right.iter().map(String::as_str).collect();
+    assert!(right.len() == known.len(), "there are fewer; known/upward.txt is now\n{}", text.join("\n"));
+}

@@ -1,0 +1,264 @@
+//! `priolane analyze`: Firapam's closed forms (`priolane_core::analyze`) for a traffic that a file states, or for that of
+//! an experiment, then beside what its schemes make of it.
+
+mod model_file;
+mod simulated;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use priolane_core::analyze::{BytesBased, LatencyBased, Law, Model};
+use priolane_source::{SIZE_LIMIT, read_text};
+use serde::{Deserialize, Serialize};
+
+use self::model_file::{Gamma, LawOf, Mu, Traffic};
+use self::simulated::Observed;
+use priolane_lab::execute::{Failure, OnProgress};
+use priolane_lab::interrupt::Interrupt;
+use priolane_lab::plan::{Options, Size};
+
+/// What is asked, one JSON object.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The path of the model file.
+    pub model: PathBuf,
+    /// Whether the experiment that it names runs at its quick size.
+    #[serde(default)]
+    pub size: Extent,
+    /// Who may stop the planning.
+    #[serde(skip)]
+    pub interrupt: Interrupt,
+}
+
+/// The size at which an experiment is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// With `[quick]`.
+    Quick,
+    /// As it stands.
+    #[default]
+    Default,
+    /// With `[full]`.
+    Full,
+}
+
+impl From<Extent> for Size {
+    fn from(extent: Extent) -> Self {
+        match extent {
+            Extent::Quick => Self::Quick,
+            Extent::Default => Self::Default,
+            Extent::Full => Self::Full,
+        }
+    }
+}
+
+/// The answer; rows are size classes, columns latency requirements.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Where the traffic is from: the model file, or the experiment.
+    pub source: String,
+    /// f_t.
+    pub flows: f64,
+    /// Flows of the experiment that the model leaves out: without end or deadline, or outside the measured window.
+    pub left_out: usize,
+    /// S (Eq. 1), in bytes.
+    pub sizes: Vec<f64>,
+    /// G_1 .. G_N.
+    pub shares: Vec<f64>,
+    /// T (Eq. 2), in bytes.
+    pub traffic: Vec<f64>,
+    /// Standard deviation of T, in bytes.
+    pub sigma: f64,
+    /// D (Eq. 3), in seconds.
+    pub requirements: Vec<f64>,
+    /// L (Eq. 4).
+    pub mix: Vec<Vec<f64>>,
+    /// R (Eq. 5), in seconds.
+    pub requirement: Vec<f64>,
+    /// Priority by size (Eqs. 6, 9 to 11).
+    pub bytes: Option<LawAnswer>,
+    /// Priority by latency requirement (Eqs. 8, 12 to 14).
+    pub latency: Option<LawAnswer>,
+}
+
+/// What a law gives, and a scheme.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LawAnswer {
+    /// mu: the rate of a flow of priority 1, in bits per second.
+    pub mu_bps: f64,
+    /// Whether mu was chosen so that flows take as long on average as simulated.
+    pub fitted: bool,
+    /// gamma.
+    pub gamma: f64,
+    /// Eq. 9 or 12 as printed, in seconds.
+    pub printed_s: f64,
+    /// a_1 of Eq. 10, where Eq. 9 is a line.
+    pub slope: Option<f64>,
+    /// The closed form.
+    pub predicted: Figures,
+    /// What the scheme made of it.
+    pub simulated: Option<Simulated>,
+}
+
+/// Completion times and misses.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Mean completion time of flows by size class, in seconds; `None` where none completed.
+    pub fct_s: Vec<Option<f64>>,
+    /// The part of each size class that missed its deadlines.
+    pub missed: Vec<f64>,
+    /// Mean completion time of all flows, in seconds.
+    pub mean_s: Option<f64>,
+    /// R_DM: the part of all flows that missed their deadlines.
+    pub miss_rate: f64,
+}
+
+/// What a scheme made of the same flows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Simulated {
+    /// The scheme.
+    pub scheme: String,
+    /// Flows that did not complete.
+    pub unfinished: usize,
+    /// What came out.
+    pub figures: Figures,
+}
+
+/// Answers `request`; `progress` is told of simulations and may end them.
+///
+/// # Errors
+/// An input error with the first thing that is wrong with the model file or the experiment it names; what a run can fail
+/// with.
+pub fn answer(request: &Request, progress: &mut OnProgress) -> Result<Answer, Failure> {
+    let path = &request.model;
+    let shown = path.display().to_string();
+    let text = read_text(path, &shown, SIZE_LIMIT)?;
+    let base = path.parent().unwrap_or(Path::new("."));
+    let file = model_file::read(&shown, &text)?;
+    let (source, model, left_out, observed) = match &file.traffic {
+        Traffic::Stated(model) => (shown, model.clone(), 0, None),
+        Traffic::Of(experiment) => {
+            let interrupt = request.interrupt.clone();
+            let options = Options { size: request.size.into(), interrupt, ..Options::default() };
+            let observed = simulated::observe(experiment, base, &options)?;
+            let source = experiment.path.display().to_string();
+            (source, observed.model.clone(), observed.left_out, Some(observed))
+        }
+    };
+    let bytes = file.bytes.map(|law| of_bytes(&model, &law, observed.as_ref(), progress)).transpose()?;
+    let latency =
+        file.latency.map(|law| of_latency(&model, &law, observed.as_ref(), progress)).transpose()?;
+    Ok(Answer {
+        source,
+        flows: model.flows(),
+        left_out,
+        sizes: model.sizes().to_vec(),
+        shares: model.shares().to_vec(),
+        traffic: model.traffic(),
+        sigma: model.deviation(),
+        requirements: model.requirements().to_vec(),
+        mix: model.mix().to_vec(),
+        requirement: model.requirement(),
+        bytes,
+        latency,
+    })
+}
+
+fn of_bytes(
+    model: &Model,
+    asked: &LawOf,
+    observed: Option<&Observed>,
+    progress: &mut OnProgress,
+) -> Result<LawAnswer, Failure> {
+    let smallest = model.sizes().first().copied().unwrap_or(0.0);
+    let law = law(model, asked, smallest)?;
+    let simulated = run(asked, observed, progress)?;
+    let mean = BytesBased::new(model, &law, 1.0).mean_s;
+    let (mu, fitted) = mu(asked, mean, simulated.as_ref());
+    let found = BytesBased::new(model, &law, mu);
+    Ok(LawAnswer {
+        mu_bps: mu * 8.0,
+        fitted,
+        gamma: law.gamma,
+        printed_s: found.printed_s,
+        slope: found.slope,
+        predicted: Figures {
+            fct_s: found.fct_s.into_iter().map(Some).collect(),
+            missed: found.missed,
+            mean_s: Some(found.mean_s),
+            miss_rate: found.miss_rate,
+        },
+        simulated,
+    })
+}
+
+fn of_latency(
+    model: &Model,
+    asked: &LawOf,
+    observed: Option<&Observed>,
+    progress: &mut OnProgress,
+) -> Result<LawAnswer, Failure> {
+    let shortest = model.requirements().first().copied().unwrap_or(0.0);
+    let law = law(model, asked, shortest)?;
+    let simulated = run(asked, observed, progress)?;
+    let mean = LatencyBased::new(model, &law, 1.0).mean_s;
+    let (mu, fitted) = mu(asked, mean, simulated.as_ref());
+    let found = LatencyBased::new(model, &law, mu);
+    Ok(LawAnswer {
+        mu_bps: mu * 8.0,
+        fitted,
+        gamma: law.gamma,
+        printed_s: found.printed_s,
+        slope: None,
+        predicted: Figures {
+            fct_s: found.class_s.into_iter().map(Some).collect(),
+            missed: found.missed,
+            mean_s: Some(found.mean_s),
+            miss_rate: found.miss_rate,
+        },
+        simulated,
+    })
+}
+
+/// The law with its gamma, for x of at least `least`.
+fn law(model: &Model, asked: &LawOf, least: f64) -> Result<Law, Failure> {
+    let sigma = model.deviation();
+    let gamma = match asked.gamma {
+        Gamma::Stated(gamma) => gamma,
+        Gamma::OfDeviation(k) => k * sigma,
+    };
+    if asked.offset >= least {
+        let what = "the offset is not below the smallest class, whose priority would have no bound";
+        return Err(asked.origin.error(&asked.key, what, "a smaller offset, such as 0").into());
+    }
+    if !(gamma > 0.0 && gamma.is_finite()) {
+        let what = "gamma = k sigma is 0: all classes have as many bytes";
+        return Err(asked.origin.error(&asked.key, what, "a scale in place of k").into());
+    }
+    Ok(Law { gamma, alpha: asked.offset, exponent: asked.exponent, base: asked.base })
+}
+
+fn run(
+    asked: &LawOf,
+    observed: Option<&Observed>,
+    progress: &mut OnProgress,
+) -> Result<Option<Simulated>, Failure> {
+    match (observed, &asked.scheme) {
+        (Some(observed), Some(scheme)) => observed.simulate(asked, scheme, progress).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// mu in bytes per second, and whether it was chosen: flows that take `mean` seconds at 1 B/s then take as long as
+/// simulated.
+fn mu(asked: &LawOf, mean: f64, simulated: Option<&Simulated>) -> (f64, bool) {
+    let seen = simulated.and_then(|simulated| simulated.figures.mean_s);
+    match (asked.mu, seen) {
+        (Mu::Stated(rate), _) => (rate.bps() as f64 / 8.0, false),
+        (Mu::Fitted, Some(seen)) => (mean / seen, true),
+        (Mu::Fitted, None) => (1.0, false),
+    }
+}

@@ -1,0 +1,252 @@
+//! The benchmark without Python: a process of its own per scenario, or one scenario for a profiler.
+
+use std::io::{self, Write};
+use std::process::{Command, ExitCode, Stdio};
+
+use priolane_tools::bench::growth::{self, Growth, Memory, Row};
+use priolane_tools::bench::solvers::{SolverTime, solver_times};
+use priolane_tools::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
+
+const USAGE: &str =
+    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]
+               [--json | --raw]
+  --scenario  measure this one; without it the usual ones
+  --engine    window (default) or wheel
+  --repeat    runs of each, of which the median counts (default 3)
+  --flows     only the first N flows of each
+  --growth    the table of docs/performance.md: hosts, flows and memory; minutes, some GB
+  --solvers   how long thresholds for a million recorded flows take
+  --json      as JSON, not as a table
+  --raw       one scenario in this process, without the yardstick: for profilers";
+
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Json,
+    Raw,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Scenarios,
+    Growth,
+    Solvers,
+}
+
+/// What is measured, and how it is printed.
+#[derive(Clone, Copy)]
+struct Wanted {
+    what: What,
+    form: Form,
+}
+
+/// Why nothing is printed.
+enum Trouble {
+    Usage(String),
+    Other(String),
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = read(&arguments).and_then(|(request, wanted)| carry_out(&request, wanted));
+    let (code, message) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Trouble::Usage(message)) => (2, format!("{message}\n{}", usage())),
+        Err(Trouble::Other(message)) => (1, message),
+    };
+    let _ = writeln!(io::stderr(), "{message}");
+    ExitCode::from(code)
+}
+
+fn usage() -> String {
+    let rows = ALL.iter().map(|named| format!("\n  {:<30}{}", named.name, named.about));
+    format!("{USAGE}\nscenarios{}", rows.collect::<String>())
+}
+
+fn read(arguments: &[String]) -> Result<(Request, Wanted), Trouble> {
+    let mut request = Request::default();
+    let mut wanted = Wanted { what: What::Scenarios, form: Form::Table };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| Trouble::Usage(format!("{argument} wants a value")));
+        match argument.as_str() {
+            "--scenario" => request.scenarios.push(value()?.clone()),
+            "--engine" => request.engine = engine(value()?)?,
+            "--repeat" => request.repeat = above_0("--repeat", value()?)?,
+            "--flows" => request.flows = Some(above_0("--flows", value()?)?),
+            "--growth" => wanted.what = What::Growth,
+            "--solvers" => wanted.what = What::Solvers,
+            "--json" => wanted.form = Form::Json,
+            "--raw" => wanted.form = Form::Raw,
+            other => return Err(Trouble::Usage(format!("there is no option {other}"))),
+        }
+    }
+    Ok((request, wanted))
+}
+
+fn engine(name: &str) -> Result<Engine, Trouble> {
+    match name {
+        "window" => Ok(Engine::Window),
+        "wheel" => Ok(Engine::Wheel),
+        _ => Err(Trouble::Usage(format!("there is no engine {name}"))),
+    }
+}
+
+fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Window => "window",
+        Engine::Wheel => "wheel",
+    }
+}
+
+fn above_0(option: &str, count: &str) -> Result<u32, Trouble> {
+    let count = count.parse().ok().filter(|&count: &u32| count > 0);
+    count.ok_or_else(|| Trouble::Usage(format!("{option} wants a number above 0")))
+}
+
+fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Trouble> {
+    match what {
+        What::Scenarios => print_scenarios(request, form),
+        What::Growth => print_growth(request, form),
+        What::Solvers => print_solvers(request, form),
+    }
+}
+
+fn print_scenarios(request: &Request, form: Form) -> Result<(), Trouble> {
+    let wanted = request.wanted().map_err(|error| Trouble::Usage(error.to_string()))?;
+    if form == Form::Raw {
+        let [named] = wanted[..] else { return Err(Trouble::Usage("--raw wants one --scenario".to_owned())) };
+        let raw = bench::raw(named, request).map_err(other)?;
+        return print(&serde_json::to_string(&raw).map_err(other)?);
+    }
+    let raws = wanted.iter().map(|&named| Ok((named, alone(named, request)?)));
+    let bench = bench::compare(&raws.collect::<Result<Vec<_>, _>>()?);
+    if form == Form::Json {
+        print(&serde_json::to_string(&bench).map_err(other)?)
+    } else {
+        print(&table(&bench))
+    }
+}
+
+fn print_solvers(request: &Request, form: Form) -> Result<(), Trouble> {
+    let found = solver_times(request.repeat).map_err(other)?;
+    if form != Form::Table {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    let head = format!("{:<14}{:>10}  {:<15}{:>7}{:>10}", "sizes", "different", "solver", "levels", "cpu ms");
+    let row = |SolverTime { sizes, different, solver, levels, cpu_ms, .. }: &SolverTime| {
+        format!("{sizes:<14}{different:>10}  {solver:<15}{levels:>7}{cpu_ms:>10.3}")
+    };
+    print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
+}
+
+/// Measures a scenario in a new process, so that its peak memory is its own.
+fn alone(named: &Named, request: &Request) -> Result<Raw, Trouble> {
+    let this = std::env::current_exe().map_err(other)?;
+    let engine = engine_name(request.engine);
+    let output = Command::new(this)
+        .args(["--raw", "--scenario", named.name, "--engine", engine, "--repeat"])
+        .arg(request.repeat.to_string())
+        .args(request.flows.iter().flat_map(|flows| ["--flows".to_owned(), flows.to_string()]))
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(other)?;
+    if !output.status.success() {
+        return Err(Trouble::Other(format!("{}: {}", named.name, output.status)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(other)
+}
+
+/// The growth table, each case in a process of its own; those that only tell memory run once.
+fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
+    if form == Form::Raw || !request.scenarios.is_empty() || request.flows.is_some() {
+        return Err(Trouble::Usage("--growth has its own scenarios and flows, and no --raw".to_owned()));
+    }
+    let once = Request { repeat: 1, ..request.clone() };
+    let rows = growth::TABLE.iter().map(|named| {
+        let raw = alone(named, request)?;
+        // It takes minutes, so each case is told as it ends.
+        let ns = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
+        writeln!(io::stderr(), "{}: {} packet-hops, {ns:.1} ns each", named.name, raw.packet_hops)
+            .map_err(other)?;
+        Ok((named, raw))
+    });
+    let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, Trouble>>()?;
+    let ([short, long, few, many], [less, more]) = (growth::MEMORY, growth::FINISHED) else {
+        return Err(Trouble::Other("the cases of memory are not four and two".to_owned()));
+    };
+    let peaks = growth::Peaks {
+        cases: [alone(short, &once)?, alone(long, &once)?, alone(few, &once)?, alone(many, &once)?],
+        finished: [alone(less, &once)?, alone(more, &once)?],
+    };
+    let found = growth::growth(&rows, &peaks);
+    if form == Form::Json {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    print(&growth_table(&found))
+}
+
+fn growth_table(growth: &Growth) -> String {
+    let mut lines = vec![format!(
+        "{:>7}{:>9}{:>12}{:>10}{:>10}{:>10}{:>8}{:>8}{:>9}{:>10}",
+        "hosts", "flows", "hops", "on links", "queued", "open", "ns/hop", "Y", "/ Y", "peak MB"
+    )];
+    for Row { hosts, flows, measured, extent } in &growth.rows {
+        let peak = measured.peak_bytes.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
+        lines.push(format!(
+            "{hosts:>7}{flows:>9}{:>12}{:>10.0}{:>10.0}{:>10.0}{:>8.1}{:>8.1}{:>9.2}{peak:>10}",
+            measured.packet_hops,
+            extent.on_links,
+            extent.queued,
+            extent.open_flows,
+            measured.ns_per_hop,
+            measured.ns_per_hop / measured.ratio_to_limit,
+            measured.ratio_to_limit,
+        ));
+    }
+    let bytes = |found: Option<f64>| found.map_or("-".to_owned(), |bytes| format!("{bytes:.0}"));
+    let Memory { per_packet_in_flight, per_active_flow, per_finished_flow } = growth.memory;
+    lines.push(format!("bytes per packet in flight  {:>6}", bytes(per_packet_in_flight)));
+    lines.push(format!("bytes per active flow       {:>6}", bytes(per_active_flow)));
+    lines.push(format!("bytes per finished flow     {:>6}", bytes(per_finished_flow)));
+    lines.join("\n")
+}
+
+fn other(error: impl std::fmt::Display) -> Trouble {
+    Trouble::Other(error.to_string())
+}
+
+fn table(bench: &Bench) -> String {
+    let mut lines = vec![format!(
+        "{:<24}{:>12}{:>12}{:>8}{:>8}{:>9}{:>9}{:>9}{:>10}",
+        "scenario", "hops", "events", "cpu s", "ns/hop", "ns/data", "Mhops/s", "/ limit", "peak MB"
+    )];
+    for row in &bench.scenarios {
+        let peak = row.peak_bytes.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
+        lines.push(format!(
+            "{:<24}{:>12}{:>12}{:>8.3}{:>8.1}{:>9.1}{:>9.2}{:>9.2}{:>10}",
+            row.name,
+            row.packet_hops,
+            row.events,
+            row.cpu_s,
+            row.ns_per_hop,
+            row.ns_per_delivered,
+            1e3 / row.ns_per_hop,
+            row.ratio_to_limit,
+            peak
+        ));
+    }
+    let limit = &bench.limit;
+    lines.push(format!(
+        "limit, ns: hold {:.1} (1e3 pending), {:.1} (1e4); touch {:.1} (1.5 MiB), {:.1} (64 MiB)",
+        limit.hold_1e3, limit.hold_1e4, limit.touch_1_5mib, limit.touch_64mib
+    ));
+    lines.extend(limit.yardsticks.iter().map(|(name, y)| format!("limit of {name}: {y:.1} ns/hop")));
+    lines.join("\n")
+}
+
+fn print(text: &str) -> Result<(), Trouble> {
+    writeln!(io::stdout().lock(), "{text}").map_err(other)
+}

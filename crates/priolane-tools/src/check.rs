@@ -1,0 +1,296 @@
+//! Whether an experiment is right, and what it would run and cost, without running it.
+
+mod predict;
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use priolane_core::units::Span;
+use priolane_lab::experiment::{Experiment, Timing};
+use priolane_lab::interrupt::Interrupt;
+use priolane_lab::plan::{self, Options, Point, Points, Warnings};
+use priolane_source::InputError;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::bench::{self, BenchError, Calibration};
+use predict::Forecast;
+
+/// Instructions per second where they could not be measured: a round figure for one core.
+const PACE: f64 = 5e9;
+
+/// About how many flows of a run are made to predict it; of a longer run, its first part.
+const SAMPLE: u64 = 300_000;
+
+/// What `priolane check` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// The merged experiment, its sweep included.
+    pub merged: Json,
+    /// Points of the sweep.
+    pub points: usize,
+    /// Schemes compared.
+    pub schemes: usize,
+    /// Seeds of each point.
+    pub seeds: usize,
+    /// Runs altogether.
+    pub runs: u64,
+    /// Flows of all runs, from the flow lists of the first seed.
+    pub flows: u64,
+    /// Packets put on links by all runs, ACKs included, retransmissions not.
+    pub packet_hops: u64,
+    /// Nanoseconds of a packet-hop of these runs on this machine now: a mean.
+    pub ns_per_hop: f64,
+    /// Seconds on one core: the product of the two, from a short run of another experiment and what these runs do more
+    /// or less of than that one.
+    pub seconds: f64,
+    /// Bytes of memory of the largest run.
+    pub bytes: u64,
+    /// What to check before trusting it.
+    pub warnings: Vec<String>,
+}
+
+/// Checks the experiment file at `path`.
+///
+/// # Errors
+/// An [`InputError`] with what is wrong; also if `options` interrupts.
+pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
+    let (pace, untimed) = match pace() {
+        Ok(pace) => (pace, None),
+        Err(error) => (PACE, Some(format!("seconds are for {PACE:.0e} instructions per second: {error}"))),
+    };
+    let mut check = of_points(&plan::points(path, options)?, (pace, SAMPLE), &options.interrupt)?;
+    check.warnings.extend(untimed);
+    Ok(check)
+}
+
+/// Predicted instructions per second on this machine now. Measured once, as it takes no less time than many a check.
+fn pace() -> Result<f64, BenchError> {
+    static MEASURED: OnceLock<f64> = OnceLock::new();
+    if let Some(&pace) = MEASURED.get() {
+        return Ok(pace);
+    }
+    let Calibration { scenario, cpu_s } = bench::calibrate()?;
+    let instructions = Forecast::of(&scenario, 1.0).under(&scenario.transport).instructions;
+    Ok(*MEASURED.get_or_init(|| instructions / cpu_s))
+}
+
+/// What the runs of `points` would cost at so many instructions per second: flow lists are made for the first seed and
+/// scheme of each point, and of long runs only of their first part, of about `sample` flows. No clock is read.
+///
+/// # Errors
+/// An [`InputError`] where traffic does not fit the network, or if `interrupt` stops it.
+fn of_points(
+    points: &Points,
+    (pace, sample): (f64, u64),
+    interrupt: &Interrupt,
+) -> Result<Check, InputError> {
+    let experiment = &points.experiment;
+    let seeds = experiment.seeds.len() as u64;
+    let mut check = Check {
+        merged: experiment.to_json(),
+        points: points.points.len(),
+        schemes: experiment.schemes.len(),
+        seeds: experiment.seeds.len(),
+        runs: points.runs(),
+        flows: 0,
+        packet_hops: 0,
+        ns_per_hop: 0.0,
+        seconds: 0.0,
+        bytes: 0,
+        warnings: Vec::new(),
+    };
+    let mut warnings = Warnings::default();
+    warnings.extend(points.warnings.iter().cloned());
+    for point in &points.points {
+        let schemes = &point.experiment.schemes;
+        interrupt.check(point.experiment.sources.experiment())?;
+        let part = First::of(point, sample);
+        let built = plan::build_at(&part.experiment, &schemes[0], 1)?;
+        let flows = (built.scenario.flows.len() as f64 * part.times) as u64;
+        check.flows += flows * schemes.len() as u64 * seeds;
+        let forecast = Forecast::of(&built.scenario, part.times);
+        for transport in schemes.iter().filter_map(|scheme| plan::transport(&point.experiment, scheme)) {
+            let predicted = forecast.under(&transport);
+            check.packet_hops += predicted.packet_hops * seeds;
+            check.seconds += predicted.instructions * seeds as f64 / pace;
+            check.bytes = check.bytes.max(predicted.bytes);
+        }
+        warnings.extend(built.warnings);
+    }
+    check.ns_per_hop = check.seconds * 1e9 / check.packet_hops.max(1) as f64;
+    check.warnings = warnings.in_order;
+    Ok(check)
+}
+
+/// The first part of a long run, or all of a short one.
+struct First {
+    experiment: Arc<Experiment>,
+    /// How many times as long the whole is.
+    times: f64,
+}
+
+impl First {
+    fn of(point: &Point, sample: u64) -> Self {
+        let times = point.flows as f64 / sample as f64;
+        if times <= 1.0 {
+            return Self { experiment: point.experiment.clone(), times: 1.0 };
+        }
+        let part = |span: Span| Span((span.0 as f64 / times) as u64);
+        let mut experiment = Experiment::clone(&point.experiment);
+        experiment.time = match experiment.time {
+            Timing::Window { warmup, measure, drain, limit } => {
+                Timing::Window { warmup: part(warmup), measure: part(measure).max(Span(1)), drain, limit }
+            }
+            Timing::Count { flows, limit } => {
+                Timing::Count { flows: (flows as f64 / times).max(1.0) as u64, limit }
+            }
+        };
+        Self { experiment: Arc::new(experiment), times }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::path::PathBuf;
+
+    use priolane_sim::scenario::Scenario;
+    use priolane_sim::{Drive, run};
+
+    use super::predict::Prediction;
+    use super::*;
+    use priolane_lab::experiment::Seeds;
+    use priolane_lab::plan::Plan;
+
+    fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
+        let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        plan::plan(&path, &Options { sets, seeds: Some(Seeds::Count(1)), ..Options::default() }).unwrap()
+    }
+
+    const SMALL: &str = r#"title = "Two racks"
+schemes = ["newreno", "dctcp"]
+time = { warmup = "1ms", measure = "20ms" }
+topology = { kind = "leaf_spine", leaves = 2, spines = 2, hosts_per_leaf = 4, host_link = { rate = "10Gbps", delay = "1us" }, fabric_link = { rate = "10Gbps", delay = "1us" } }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = { csv = "web_search", interpolation = "linear", max = "1MB" }
+load = { of = "host", counts = "payload", value = 0.5 }
+"#;
+
+    fn points_of(text: &str) -> Points {
+        plan::points_of("x.toml", text, Path::new("."), &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn a_check_makes_part_of_a_long_run_only() {
+        for time in ["measure = \"3600s\"", "flows = 40000000"] {
+            let text = SMALL.replace("warmup = \"1ms\", measure = \"20ms\"", time);
+            let points = points_of(&text);
+            let part = First::of(&points.points[0], 10_000);
+            let made = plan::build_at(&part.experiment, "newreno", 1).unwrap().scenario.flows.len();
+            assert!((7_000..13_000).contains(&made), "{made}");
+            assert!(part.times > 1_000.0, "{}", part.times);
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_run_predicts_the_whole() {
+        let check = |sample| {
+            let text = SMALL.replace("20ms", "400ms");
+            of_points(&points_of(&text), (PACE, sample), &Interrupt::default()).unwrap()
+        };
+        let (whole, part) = (check(u64::MAX), check(1_500));
+        let near = |part: f64, whole: f64| assert!((part / whole - 1.0).abs() < 0.15, "{part} {whole}");
+        near(part.flows as f64, whole.flows as f64);
+        near(part.packet_hops as f64, whole.packet_hops as f64);
+        near(part.seconds, whole.seconds);
+        near(part.bytes as f64, whole.bytes as f64);
+    }
+
+    #[test]
+    fn every_fourth_flow_tells_what_all_would() {
+        let points = points_of(&SMALL.replace("20ms", "400ms"));
+        let scenario = plan::build_at(&points.points[0].experiment, "newreno", 1).unwrap().scenario;
+        let all = predicted(&scenario);
+        let some = Forecast::looking_at(&scenario, 1.0, scenario.flows.len().div_ceil(4));
+        let some = some.under(&scenario.transport);
+        let near = |some: f64, all: f64| assert!((some / all - 1.0).abs() < 0.15, "{some} {all}");
+        near(some.packet_hops as f64, all.packet_hops as f64);
+        near(some.instructions, all.instructions);
+        near(some.bytes as f64, all.bytes as f64);
+    }
+
+    #[test]
+    fn many_runs_are_counted_and_not_listed() {
+        let points = points_of(&format!("seeds = 10000\n{SMALL}"));
+        assert_eq!((points.points.len(), points.runs()), (1, 20_000));
+        let check = of_points(&points, (PACE, SAMPLE), &Interrupt::default()).unwrap();
+        let one = of_points(&points_of(SMALL), (PACE, SAMPLE), &Interrupt::default()).unwrap();
+        assert_eq!((check.runs, check.flows), (20_000, one.flows * 10_000));
+        assert_eq!(check.packet_hops, one.packet_hops * 10_000);
+    }
+
+    fn predicted(scenario: &Scenario) -> Prediction {
+        Forecast::of(scenario, 1.0).under(&scenario.transport)
+    }
+
+    /// Predicted packet-hops of the first run of an experiment, over those it has.
+    fn predicted_over_real(file: &str, sets: &[(&str, &str)]) -> f64 {
+        let scenario = plan::build(&plan_of(file, sets).runs[0]).unwrap().scenario;
+        let real =
+            run(&scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap().work.packet_hops;
+        predicted(&scenario).packet_hops as f64 / real as f64
+    }
+
+    #[test]
+    fn hops_of_open_load_that_drains_are_predicted() {
+        let ratio = predicted_over_real("recipes/first.toml", &[("time.measure", "\"4ms\"")]);
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn hops_of_lone_flows_are_predicted() {
+        let ratio = predicted_over_real("validation/ns3_unit.toml", &[]);
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn hops_of_a_run_that_is_cut_short_are_predicted() {
+        let short = [("time.warmup", "\"0ms\""), ("time.measure", "\"20ms\""), ("time.drain", "false")];
+        let ratio = predicted_over_real("papers/nos2/queues.toml", &short);
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn short_links_cost_windows_and_visits() {
+        let plan = plan_of("papers/firapam/fig2b.toml", &[("time.measure", r#""20ms""#)]);
+        let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
+        let long = predicted(&bench::calibration().unwrap());
+        let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
+        // Counted under callgrind: 1,121 over 16 ms, of which much is the end, and 653.
+        assert!((1.2..2.2).contains(&(short / long)), "{short} {long}");
+    }
+
+    #[test]
+    fn each_scheme_is_predicted_by_its_own_transport() {
+        let plan = plan_of("papers/top/fig4.toml", &[("time.flows", "200")]);
+        let built = plan::build(&plan.runs[0]).unwrap();
+        let forecast = Forecast::of(&built.scenario, 1.0);
+        let of = |scheme: &str| {
+            let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
+            forecast.under(&plan::transport(&run.experiment, &run.scheme).unwrap())
+        };
+        // An ACK and a pull for each packet, where there is a token; and tokens cost ports more than ACKs do.
+        let [token, pulled] = [of("top"), of("ndp")];
+        let hops = pulled.packet_hops as f64 / token.packet_hops as f64;
+        assert!((1.4..1.6).contains(&hops), "{hops}");
+        assert!(
+            token.instructions / token.packet_hops as f64
+                > 1.5 * pulled.instructions / pulled.packet_hops as f64
+        );
+    }
+}

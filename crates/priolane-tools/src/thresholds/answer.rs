@@ -1,0 +1,241 @@
+//! The answer: ladders with what they cost, and why a solver has none.
+
+use priolane_core::assign::two_level_ps::{Hyperexponential, mean_sojourn};
+use priolane_core::assign::{PiasForm, byte_share, pias_cost};
+use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_lab::scheme::Solver;
+use priolane_lab::thresholds::{Question, Refusal, solve};
+use serde::{Deserialize, Serialize};
+
+/// Levels of a NOS2 host (§IV-B).
+const NOS2_HOST: u8 = 8;
+
+/// Which solvers are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// Every one; those that do not apply say why.
+    #[default]
+    All,
+    /// Equal split.
+    Es,
+    /// Exact byte shares, any number of levels.
+    Opt,
+    /// Exact byte shares, two levels.
+    Opt2,
+    /// NOS2 §IV-B: OPT-2 in the switches, ES-8 in the hosts.
+    Nos2,
+    /// Two-level processor sharing.
+    ClosedForm,
+    /// PIAS's cost.
+    BasinHopping,
+    /// The tables of the PIAS authors.
+    Published,
+}
+
+/// Everything `priolane thresholds` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// What the thresholds are for.
+    pub traffic: Traffic,
+    /// The load.
+    pub load: f64,
+    /// The number of levels.
+    pub levels: u8,
+    /// What each solver found.
+    pub solvers: Vec<Outcome>,
+}
+
+/// The flows that thresholds are for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Traffic {
+    /// The name of the table, or the path.
+    pub source: String,
+    /// How mass between rows is spread.
+    pub interpolation: Interpolation,
+    /// Recorded flows; `None` for a table.
+    pub flows: Option<usize>,
+    /// Rows of the table, or different recorded sizes.
+    pub rows: usize,
+    /// Mean size, in bytes.
+    pub mean_bytes: f64,
+    /// Largest size, in bytes.
+    pub largest_bytes: f64,
+}
+
+/// What a solver found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The solver.
+    pub solver: &'static str,
+    /// Its ladders: none if it does not apply, two for NOS2.
+    pub ladders: Vec<Ladder>,
+    /// Why it does not apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the closed form rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+}
+
+/// Thresholds and what they cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ladder {
+    /// Where it is meant to be, if the solver says: `switch` or `host`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<&'static str>,
+    /// The number of levels.
+    pub levels: u8,
+    /// The thresholds in bytes.
+    pub thresholds: Vec<u64>,
+    /// What they cost.
+    pub costs: Costs,
+    /// The same over the least of all ladders of the answer.
+    pub relative: Costs,
+}
+
+/// Mean completion times of a ladder, in units of the mean service time of a stage; `None` if infinite.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Costs {
+    /// Exact byte shares.
+    pub byte_share: Option<f64>,
+    /// PIAS's cost, scaled to the load.
+    pub pias: Option<f64>,
+    /// PIAS's cost as ToN 2017 prints it.
+    pub pias_printed: Option<f64>,
+    /// PIAS's cost by share of flows, as NSDI 2015 prints it.
+    pub pias_flow_share: Option<f64>,
+}
+
+/// The mix of two exponentials that the closed form takes for the sizes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Fit {
+    /// Probability of the law of short flows.
+    pub p1: f64,
+    /// Its rate, per byte.
+    pub mu1: f64,
+    /// The rate of the law of long flows, per byte.
+    pub mu2: f64,
+    /// The largest difference of cumulative probability between fit and sizes.
+    pub distance: f64,
+    /// Mean sojourn of the fit under the threshold over that without one.
+    pub sojourn: f64,
+}
+
+impl Traffic {
+    pub(super) fn new(source: &str, sizes: &SizeDistribution, flows: Option<usize>) -> Self {
+        Self {
+            source: source.to_owned(),
+            interpolation: sizes.interpolation(),
+            flows,
+            rows: sizes.points().len(),
+            mean_bytes: sizes.mean(),
+            largest_bytes: sizes.max(),
+        }
+    }
+}
+
+/// Asks the solvers and weighs what they find against each other.
+pub(super) fn answer_of(question: &Question, asked: Asked, traffic: Traffic) -> Answer {
+    const ALL: [Asked; 7] = [
+        Asked::Es,
+        Asked::Opt,
+        Asked::Opt2,
+        Asked::Nos2,
+        Asked::ClosedForm,
+        Asked::BasinHopping,
+        Asked::Published,
+    ];
+    let mut solvers: Vec<Outcome> = match asked {
+        Asked::All => ALL.iter().map(|&asked| outcome(question, asked)).collect(),
+        one => vec![outcome(question, one)],
+    };
+    let ladders = || solvers.iter().flat_map(|s| &s.ladders).map(|ladder| ladder.costs);
+    let least = |of: fn(Costs) -> Option<f64>| ladders().filter_map(of).min_by(f64::total_cmp);
+    let best = Costs {
+        byte_share: least(|c| c.byte_share),
+        pias: least(|c| c.pias),
+        pias_printed: least(|c| c.pias_printed),
+        pias_flow_share: least(|c| c.pias_flow_share),
+    };
+    for ladder in solvers.iter_mut().flat_map(|s| &mut s.ladders) {
+        ladder.relative = ladder.costs.over(best);
+    }
+    Answer { traffic, load: question.load, levels: question.levels, solvers }
+}
+
+fn outcome(question: &Question, asked: Asked) -> Outcome {
+    let one = |name, solver| of_solver(question, name, solver);
+    match asked {
+        Asked::All | Asked::Opt => one("opt", Solver::Opt),
+        Asked::Es => one("es", Solver::EqualSplit),
+        Asked::Opt2 => one("opt2", Solver::Opt2),
+        Asked::ClosedForm => {
+            let mut found = one("closed_form", Solver::ClosedForm);
+            found.fit = found.ladders.first().and_then(|ladder| fit(question, ladder.thresholds[0]));
+            found
+        }
+        Asked::BasinHopping => one("basin_hopping", Solver::BasinHopping),
+        Asked::Published => one("published", Solver::PiasPublished),
+        Asked::Nos2 => nos2(question),
+    }
+}
+
+fn of_solver(question: &Question, name: &'static str, solver: Solver) -> Outcome {
+    outcome_of(name, solve(solver, question).map(|found| vec![ladder(question, None, found)]))
+}
+
+/// OPT-2 for the switches and ES-8 for the hosts, whatever number of levels was asked for.
+fn nos2(question: &Question) -> Outcome {
+    let part = |place, solver, levels| {
+        solve(solver, &Question { levels, ..*question }).map(|found| ladder(question, Some(place), found))
+    };
+    let parts = part("switch", Solver::Opt2, 2)
+        .and_then(|switch| Ok(vec![switch, part("host", Solver::EqualSplit, NOS2_HOST)?]));
+    outcome_of("nos2", parts)
+}
+
+fn outcome_of(solver: &'static str, ladders: Result<Vec<Ladder>, Refusal>) -> Outcome {
+    let (ladders, reason) = match ladders {
+        Ok(ladders) => (ladders, None),
+        Err(refusal) => (Vec::new(), Some(refusal.what)),
+    };
+    Outcome { solver, ladders, reason, fit: None }
+}
+
+fn ladder(question: &Question, place: Option<&'static str>, thresholds: Vec<u64>) -> Ladder {
+    let Question { sizes, load, .. } = *question;
+    let finite = |cost: f64| cost.is_finite().then_some(cost);
+    let pias = |form| finite(pias_cost(sizes, &thresholds, load, form));
+    let costs = Costs {
+        byte_share: finite(byte_share::cost(sizes, &thresholds, load)),
+        pias: pias(PiasForm::Normalised),
+        pias_printed: pias(PiasForm::Printed),
+        pias_flow_share: pias(PiasForm::FlowShare),
+    };
+    let levels = thresholds.len() as u8 + 1;
+    Ladder { place, levels, thresholds, costs, relative: costs }
+}
+
+fn fit(question: &Question, threshold: u64) -> Option<Fit> {
+    let law = Hyperexponential::fit(question.sizes)?;
+    let with = mean_sojourn(&law, question.load, threshold as f64);
+    let sojourn = with * (1.0 - question.load) / law.mean();
+    let Hyperexponential { p1, mu1, mu2 } = law;
+    Some(Fit { p1, mu1, mu2, distance: law.distance(question.sizes), sojourn })
+}
+
+impl Costs {
+    fn over(self, best: Self) -> Self {
+        let ratio = |cost: Option<f64>, best: Option<f64>| Some(cost? / best?);
+        Self {
+            byte_share: ratio(self.byte_share, best.byte_share),
+            pias: ratio(self.pias, best.pias),
+            pias_printed: ratio(self.pias_printed, best.pias_printed),
+            pias_flow_share: ratio(self.pias_flow_share, best.pias_flow_share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,434 @@
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path]`, one flow a row.
+//!
+//! Columns may stand in any order. Times are nanoseconds with up to three decimals, so that picoseconds are
+//! exact; `deadline_ns` is an instant on the same clock as `start_ns`, not a span
+//! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
+//! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted.
+//!
+//! `coflow` is the number of the coflow that the flow belongs to. `after` names the flows that it waits
+//! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
+//! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). News takes time, so a delay is
+//! above zero; where the cell is empty, the app's `after_delay` holds.
+//!
+//! `path` is the number, from 0, of the equal-cost path that the flow takes where paths are pinned
+//! ([`priolane_sim::topology::Topology::equal_paths`]); where the cell is empty, it is drawn.
+
+mod after;
+
+use std::io::{BufRead, Write};
+
+use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::ids::{CLASSES, Class, CoflowId, FlowId, HostId};
+use priolane_core::sizes::MAX_BYTES;
+use priolane_core::units::{Span, Time};
+use priolane_source::InputError;
+use priolane_source::csv::{Columns, Header, Lines, shown};
+
+use super::{LATEST_START, MAX_FLOWS};
+
+const COLUMNS: Columns = Columns {
+    names: &[
+        "start_ns",
+        "src",
+        "dst",
+        "bytes",
+        "class",
+        "deadline_ns",
+        "coflow",
+        "after",
+        "delay_ns",
+        "path",
+    ],
+    required: 4,
+};
+
+const COFLOW: usize = 6;
+const AFTER: usize = 7;
+const PATH: usize = 9;
+
+/// A row of a flow list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The flow; its `id` is the row's number, from 0.
+    pub flow: FlowSpec,
+    /// The rows of the flows that it waits for, in rising order; empty if for none.
+    pub after: Vec<FlowId>,
+    /// How long after the last of them it starts, above zero; `None` where the list does not say.
+    pub delay: Option<Span>,
+    /// The number of the equal-cost path that it takes; `None` where the list does not say.
+    pub path: Option<u16>,
+}
+
+/// Reads a flow list row by row, in the order of the file, without holding it.
+///
+/// After the first error the list ends. Whether flows wait for flows that exist is seen by [`read_rows`] only.
+#[derive(Debug)]
+pub struct Rows<R> {
+    lines: Lines<R>,
+    header: Option<Header>,
+    line: String,
+    hosts: u32,
+    rows: u32,
+    limit: u32,
+}
+
+impl<R: BufRead> Rows<R> {
+    /// The rows of the list called `file` in messages, for a network of `hosts` hosts.
+    ///
+    /// # Errors
+    /// If the header is missing or not one of a flow list.
+    pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
+        let mut lines = Lines::new(reader, file);
+        let header = Some(Header::read(&mut lines, COLUMNS, &|_| None)?);
+        Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
+    }
+
+    /// An error about the size of the flow read last.
+    fn size_error(&self, what: &str, fix: &str) -> InputError {
+        self.lines.error(COLUMNS.names[3], what, fix)
+    }
+
+    fn row(&mut self) -> Result<Option<Row>, InputError> {
+        let Some(header) = &self.header else { return Ok(None) };
+        if !self.lines.next(&mut self.line)? {
+            return match self.rows {
+                0 => Err(self.lines.whole("the list has no flows", "give at least one row")),
+                _ => Ok(None),
+            };
+        }
+        if self.rows == self.limit {
+            let what = format!("the list has more than {} flows", self.limit);
+            return Err(self.lines.error("", what, "split the list"));
+        }
+        let cells = header.row(&self.lines, &self.line)?;
+        let cells = Cells { lines: &self.lines, hosts: self.hosts, cells: &cells };
+        let row = cells.row(FlowId(self.rows))?;
+        self.rows += 1;
+        Ok(Some(row))
+    }
+}
+
+impl<R: BufRead> Iterator for Rows<R> {
+    type Item = Result<Row, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.row().transpose();
+        if !matches!(row, Some(Ok(_))) {
+            self.header = None;
+        }
+        row
+    }
+}
+
+/// Reads the flows of a list row by row, in the order of the file, without holding it.
+///
+/// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
+/// the first error the list ends. That a flow waits for others is left out.
+#[derive(Debug)]
+pub struct Reader<R>(Rows<R>);
+
+impl<R: BufRead> Reader<R> {
+    /// A reader of the list called `file` in messages, for a network of `hosts` hosts.
+    ///
+    /// # Errors
+    /// If the header is missing or not one of a flow list.
+    pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
+        Rows::new(reader, file, hosts).map(Self)
+    }
+
+    /// An error about the size of the flow read last.
+    pub fn size_error(&self, what: &str, fix: &str) -> InputError {
+        self.0.size_error(what, fix)
+    }
+
+    /// Whether the list has the column `after`.
+    pub fn has_waits(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
+    }
+
+    /// Whether the list has the column `path`.
+    pub fn has_paths(&self) -> bool {
+        self.0.header.as_ref().is_some_and(|header| header.has(PATH))
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<FlowSpec, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.0.next()?.map(|row| row.flow))
+    }
+}
+
+/// The flows of a list, in the order of the file, as if none waited for another.
+///
+/// # Errors
+/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, a row cut short, a cell that is not its column's kind of value, a host that does not exist,
+/// `src` equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a
+/// line above 64 KiB, bytes that are not text.
+pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec>, InputError> {
+    Reader::new(reader, file, hosts)?.collect()
+}
+
+/// The rows of a list, in the order of the file, those of flows that wait for others included.
+///
+/// # Errors
+/// Those of [`read`], and flows that wait for what is not in the list, has no end, or waits for them.
+pub fn read_rows(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<Row>, InputError> {
+    let rows: Vec<Row> = Rows::new(reader, file, hosts)?.collect::<Result<_, _>>()?;
+    after::check(&rows).map_err(|fault| {
+        let what = format!("row {} {}", fault.row, fault.what);
+        InputError::new(file, None, "after", what, "name rows of the list, counted from 0 after the header")
+    })?;
+    Ok(rows)
+}
+
+/// Writes a flow list that [`read`] gives back: all but `id`, `group` and `entropy`, which are the run's.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
+    writeln!(out, "{}", COLUMNS.names[..COFLOW].join(","))?;
+    for flow in flows {
+        write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
+        match flow.size {
+            Some(bytes) => write!(out, "{bytes}")?,
+            None => write!(out, "endless")?,
+        }
+        write!(out, ",{},", flow.class)?;
+        match flow.deadline {
+            Some(deadline) => writeln!(out, "{}", Nanoseconds(deadline))?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+/// A column of a written list beside the four that each has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// `class`.
+    Class,
+    /// `coflow`.
+    Coflow,
+    /// `after` and `delay_ns`.
+    After,
+}
+
+/// Writes a flow list row by row that [`read_rows`] gives back, with the columns asked for.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    extras: Vec<Extra>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a list on `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, extras: &[Extra]) -> std::io::Result<Self> {
+        write!(out, "start_ns,src,dst,bytes")?;
+        for extra in extras {
+            write!(
+                out,
+                ",{}",
+                match extra {
+                    Extra::Class => "class",
+                    Extra::Coflow => "coflow",
+                    Extra::After => "after,delay_ns",
+                }
+            )?;
+        }
+        writeln!(out)?;
+        Ok(Self { out, extras: extras.to_vec() })
+    }
+
+    /// Adds a row; what its columns are missing for is left out.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn row(&mut self, row: &Row) -> std::io::Result<()> {
+        let Row { flow, after, delay, .. } = row;
+        let out = &mut self.out;
+        write!(out, "{},{},{},", Nanoseconds(flow.start), flow.src.0, flow.dst.0)?;
+        match flow.size {
+            Some(bytes) => write!(out, "{bytes}")?,
+            None => write!(out, "endless")?,
+        }
+        for extra in &self.extras {
+            match (extra, flow.coflow) {
+                (Extra::Class, _) => write!(out, ",{}", flow.class)?,
+                (Extra::Coflow, Some(coflow)) => write!(out, ",{}", coflow.number())?,
+                (Extra::Coflow, None) => write!(out, ",")?,
+                (Extra::After, _) if after.is_empty() => write!(out, ",,")?,
+                (Extra::After, _) => {
+                    write!(out, ",{},", after::Joined(after))?;
+                    delay.iter().try_for_each(|delay| write!(out, "{}", Nanoseconds(Time(delay.0))))?;
+                }
+            }
+        }
+        writeln!(out)
+    }
+}
+
+/// The cells of a row, in the order of `COLUMNS`.
+struct Cells<'a, R> {
+    lines: &'a Lines<R>,
+    hosts: u32,
+    cells: &'a [&'a str],
+}
+
+impl<R: BufRead> Cells<'_, R> {
+    fn row(&self, id: FlowId) -> Result<Row, InputError> {
+        let flow = self.flow(id)?;
+        let after = after::rows(self.cells[7]).ok_or_else(|| {
+            let what = format!("{} names no rows", shown(self.cells[7]));
+            self.error(7, what, "write row numbers from 0, joined by +, such as 3+7")
+        })?;
+        let delay = if self.cells[8].is_empty() { None } else { Some(Span(self.time(8)?.0)) };
+        if delay == Some(Span::ZERO) {
+            let fix = "a delay above zero, or an empty cell for the app's after_delay";
+            return Err(self.error(8, "news of a flow takes time, and the delay is zero", fix));
+        }
+        if after.is_empty() && delay.is_some() {
+            return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
+        }
+        Ok(Row { flow, after, delay, path: self.path()? })
+    }
+
+    fn path(&self) -> Result<Option<u16>, InputError> {
+        if self.cells[PATH].is_empty() {
+            return Ok(None);
+        }
+        let number = self.whole(PATH)?;
+        let path = u16::try_from(number).map_err(|_| {
+            self.error(PATH, format!("there is no path {number}"), "a number of a path from 0, at most 65535")
+        })?;
+        Ok(Some(path))
+    }
+
+    fn coflow(&self) -> Result<Option<CoflowId>, InputError> {
+        if self.cells[COFLOW].is_empty() {
+            return Ok(None);
+        }
+        let number = self.whole(COFLOW)?;
+        let what = || format!("{number} is too large");
+        let coflow = u32::try_from(number).ok().and_then(CoflowId::new);
+        coflow.map(Some).ok_or_else(|| self.error(COFLOW, what(), "number coflows below 2^32 - 1"))
+    }
+
+    fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
+        let start = self.time(0)?;
+        let (src, dst) = (self.host(1)?, self.host(2)?);
+        if src == dst {
+            return Err(self.error(2, "the flow goes from a host to itself", "give two different hosts"));
+        }
+        let deadline = if self.cells[5].is_empty() { None } else { Some(self.time(5)?) };
+        if deadline.is_some_and(|deadline| deadline <= start) {
+            let fix = "deadline_ns is an instant on the clock of start_ns, later than it";
+            return Err(self.error(5, "the deadline is not after the start", fix));
+        }
+        let (size, class, coflow) = (self.size()?, self.class()?, self.coflow()?);
+        Ok(FlowSpec {
+            id,
+            src,
+            dst,
+            size,
+            start,
+            class,
+            deadline,
+            group: 0,
+            entropy: 0,
+            coflow,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        })
+    }
+
+    fn time(&self, column: usize) -> Result<Time, InputError> {
+        let cell = self.cells[column];
+        let time = picoseconds(cell).ok_or_else(|| {
+            let what = format!("{} is not a time", shown(cell));
+            self.error(column, what, "write nanoseconds, at most three decimals, such as 1500 or 0.125")
+        })?;
+        if time > LATEST_START {
+            return Err(self.error(column, "the time is above 26 days", "give nanoseconds"));
+        }
+        Ok(time)
+    }
+
+    fn host(&self, column: usize) -> Result<HostId, InputError> {
+        let number = self.whole(column)?;
+        let known = u16::try_from(number).ok().filter(|&host| u32::from(host) < self.hosts);
+        known.map(HostId).ok_or_else(|| {
+            let fix = format!("the network has {} hosts, numbered from 0", self.hosts);
+            self.error(column, format!("there is no host {number}"), fix)
+        })
+    }
+
+    fn size(&self) -> Result<Option<u64>, InputError> {
+        if self.cells[3] == "endless" {
+            return Ok(None);
+        }
+        match self.whole(3)? {
+            0 => Err(self.error(3, "the flow has no bytes", "give at least 1, or endless")),
+            bytes if bytes > MAX_BYTES as u64 => {
+                Err(self.error(3, "the flow is above 2^47 bytes", "give endless for a flow without end"))
+            }
+            bytes => Ok(Some(bytes)),
+        }
+    }
+
+    fn class(&self) -> Result<Class, InputError> {
+        if self.cells[4].is_empty() {
+            return Ok(0);
+        }
+        let number = self.whole(4)?;
+        if number >= CLASSES as u64 {
+            return Err(self.error(4, format!("there is no class {number}"), "classes are 0 to 15, 0 first"));
+        }
+        Ok(number as Class)
+    }
+
+    fn whole(&self, column: usize) -> Result<u64, InputError> {
+        let cell = self.cells[column];
+        digits(cell).ok_or_else(|| {
+            self.error(column, format!("{} is not a whole number", shown(cell)), "write digits only")
+        })
+    }
+
+    fn error(&self, column: usize, what: impl Into<String>, fix: impl Into<String>) -> InputError {
+        self.lines.error(COLUMNS.names[column], what, fix)
+    }
+}
+
+/// A number of digits only; `None` if it is not one or above `u64::MAX`.
+fn digits(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+/// Nanoseconds with at most three decimals, exactly.
+fn picoseconds(text: &str) -> Option<Time> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    if part.len() > 3 {
+        return None;
+    }
+    let scale = [1000, 100, 10, 1][part.len()];
+    let part = digits(part)? * scale;
+    Some(Time(digits(whole)?.checked_mul(1000)?.checked_add(part)?))
+}
+
+/// An instant as lists write it.
+struct Nanoseconds(Time);
+
+impl std::fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (whole, part) = (self.0.0 / 1000, self.0.0 % 1000);
+        if part == 0 { write!(f, "{whole}") } else { write!(f, "{whole}.{part:03}") }
+    }
+}
+
+#[cfg(test)]
+mod tests;

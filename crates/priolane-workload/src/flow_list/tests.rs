@@ -1,0 +1,179 @@
+use super::*;
+use crate::tests::flow;
+
+fn four_hosts(text: &str) -> Result<Vec<FlowSpec>, InputError> {
+    read(text.as_bytes(), "f.csv", 4)
+}
+
+#[test]
+fn rows_are_flows() {
+    let flows = four_hosts("start_ns,src,dst,bytes\n0,0,1,1460\n1500.125,3,2,1\n7.5,1,0,endless\n").unwrap();
+    let mut want = [flow(0, 0, 1, Some(1460)), flow(1_500_125, 3, 2, Some(1)), flow(7500, 1, 0, None)];
+    for (id, flow) in (0..).zip(&mut want) {
+        flow.id = FlowId(id);
+    }
+    assert_eq!(flows, want);
+}
+
+#[test]
+fn columns_stand_in_any_order_and_may_be_left_out_or_empty() {
+    let flows =
+        four_hosts("deadline_ns,bytes,dst,src,start_ns,class\n,5,1,0,10,\n10.001,5,1,0,10,15").unwrap();
+    assert_eq!((flows[0].class, flows[0].deadline), (0, None));
+    assert_eq!((flows[1].class, flows[1].deadline), (15, Some(Time(10_001))));
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut flows =
+        vec![flow(0, 0, 1, Some(1)), flow(1, 3, 2, None), flow(LATEST_START.0, 2, 0, Some(1 << 47))];
+    (flows[0].class, flows[0].deadline) = (7, Some(Time(1_234_567)));
+    for (id, flow) in (0..).zip(&mut flows) {
+        flow.id = FlowId(id);
+    }
+    let mut text = Vec::new();
+    write(&mut text, &flows).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let head = "start_ns,src,dst,bytes,class,deadline_ns\n0,0,1,1,7,1234.567\n0.001,3,2,endless,0,\n";
+    assert!(text.starts_with(head), "{text}");
+    assert_eq!(four_hosts(&text).unwrap(), flows);
+}
+
+#[test]
+fn each_defect_has_one_message_with_its_line() {
+    const HEAD: &str = "start_ns,src,dst,bytes,class,deadline_ns\n";
+    let headers = [
+        ("", "f.csv: the table is empty; begin with the header start_ns,src,dst,bytes"),
+        (
+            "0,0,1,5\n",
+            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns, path",
+        ),
+        (
+            "src,dst,bytes\n",
+            "f.csv:1: key `start_ns`: the column is missing; begin with the header start_ns,src,dst,bytes",
+        ),
+        (HEAD, "f.csv: the list has no flows; give at least one row"),
+    ];
+    for (text, message) in headers {
+        assert_eq!(four_hosts(text).unwrap_err().to_string(), message);
+    }
+    let time = "write nanoseconds, at most three decimals, such as 1500 or 0.125";
+    let deadline = "the deadline is not after the start; deadline_ns is an instant on the clock of start_ns, later than it";
+    let rows = [
+        ("0,0,1", "the row has 3 of 6 columns; give a cell for each column of the header".into()),
+        ("-1,0,1,5,0,", format!("key `start_ns`: \"-1\" is not a time; {time}")),
+        ("1.0005,0,1,5,0,", format!("key `start_ns`: \"1.0005\" is not a time; {time}")),
+        ("1e3,0,1,5,0,", format!("key `start_ns`: \"1e3\" is not a time; {time}")),
+        ("1.,0,1,5,0,", format!("key `start_ns`: \"1.\" is not a time; {time}")),
+        (",0,1,5,0,", format!("key `start_ns`: \"\" is not a time; {time}")),
+        (
+            "99999999999999999999,0,1,5,0,",
+            format!("key `start_ns`: \"99999999999999999999\" is not a time; {time}"),
+        ),
+        ("9000000000000000,0,1,5,0,", "key `start_ns`: the time is above 26 days; give nanoseconds".into()),
+        ("0,4,1,5,0,", "key `src`: there is no host 4; the network has 4 hosts, numbered from 0".into()),
+        (
+            "0,0,65537,5,0,",
+            "key `dst`: there is no host 65537; the network has 4 hosts, numbered from 0".into(),
+        ),
+        ("0,h0,1,5,0,", "key `src`: \"h0\" is not a whole number; write digits only".into()),
+        ("0,+0,1,5,0,", "key `src`: \"+0\" is not a whole number; write digits only".into()),
+        ("0,2,2,5,0,", "key `dst`: the flow goes from a host to itself; give two different hosts".into()),
+        ("0,0,1,0,0,", "key `bytes`: the flow has no bytes; give at least 1, or endless".into()),
+        ("0,0,1,1.5,0,", "key `bytes`: \"1.5\" is not a whole number; write digits only".into()),
+        (
+            "0,0,1,140737488355329,0,",
+            "key `bytes`: the flow is above 2^47 bytes; give endless for a flow without end".into(),
+        ),
+        ("0,0,1,5,16,", "key `class`: there is no class 16; classes are 0 to 15, 0 first".into()),
+        ("9,0,1,5,0,9", format!("key `deadline_ns`: {deadline}")),
+        ("0,0,1,5\0,0,", "the line holds a NUL byte; give a text table".into()),
+    ];
+    for (row, message) in rows {
+        let error = four_hosts(&format!("{HEAD}0,0,1,5,0,\n{row}\n")).unwrap_err();
+        assert_eq!(error.to_string(), format!("f.csv:3: {message}"));
+    }
+}
+
+#[test]
+fn the_list_ends_at_the_first_error_and_at_its_limit() {
+    let text = "start_ns,src,dst,bytes\n0,0,1,5\n0,0,0,5\n0,0,1,5\n";
+    let mut reader = Reader::new(text.as_bytes(), "f.csv", 4).unwrap();
+    let ok: Vec<bool> = reader.by_ref().map(|row| row.is_ok()).collect();
+    assert_eq!(ok, [true, false]);
+    let text = "start_ns,src,dst,bytes\n0,0,1,5\n0,0,1,5\n# not counted\n0,0,1,5\n";
+    let mut reader = Reader::new(text.as_bytes(), "f.csv", 4).unwrap();
+    reader.0.limit = 2;
+    let error = reader.collect::<Result<Vec<_>, _>>().unwrap_err();
+    assert_eq!(error.to_string(), "f.csv:5: the list has more than 2 flows; split the list");
+}
+
+#[test]
+fn a_line_without_end_is_refused_without_being_held() {
+    let endless = std::io::repeat(b'7');
+    let error = read(std::io::BufReader::new(endless), "f.csv", 4).unwrap_err();
+    assert_eq!(error.to_string(), "f.csv:1: the line is longer than 64 KiB; is this a text table?");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_so() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("disk on fire"))
+        }
+    }
+    let error = read(std::io::BufReader::new(Broken), "f.csv", 4).unwrap_err();
+    assert_eq!(error.to_string(), "f.csv: reading failed: disk on fire; check the file");
+}
+
+#[test]
+fn flows_name_their_coflows_and_flows_wait_for_those_that_they_name() {
+    let labelled = "start_ns,src,dst,bytes,coflow\n0,0,1,5,9\n0,1,2,5,\n";
+    assert_eq!(four_hosts(labelled).unwrap().len(), 2);
+    let rows = read_rows(labelled.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!((rows[0].flow.coflow, rows[1].flow.coflow), (CoflowId::new(9), None));
+
+    let waiting = "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n0,1,2,5,0,2.5\n0,2,3,5,1+0+1,\n";
+    assert_eq!(four_hosts(waiting).unwrap().len(), 3);
+    assert!(Reader::new(waiting.as_bytes(), "f.csv", 4).unwrap().has_waits());
+    let rows = read_rows(waiting.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!((&rows[1].after[..], rows[1].delay), (&[FlowId(0)][..], Some(Span(2500))));
+    assert_eq!((&rows[2].after[..], rows[2].delay), (&[FlowId(0), FlowId(1)][..], None));
+}
+
+#[test]
+fn rows_that_are_written_are_read_back() {
+    let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.500,1,2,6,0,4,0,\n2,2,3,7,1,4,0+1,0.001\n";
+    let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+    let mut written = Vec::new();
+    let mut writer = Writer::new(&mut written, &[Extra::Class, Extra::Coflow, Extra::After]).unwrap();
+    rows.iter().for_each(|row| writer.row(row).unwrap());
+    assert_eq!(String::from_utf8(written).unwrap(), text);
+}
+
+#[test]
+fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
+    let rows = |rows: &str| {
+        let text = format!("start_ns,src,dst,bytes,after,delay_ns\n{rows}");
+        read_rows(text.as_bytes(), "f.csv", 4).unwrap_err().to_string()
+    };
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n").contains("row 1 waits for row 2, which is not there"));
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 waits for flows that wait for it"));
+    assert!(rows("0,0,1,5,0,\n").contains("row 0 waits"));
+    assert!(rows("0,0,1,5,1++2,\n").contains("names no rows"));
+    assert!(rows("0,0,1,5,,3\n").contains("the flow waits for none"));
+    assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: key `delay_ns`: news of a flow takes time"));
+    assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 waits for row 0, which has no end"));
+}
+
+#[test]
+fn a_row_may_state_the_number_of_its_path() {
+    let text = "start_ns,src,dst,bytes,path\n0,0,1,5,65535\n0,1,2,5,\n";
+    let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
+    assert_eq!([rows[0].path, rows[1].path], [Some(65_535), None]);
+    assert!(Reader::new(text.as_bytes(), "f.csv", 4).unwrap().has_paths());
+    assert!(!Reader::new(&b"start_ns,src,dst,bytes\n"[..], "f.csv", 4).unwrap().has_paths());
+    let error = read_rows(text.replace("65535", "65536").as_bytes(), "f.csv", 4).unwrap_err().to_string();
+    assert!(error.starts_with("f.csv:2: key `path`: there is no path 65536"), "{error}");
+}

@@ -1,0 +1,422 @@
+//! What importers gather: flows between outside names, what was dropped and why, and the list made of them.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::ids::{CoflowId, FlowId, HostId};
+use priolane_core::sizes::MAX_BYTES;
+use priolane_core::units::Time;
+use priolane_source::InputError;
+use priolane_source::csv::shown;
+
+use super::report::{Dropped, Fold};
+use super::{Options, Start, Text, decimal};
+use crate::LATEST_START;
+use crate::flow_list::Row;
+
+/// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
+pub const MAX_IMPORTED: usize = 8_000_000;
+
+/// The most outside names that are folded onto hosts.
+const MAX_NAMES: usize = 1 << 20;
+
+/// Hosts that a network can have.
+pub(super) const MAX_HOSTS: u64 = 1 << 16;
+
+/// An end of a flow as the file names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// A number.
+    Number(u32),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// A number that stands for a [`Name`] while a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct End(pub(super) u32);
+
+/// A flow as an importer found it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) src: End,
+    pub(super) dst: End,
+    pub(super) bytes: u64,
+    /// Picoseconds on the file's own clock.
+    pub(super) start: u128,
+    pub(super) class: u8,
+    pub(super) coflow: Option<CoflowId>,
+}
+
+/// A flow while it is held: its start is relative to the first row's.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    start: i64,
+    bytes: u64,
+    src: End,
+    dst: End,
+    coflow: Option<CoflowId>,
+    class: u8,
+}
+
+/// What an importer has gathered so far.
+#[derive(Debug)]
+pub(super) struct Collector<'a> {
+    options: &'a Options,
+    base: Option<u128>,
+    held: Vec<Held>,
+    names: BTreeMap<Name, End>,
+    after: BTreeMap<usize, Rc<[usize]>>,
+    dropped: BTreeMap<&'static str, (u64, u128)>,
+    /// The hosts of the network, where the file states them: their numbers in the file, in order.
+    hosts: Option<Vec<u32>>,
+    /// Rows that were read.
+    pub(super) rows: u64,
+    /// Records that became part of another's flow.
+    pub(super) merged: u64,
+    /// Times that were finer than a picosecond.
+    rounded: u64,
+    /// What else the user ought to know.
+    pub(super) notes: Vec<String>,
+}
+
+/// A list, and how it came to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// Its rows, in order of start, then of the file.
+    pub rows: Vec<Row>,
+    /// Outside name and host, in order of names.
+    pub names: Vec<(String, HostId)>,
+    /// Hosts that the network must have.
+    pub hosts: u32,
+    /// Whether names were folded onto fewer hosts.
+    pub fold: Option<Fold>,
+    /// Rows of the file with content.
+    pub read: u64,
+    /// Records that became part of another's flow.
+    pub merged: u64,
+    /// Flows that were dropped, by reason.
+    pub dropped: Vec<Dropped>,
+    /// The first start on the file's clock, in picoseconds.
+    pub first_start_ps: u128,
+    /// Times that were rounded to a picosecond.
+    pub rounded: u64,
+    /// What else the user ought to know.
+    pub notes: Vec<String>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            base: None,
+            held: Vec::new(),
+            names: BTreeMap::new(),
+            after: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+            hosts: None,
+            rows: 0,
+            merged: 0,
+            rounded: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// What the user asked for.
+    pub(super) fn options(&self) -> &'a Options {
+        self.options
+    }
+
+    /// Says which numbers are hosts, in the order in which hosts are numbered.
+    pub(super) fn set_hosts(&mut self, numbers: Vec<u32>) {
+        self.hosts = Some(numbers);
+    }
+
+    /// The end of a flow called `name`.
+    pub(super) fn end(&mut self, lines: &Text<'_>, name: Name) -> Result<End, InputError> {
+        if let Some(&end) = self.names.get(&name) {
+            return Ok(end);
+        }
+        let known = match (name, &self.hosts) {
+            (Name::Number(number), Some(hosts)) => hosts.binary_search(&number).is_ok(),
+            (Name::Number(number), None) => self.options.hosts.is_some() || u64::from(number) < MAX_HOSTS,
+            (Name::Address(_), _) => true,
+        };
+        if let (false, Name::Number(number)) = (known, name) {
+            let fix = if self.hosts.is_some() {
+                "name hosts of the network"
+            } else {
+                "hosts are 0 to 65535, or give --hosts N to fold them"
+            };
+            return Err(lines.error("", format!("there is no host {number}"), fix));
+        }
+        let most = if self.options.hosts.is_some() { MAX_NAMES } else { MAX_HOSTS as usize };
+        if self.names.len() == most {
+            let fix = "give --hosts N to fold them onto N hosts, or a part of the file";
+            return Err(lines.error("", format!("there are more than {most} hosts"), fix));
+        }
+        let end = End(self.names.len() as u32);
+        self.names.insert(name, end);
+        Ok(end)
+    }
+
+    /// A host that the file gives as a number.
+    pub(super) fn host(&mut self, lines: &Text<'_>, cell: &str) -> Result<End, InputError> {
+        let number = whole(lines, cell, "a host number")?;
+        let what = || format!("there is no host {number}");
+        let number =
+            u32::try_from(number).map_err(|_| lines.error("", what(), "hosts are numbered from 0"))?;
+        self.end(lines, Name::Number(number))
+    }
+
+    /// Picoseconds from a decimal number of which one is `10^power` of them.
+    pub(super) fn time(&mut self, lines: &Text<'_>, cell: &str, power: i32) -> Result<u128, InputError> {
+        self.try_time(cell, power).ok_or_else(|| {
+            let what = format!("{} is not a time", shown(cell));
+            lines.error("", what, "write a decimal number such as 2.000001, not below 0")
+        })
+    }
+
+    /// [`Self::time`], where files are known to hold other things.
+    pub(super) fn try_time(&mut self, cell: &str, power: i32) -> Option<u128> {
+        let scaled = decimal::scaled(cell, power).filter(|scaled| scaled.value >> 100 == 0)?;
+        self.rounded += u64::from(!scaled.exact);
+        Some(scaled.value)
+    }
+
+    /// Why a flow cannot be listed, if it cannot.
+    pub(super) fn fault(found: &Found) -> Option<&'static str> {
+        if found.bytes == 0 {
+            return Some("no bytes");
+        }
+        if found.bytes > MAX_BYTES as u64 {
+            return Some("more than 2^47 bytes");
+        }
+        if found.src == found.dst { Some("from a host to itself") } else { None }
+    }
+
+    /// Counts a flow that is not listed.
+    pub(super) fn drop(&mut self, reason: &'static str, bytes: u64) {
+        let (count, sum) = self.dropped.entry(reason).or_default();
+        *count += 1;
+        *sum += u128::from(bytes);
+    }
+
+    /// Takes a flow, or drops it for its [`Self::fault`]; its place among those taken.
+    pub(super) fn take(&mut self, lines: &Text<'_>, found: Found) -> Result<Option<usize>, InputError> {
+        if let Some(reason) = Self::fault(&found) {
+            self.drop(reason, found.bytes);
+            return Ok(None);
+        }
+        if self.held.len() == MAX_IMPORTED {
+            return Err(too_many(lines));
+        }
+        let start = self.relative(lines, found.start)?;
+        let Found { src, dst, bytes, class, coflow, .. } = found;
+        self.held.push(Held { start, bytes, src, dst, coflow, class });
+        Ok(Some(self.held.len() - 1))
+    }
+
+    /// An instant relative to the first one asked for.
+    pub(super) fn relative(&mut self, lines: &Text<'_>, instant: u128) -> Result<i64, InputError> {
+        let base = *self.base.get_or_insert(instant);
+        let apart = instant as i128 - base as i128;
+        i64::try_from(apart)
+            .ok()
+            .filter(|apart| apart.unsigned_abs() <= LATEST_START.0)
+            .ok_or_else(|| lines.error("", "flows are more than 26 days apart", "import a part of the file"))
+    }
+
+    /// The instant that [`Self::relative`] made `apart` of.
+    pub(super) fn absolute(&self, apart: i64) -> u128 {
+        (self.base.unwrap_or(0) as i128 + i128::from(apart)) as u128
+    }
+
+    /// Says that the flow at `place` waits for those at `others`.
+    pub(super) fn wait(&mut self, place: usize, others: Rc<[usize]>) {
+        self.after.insert(place, others);
+    }
+
+    /// The list of all that was taken.
+    pub(super) fn finish(mut self, lines: &Text<'_>) -> Result<Imported, InputError> {
+        let mut hosts = self.host_numbers(lines)?;
+        self.fold_out(lines, &hosts)?;
+        if self.held.is_empty() {
+            let why: Vec<String> =
+                self.dropped.iter().map(|(reason, (count, _))| format!("{count} {reason}")).collect();
+            let why = if why.is_empty() { "it has none".to_owned() } else { why.join(", ") };
+            return Err(lines.whole(format!("no flow of the file is left: {why}"), "check format and file"));
+        }
+        let (rows, first_start_ps) = self.ordered(lines, &hosts)?;
+        let dropped = self.dropped.iter().map(|(&reason, &(count, bytes))| Dropped { reason, count, bytes });
+        hosts.names.sort_by_key(|&(name, _)| name);
+        let names = hosts.names.iter().map(|&(name, host)| (spelled(name), host)).collect();
+        Ok(Imported {
+            rows,
+            names,
+            hosts: hosts.count,
+            fold: hosts.fold,
+            read: self.rows,
+            merged: self.merged,
+            dropped: dropped.collect(),
+            first_start_ps,
+            rounded: self.rounded,
+            notes: self.notes,
+        })
+    }
+
+    /// Gives each name its host: its place among the file's hosts, its own number, or its rank among addresses;
+    /// modulo the number of hosts, if one is asked for.
+    fn host_numbers(&self, lines: &Text<'_>) -> Result<Hosts, InputError> {
+        let mut names = Vec::with_capacity(self.names.len());
+        let mut of_end = vec![HostId(0); self.names.len()];
+        let place = |rank: usize, name: Name| match (name, &self.hosts) {
+            (Name::Number(number), Some(hosts)) => hosts.binary_search(&number).unwrap_or(rank) as u32,
+            (Name::Number(number), None) => number,
+            (Name::Address(_), _) => rank as u32,
+        };
+        let largest = self.names.keys().enumerate().map(|(rank, &name)| place(rank, name)).max().unwrap_or(0);
+        let outside = self.hosts.as_ref().map_or(u64::from(largest) + 1, |hosts| hosts.len() as u64);
+        let fold = self.options.hosts.filter(|&to| u64::from(to) < outside).map(|to| Fold::new(outside, to));
+        let count = self.options.hosts.map_or(outside, u64::from);
+        if count > MAX_HOSTS {
+            return Err(lines.whole(format!("there would be {count} hosts"), "give --hosts N, at most 65536"));
+        }
+        for (rank, (&name, &end)) in self.names.iter().enumerate() {
+            let host = HostId((u64::from(place(rank, name)) % count) as u16);
+            of_end[end.0 as usize] = host;
+            names.push((name, host));
+        }
+        Ok(Hosts { names, of_end, count: count as u32, fold })
+    }
+
+    /// Drops flows whose ends have become one host.
+    fn fold_out(&mut self, lines: &Text<'_>, hosts: &Hosts) -> Result<(), InputError> {
+        if hosts.fold.is_none() {
+            return Ok(());
+        }
+        if !self.after.is_empty() {
+            let fix = "leave --hosts out: what waits for a dropped flow would never start";
+            return Err(lines.whole("flows that wait for others cannot be folded", fix));
+        }
+        let (kept, local): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|held| hosts.of(held.src) != hosts.of(held.dst));
+        local.iter().for_each(|held| self.drop("both ends fold onto one host", held.bytes));
+        self.held = kept;
+        Ok(())
+    }
+
+    /// The rows in order of start, and the first start on the file's clock.
+    fn ordered(&self, lines: &Text<'_>, hosts: &Hosts) -> Result<(Vec<Row>, u128), InputError> {
+        let starts = (0..self.held.len()).filter(|place| !self.after.contains_key(place));
+        let first = starts.map(|place| self.held[place].start).min().unwrap_or(0);
+        let start_of = |place: usize| {
+            if self.after.contains_key(&place) { first } else { self.held[place].start }
+        };
+        let mut order: Vec<usize> = (0..self.held.len()).collect();
+        order.sort_by_key(|&place| (start_of(place), place));
+        let mut row_of = vec![FlowId(0); order.len()];
+        for (row, &place) in (0..).zip(&order) {
+            row_of[place] = FlowId(row);
+        }
+        let first_start = self.absolute(first);
+        let origin = match self.options.start {
+            Start::First(start) => u128::from(start.0),
+            Start::Keep => first_start,
+        };
+        let spread = self.spread(&order, &start_of);
+        let mut rows = Vec::with_capacity(order.len());
+        for (row, &place) in (0..).zip(&order) {
+            let held = self.held[place];
+            let start =
+                origin + (i128::from(start_of(place)) - i128::from(first)) as u128 + u128::from(spread(row));
+            let Some(start) = u64::try_from(start).ok().filter(|&start| start <= LATEST_START.0) else {
+                let fix = "leave --start keep out, or import a part of the file";
+                return Err(lines.whole("a flow would start after more than 26 days", fix));
+            };
+            let id = FlowId(row as u32);
+            let mut after: Vec<FlowId> = self
+                .after
+                .get(&place)
+                .map_or(Vec::new(), |others| others.iter().map(|&o| row_of[o]).collect());
+            after.sort_unstable();
+            rows.push(held.row(id, Time(start), hosts, after));
+        }
+        Ok((rows, first_start))
+    }
+
+    /// How much later each row starts so that flows of one instant are spread evenly over the span asked for.
+    fn spread<'b>(
+        &self,
+        order: &'b [usize],
+        start_of: &'b dyn Fn(usize) -> i64,
+    ) -> impl Fn(usize) -> u64 + 'b {
+        let mut places = Vec::new();
+        if let Some(span) = self.options.spread {
+            for group in order.chunk_by(|&a, &b| start_of(a) == start_of(b)) {
+                let share = |nth: usize| (u128::from(span.0) * nth as u128 / group.len() as u128) as u64;
+                places.extend((0..group.len()).map(share));
+            }
+        }
+        move |row| places.get(row).copied().unwrap_or(0)
+    }
+}
+
+impl Held {
+    fn row(self, id: FlowId, start: Time, hosts: &Hosts, after: Vec<FlowId>) -> Row {
+        let flow = FlowSpec {
+            id,
+            src: hosts.of(self.src),
+            dst: hosts.of(self.dst),
+            size: Some(self.bytes),
+            start,
+            class: self.class,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+            coflow: self.coflow,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        };
+        Row { flow, after, delay: None, path: None }
+    }
+}
+
+/// The hosts that names became.
+struct Hosts {
+    names: Vec<(Name, HostId)>,
+    of_end: Vec<HostId>,
+    count: u32,
+    fold: Option<Fold>,
+}
+
+impl Hosts {
+    fn of(&self, end: End) -> HostId {
+        self.of_end[end.0 as usize]
+    }
+}
+
+fn spelled(name: Name) -> String {
+    match name {
+        Name::Number(number) => number.to_string(),
+        Name::Address(address) => address.to_string(),
+    }
+}
+
+/// More than an import holds.
+pub(super) fn too_many(lines: &Text<'_>) -> InputError {
+    lines.error("", format!("there are more than {MAX_IMPORTED} flows"), "import a part of the file")
+}
+
+/// A whole number without a sign; `what` it should be stands in the message.
+pub(super) fn whole(lines: &Text<'_>, cell: &str, what: &str) -> Result<u64, InputError> {
+    digits(cell).ok_or_else(|| lines.error("", format!("{} is not {what}", shown(cell)), "write digits only"))
+}
+
+/// A number of digits only; `None` if it is not one or above `u64::MAX`.
+pub(super) fn digits(cell: &str) -> Option<u64> {
+    if cell.bytes().all(|byte| byte.is_ascii_digit()) { cell.parse().ok() } else { None }
+}

@@ -1,0 +1,296 @@
+//! An import from file to files: all of them are written beside their places first, then renamed.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use priolane_source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
+use serde::Deserialize;
+
+use priolane_core::units::{Span, Time};
+use priolane_sim::topology::text;
+
+use super::collect::MAX_HOSTS;
+use super::{Format, Imported, Network, Options, Report, SizeTable, Source, Start, read, read_topology};
+use crate::LATEST_START;
+use crate::flow_list::{Extra, Writer};
+
+/// What the command line asks for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The format's name, or `auto`.
+    pub format: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The flow list to write; `x.hosts.csv`, `x.report.json` and `x.topology.csv` go beside `x.csv`.
+    pub out: PathBuf,
+    /// Hosts of the network, 2 to 65536; default as many as the file has.
+    #[serde(default)]
+    pub hosts: Option<u32>,
+    /// A `topology.txt` of HPCC.
+    #[serde(default)]
+    pub topology: Option<PathBuf>,
+    /// A size table to write.
+    #[serde(default)]
+    pub sizes: Option<PathBuf>,
+    /// When the list starts: `0`, a time such as `1.5ms`, or `keep`; default `0`.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// Over what flows of one instant are spread, a time.
+    #[serde(default)]
+    pub spread: Option<String>,
+    /// Bytes of a YAPS packet, 1 to 65535.
+    #[serde(default)]
+    pub mss: Option<u32>,
+    /// Bytes of a megabyte, above 0.
+    #[serde(default)]
+    pub megabyte: Option<u32>,
+    /// The longest gap between NetFlow records of a flow, a time.
+    #[serde(default)]
+    pub gap: Option<String>,
+    /// One in how many packets NetFlow saw, above 0.
+    #[serde(default)]
+    pub sampling: Option<u32>,
+}
+
+/// Why an import came to nothing. No file was changed, unless the disk failed while whole files were put in place.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// What was given is wrong.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A file could not be written.
+    #[error("{path}: cannot be written: {error}")]
+    Output {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        error: io::Error,
+    },
+}
+
+/// Imports a file and writes what it asks for.
+///
+/// # Errors
+/// A [`Failure`]; files that were there are then as they were.
+pub fn import_files(request: &Request) -> Result<Report, Failure> {
+    let options = options(request)?;
+    let format = format(&request.format)?;
+    let paths = Paths::of(request)?;
+    let network = request.topology.as_deref().map(network).transpose()?;
+    let shown = request.file.display().to_string();
+    let source = Source { file: &shown, format, network: network.as_ref() };
+    let (imported, guess) = read(BufReader::new(open(&request.file, &shown)?), source, &options)?;
+    let mut report = Report::new(&shown, &guess, &imported);
+    let sizes = request.sizes.as_ref().map(|_| SizeTable::of(&imported.rows, &shown));
+    report.sizes = sizes.as_ref().map(|table| table.report);
+    report.outputs.flows = paths.flows.display().to_string();
+    report.outputs.hosts = paths.hosts.display().to_string();
+    report.outputs.report = paths.report.display().to_string();
+    report.outputs.topology = network.as_ref().map(|_| paths.topology.display().to_string());
+    report.outputs.sizes = request.sizes.as_ref().map(|path| path.display().to_string());
+
+    let mut files = Pending::default();
+    files.add(&paths.flows, |out| list(out, &imported))?;
+    if files.last_size()? > FLOW_LIST_LIMIT {
+        let what = format!("the list would be larger than {} MiB", FLOW_LIST_LIMIT >> 20);
+        return Err(InputError::new(shown, None, "", what, "import a part of the file").into());
+    }
+    files.add(&paths.hosts, |out| names(out, &imported))?;
+    if let Some(network) = &network {
+        files.add(&paths.topology, |out| out.write_all(network.text.as_bytes()))?;
+    }
+    if let (Some(path), Some(table)) = (&request.sizes, &sizes) {
+        files.add(path, |out| out.write_all(table.text.as_bytes()))?;
+    }
+    files.add(&paths.report, |out| {
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)
+    })?;
+    files.keep()?;
+    Ok(report)
+}
+
+fn network(path: &Path) -> Result<Network, InputError> {
+    let shown = path.display().to_string();
+    let text = read_text(path, &shown, 64 * SIZE_LIMIT)?;
+    let network = read_topology(&mut text.as_bytes(), &shown)?;
+    if network.text.len() as u64 > SIZE_LIMIT {
+        let what = "the topology would be larger than 1 MiB, more than experiments read";
+        return Err(InputError::new(shown, None, "", what, "use a fat_tree or leaf_spine of its sizes"));
+    }
+    Ok(network)
+}
+
+fn format(name: &str) -> Result<Option<Format>, InputError> {
+    if name == "auto" {
+        return Ok(None);
+    }
+    Format::named(name).map(Some).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+        let fix = format!("auto or one of {}", names.join(", "));
+        InputError::new("FORMAT", None, "", format!("there is no format {name:?}"), fix)
+    })
+}
+
+fn options(request: &Request) -> Result<Options, InputError> {
+    let span = |flag: &str, given: &Option<String>| {
+        given.as_deref().map(|given| self::span(flag, given)).transpose()
+    };
+    let start = match request.start.as_deref() {
+        Some("keep") => Start::Keep,
+        Some(given) => Start::First(Time(self::span("--start", given)?.0)),
+        None => Start::First(Time::ZERO),
+    };
+    let most = MAX_HOSTS as u32;
+    Ok(Options {
+        hosts: within("--hosts", request.hosts, (2, most))?,
+        start,
+        spread: span("--spread", &request.spread)?,
+        mss: within("--mss", request.mss, (1, 65_535))?,
+        megabyte: within("--megabyte", request.megabyte, (1, u32::MAX))?,
+        gap: span("--gap", &request.gap)?,
+        sampling: within("--sampling", request.sampling, (1, u32::MAX))?,
+    })
+}
+
+fn within(flag: &str, given: Option<u32>, (least, most): (u32, u32)) -> Result<Option<u32>, InputError> {
+    match given {
+        Some(number) if !(least..=most).contains(&number) => Err(InputError::new(
+            flag,
+            None,
+            "",
+            format!("{number} is out of range"),
+            format!("{least} to {most}"),
+        )),
+        _ => Ok(given),
+    }
+}
+
+fn span(flag: &str, given: &str) -> Result<Span, InputError> {
+    let read = if given == "0" { Ok(Span::ZERO) } else { text::span(given).map_err(|e| e.to_string()) };
+    let bad = |what: String| InputError::new(flag, None, "", what, "write a time such as 1.5ms or 15s");
+    match read {
+        Ok(span) if span.0 > LATEST_START.0 => Err(bad("the time is above 26 days".to_owned())),
+        Ok(span) => Ok(span),
+        Err(what) => Err(bad(what)),
+    }
+}
+
+/// Where things are written.
+struct Paths {
+    flows: PathBuf,
+    hosts: PathBuf,
+    report: PathBuf,
+    topology: PathBuf,
+}
+
+impl Paths {
+    fn of(request: &Request) -> Result<Self, InputError> {
+        let out = &request.out;
+        let paths = Self {
+            flows: out.clone(),
+            hosts: beside(out, ".hosts.csv"),
+            report: beside(out, ".report.json"),
+            topology: beside(out, ".topology.csv"),
+        };
+        let bad = |path: &Path, what: &str| {
+            InputError::new(path.display().to_string(), None, "", what, "write to another path")
+        };
+        if out.file_name().is_none() || out.is_dir() {
+            return Err(bad(out, "this is no path of a file"));
+        }
+        let inputs = [Some(&request.file), request.topology.as_ref()];
+        let inputs: Vec<PathBuf> =
+            inputs.into_iter().flatten().filter_map(|p| p.canonicalize().ok()).collect();
+        let mut own = vec![&paths.flows, &paths.hosts, &paths.report];
+        own.extend(request.topology.as_ref().map(|_| &paths.topology));
+        if let Some(sizes) = &request.sizes {
+            if own.contains(&sizes) || sizes.file_name().is_none() || sizes.is_dir() {
+                return Err(bad(sizes, "the size table needs a path of its own"));
+            }
+            own.push(sizes);
+        }
+        match own.iter().find(|path| path.canonicalize().is_ok_and(|path| inputs.contains(&path))) {
+            Some(path) => Err(bad(path, "the input would be overwritten")),
+            None => Ok(paths),
+        }
+    }
+}
+
+/// `x.hosts.csv` for `x.csv`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
+}
+
+fn list(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
+    let used = [
+        (Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
+        (Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
+        (Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
+    ];
+    let extras: Vec<Extra> = used.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();
+    let mut writer = Writer::new(out, &extras)?;
+    imported.rows.iter().try_for_each(|row| writer.row(row))
+}
+
+fn names(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
+    writeln!(out, "name,host")?;
+    imported.names.iter().try_for_each(|(name, host)| writeln!(out, "{name},{}", host.0))
+}
+
+/// Files that are written but not in their places; removed unless they get there.
+#[derive(Default)]
+struct Pending(Vec<(PathBuf, PathBuf)>);
+
+impl Pending {
+    fn add(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let fail = |error| Failure::Output { path: path.display().to_string(), error };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let file = File::create(&temporary).map_err(fail)?;
+        self.0.push((temporary, path.to_owned()));
+        let mut out = BufWriter::new(file);
+        write(&mut out).map_err(fail)?;
+        let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+        file.sync_all().map_err(fail)
+    }
+
+    /// Bytes of the file written last.
+    fn last_size(&self) -> Result<u64, Failure> {
+        let size = |(temporary, path): &(PathBuf, PathBuf)| {
+            let fail = |error| Failure::Output { path: path.display().to_string(), error };
+            std::fs::metadata(temporary).map(|data| data.len()).map_err(fail)
+        };
+        self.0.last().map_or(Ok(0), size)
+    }
+
+    /// Puts all files, which are whole, in their places, one after the other. What could not be placed is removed.
+    fn keep(mut self) -> Result<(), Failure> {
+        while let Some((temporary, path)) = self.0.first() {
+            std::fs::rename(temporary, path)
+                .map_err(|error| Failure::Output { path: path.display().to_string(), error })?;
+            self.0.remove(0);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        for (temporary, _) in &self.0 {
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A size table made of a list, in steps: each size with the share of flows up to it.
+//!
+//! With more than [`MAX_SIZE_ROWS`] different sizes, neighbouring sizes share a row. A row is closed once it holds
+//! 1/249 of the flows, or of the bytes, and a size that holds as much by itself has its own: neither small flows
+//! nor the few that carry most bytes are lost. There are then at most 2 * (2 * 249) + 1 = 997 rows. A row stands at the mean of its sizes, rounded to a byte: the mean of the list
+//! is kept within 1 byte (docs/assumptions.md#import-sizes).
+
+use std::fmt::Write as _;
+
+use super::report::SizesReport;
+use crate::flow_list::Row;
+
+/// The most rows that a size table made of a list has.
+pub const MAX_SIZE_ROWS: usize = 1000;
+
+/// Rows are closed at this share of flows or bytes.
+const SHARES: u128 = 249;
+
+/// A size table, ready to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeTable {
+    /// `bytes,cdf` with its rows.
+    pub text: String,
+    /// What it is made of.
+    pub report: SizesReport,
+}
+
+/// Flows of one size, or of neighbouring ones.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    flows: u64,
+    bytes: u128,
+}
+
+impl SizeTable {
+    /// The table of the flows of a list; flows without end do not count.
+    pub fn of(rows: &[Row], source: &str) -> Self {
+        let mut sizes: Vec<u64> = rows.iter().filter_map(|row| row.flow.size).collect();
+        sizes.sort_unstable();
+        let each: Vec<Bucket> = sizes.chunk_by(|a, b| a == b).map(Bucket::of).collect();
+        let distinct = each.len();
+        let whole = each.iter().fold(Bucket::default(), Bucket::and);
+        let buckets = if distinct > MAX_SIZE_ROWS { thinned(&each, whole) } else { each };
+        let source: String = source.chars().filter(|c| !c.is_control()).collect();
+        let mut text = format!("# source: {} flows imported from {source}; step\nbytes,cdf\n", whole.flows);
+        let (mut below, mut mean) = (0u64, 0.0);
+        for bucket in &buckets {
+            below += bucket.flows;
+            mean += bucket.size() as f64 * (bucket.flows as f64 / whole.flows as f64);
+            let _ = writeln!(text, "{},{}", bucket.size(), below as f64 / whole.flows as f64);
+        }
+        let mean_of_list = whole.bytes as f64 / whole.flows.max(1) as f64;
+        let report = SizesReport { rows: buckets.len(), distinct, mean_of_list, mean_of_table: mean };
+        Self { text, report }
+    }
+}
+
+impl Bucket {
+    fn of(sizes: &[u64]) -> Self {
+        let flows = sizes.len() as u64;
+        Self { flows, bytes: u128::from(flows) * u128::from(sizes[0]) }
+    }
+
+    fn and(self, other: &Self) -> Self {
+        Self { flows: self.flows + other.flows, bytes: self.bytes + other.bytes }
+    }
+
+    /// Mean size, to the nearest byte.
+    fn size(self) -> u128 {
+        let flows = u128::from(self.flows.max(1));
+        (self.bytes + flows / 2) / flows
+    }
+}
+
+fn thinned(each: &[Bucket], whole: Bucket) -> Vec<Bucket> {
+    let mut buckets = Vec::with_capacity(MAX_SIZE_ROWS);
+    let mut open = Bucket::default();
+    let enough = |bucket: Bucket| {
+        u128::from(bucket.flows) * SHARES >= u128::from(whole.flows) || bucket.bytes * SHARES >= whole.bytes
+    };
+    for one in each {
+        if enough(*one) && open.flows > 0 {
+            buckets.push(std::mem::take(&mut open));
+        }
+        open = open.and(one);
+        if enough(open) {
+            buckets.push(std::mem::take(&mut open));
+        }
+    }
+    if open.flows > 0 {
+        buckets.push(open);
+    }
+    buckets
+}

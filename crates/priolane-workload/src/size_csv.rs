@@ -1,0 +1,172 @@
+//! Size tables: `bytes,cdf` in rows of growing size, shipped ones by name, a user's own by path.
+//!
+//! ```text
+//! # source: where the numbers are from
+//! bytes,cdf
+//! 0,0
+//! 10000,0.15
+//! 30000000,1
+//! ```
+
+use std::io::Read;
+
+use priolane_core::sizes::{Interpolation, Point, SizeDistribution, SizeError};
+use priolane_source::{InputError, open};
+
+use priolane_source::csv::{Columns, Header, Lines, shown};
+
+/// The largest table, in bytes.
+pub const MAX_TABLE: usize = 1024 * 1024;
+
+/// The shipped tables: name and text.
+const SHIPPED: [(&str, &str); 6] = [
+    ("web_search", include_str!("../../../workloads/web_search.csv")),
+    ("web_search_pkt1460", include_str!("../../../workloads/web_search_pkt1460.csv")),
+    ("data_mining", include_str!("../../../workloads/data_mining.csv")),
+    ("data_mining_vl2", include_str!("../../../workloads/data_mining_vl2.csv")),
+    ("imc10", include_str!("../../../workloads/imc10.csv")),
+    ("facebook_hadoop", include_str!("../../../workloads/facebook_hadoop.csv")),
+];
+
+/// The shipped tables of counts: name and text.
+const COUNTS: [(&str, &str); 2] = [
+    ("coflow_mappers", include_str!("../../../workloads/coflow_mappers.csv")),
+    ("coflow_reducers", include_str!("../../../workloads/coflow_reducers.csv")),
+];
+
+const COLUMNS: Columns = Columns { names: &["bytes", "cdf"], required: 2 };
+const OF_COUNTS: Columns = Columns { names: &["count", "cdf"], required: 2 };
+
+/// The names of the shipped tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|&(name, _)| name)
+}
+
+/// The text of the shipped table `name`, if there is one.
+pub fn shipped(name: &str) -> Option<&'static str> {
+    SHIPPED.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
+}
+
+/// The names of the shipped tables of counts.
+pub fn count_names() -> impl Iterator<Item = &'static str> {
+    COUNTS.iter().map(|&(name, _)| name)
+}
+
+/// The text of the shipped table of counts `name`, if there is one.
+pub fn shipped_counts(name: &str) -> Option<&'static str> {
+    COUNTS.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
+}
+
+/// The law of a table of counts, `count,cdf`: only its rows occur.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_counts(file: &str, text: &[u8]) -> Result<SizeDistribution, InputError> {
+    table(file, text, (OF_COUNTS, Interpolation::Step))
+}
+
+/// The law of the shipped table `name_or_path`, or of the file at that path.
+///
+/// # Errors
+/// If there is no such table, or it is none (see [`parse`]).
+pub fn read(name_or_path: &str, interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
+    if let Some(text) = shipped(name_or_path) {
+        return parse(name_or_path, text.as_bytes(), interpolation);
+    }
+    let text = load(name_or_path).map_err(|error| {
+        let fix = format!("give the path of a CSV file or one of {}", names().collect::<Vec<_>>().join(", "));
+        InputError { fix, ..error }
+    })?;
+    parse(name_or_path, &text, interpolation)
+}
+
+/// The law of a table in `text`; `file` is its name in messages.
+///
+/// # Errors
+/// If it is larger than [`MAX_TABLE`], not text, has no header, a row that is not two numbers, or rows that
+/// are no size distribution.
+pub fn parse(file: &str, text: &[u8], interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
+    table(file, text, (COLUMNS, interpolation))
+}
+
+fn table(
+    file: &str,
+    text: &[u8],
+    (columns, interpolation): (Columns, Interpolation),
+) -> Result<SizeDistribution, InputError> {
+    let mut lines = Lines::new(text, file);
+    if text.len() > MAX_TABLE {
+        return Err(lines.whole("the table is larger than 1 MiB", "give fewer rows"));
+    }
+    let header = Header::read(&mut lines, columns, &|_| None)?;
+    let (mut points, mut numbers, mut line) = (Vec::new(), Vec::new(), String::new());
+    while lines.next(&mut line)? {
+        let row = header.row(&lines, &line)?;
+        let number = |column: usize| {
+            row[column].parse::<f64>().map_err(|_| {
+                let what = format!("{} is not a number", shown(row[column]));
+                lines.error(columns.names[column], what, "write a plain number such as 10000 or 0.15")
+            })
+        };
+        points.push(Point { bytes: number(0)?, cdf: number(1)? });
+        numbers.push(lines.number());
+    }
+    SizeDistribution::new(points, interpolation).map_err(|error| {
+        let Blame { row, key, fix } = blame(error);
+        let line = row.map_or(numbers.last(), |row| numbers.get(row)).copied();
+        let key = if key == COLUMNS.names[0] { columns.names[0] } else { key };
+        InputError::new(file, line, key, what(error), fix)
+    })
+}
+
+/// Reads a file, but no more than tells that it is too large.
+fn load(path: &str) -> Result<Vec<u8>, InputError> {
+    let mut text = Vec::new();
+    let file = open(path.as_ref(), path)?;
+    file.take(MAX_TABLE as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| InputError::new(path, None, "", format!("cannot be read: {error}"), ""))?;
+    Ok(text)
+}
+
+struct Blame {
+    row: Option<usize>,
+    key: &'static str,
+    fix: &'static str,
+}
+
+/// The defect without the count of rows, which the line number replaces.
+fn what(error: SizeError) -> String {
+    match error {
+        SizeError::NotFinite { .. } => "the row holds a value that is not a finite number".into(),
+        SizeError::Negative { .. } => "the size is negative".into(),
+        SizeError::TooLarge { .. } => "the size is above 2^47 bytes".into(),
+        SizeError::DecreasingBytes { .. } => "the size is smaller than in the row before".into(),
+        SizeError::DecreasingCdf { .. } => "the probability is smaller than in the row before".into(),
+        SizeError::CdfOutside { .. } => "the cumulative probability is outside [0, 1]".into(),
+        other => other.to_string(),
+    }
+}
+
+fn blame(error: SizeError) -> Blame {
+    let blame = |row, key, fix| Blame { row, key, fix };
+    match error {
+        SizeError::Empty => blame(None, "", "give at least one row, the last with cdf 1"),
+        SizeError::NotFinite { row } => blame(Some(row), "", "write finite numbers"),
+        SizeError::Negative { row } => blame(Some(row), "bytes", "sizes start at 0"),
+        SizeError::TooLarge { row } => blame(Some(row), "bytes", "give sizes in bytes, at most 140 TB"),
+        SizeError::DecreasingBytes { row } => blame(Some(row), "bytes", "sort the rows by size"),
+        SizeError::DecreasingCdf { row } => {
+            blame(Some(row), "cdf", "give cumulative probabilities, not those of single rows")
+        }
+        SizeError::CdfOutside { row } => blame(Some(row), "cdf", "write 0.8 for 80 %"),
+        SizeError::NotEndingAtOne { .. } => blame(None, "cdf", "end the table with cdf 1"),
+        SizeError::NoBytes => blame(None, "bytes", "give sizes in bytes"),
+        SizeError::Factor { .. } | SizeError::Cap { .. } | SizeError::Mean { .. } => {
+            blame(None, "", "give a positive size")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

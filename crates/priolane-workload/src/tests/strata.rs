@@ -1,0 +1,141 @@
+//! Sizes by strata: the law of each flow, and the load of all.
+
+use priolane_core::sizes::{Interpolation, Point, SizeDistribution, whole_bytes};
+
+use super::*;
+use crate::offered::{Fabric, Window, offered};
+
+fn law(rows: &[(f64, f64)]) -> SizeDistribution {
+    let points = rows.iter().map(|&(bytes, cdf)| Point { bytes, cdf }).collect();
+    SizeDistribution::new(points, Interpolation::Linear).unwrap()
+}
+
+/// Small, medium and large sizes between which the law has a gap.
+fn three_parts() -> SizeDistribution {
+    law(&[(100.0, 0.0), (1_000.0, 0.5), (50_000.0, 0.5), (100_000.0, 0.9), (10_000_000.0, 1.0)])
+}
+
+/// One flow in 10,000 has 100 MB, and these are 92 % of the bytes.
+fn heavy_tail() -> SizeDistribution {
+    law(&[(800.0, 0.9999), (100_000_000.0, 0.9999), (100_000_000.0, 1.0)])
+}
+
+fn app(sizes: SizeDistribution, draw: SizeDraw) -> Poisson {
+    let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
+    Poisson { sizes, load, reach: Reach::AnyHost, draw, changes: Vec::new() }
+}
+
+fn sizes(flows: &[FlowSpec]) -> Vec<u64> {
+    flows.iter().filter_map(|flow| flow.size).collect()
+}
+
+#[test]
+fn each_part_of_the_law_gives_one_size() {
+    let network = Network::new();
+    let until = Until::Flows(1_000);
+    let app = App::Poisson(app(three_parts(), SizeDraw::Strata));
+    let flows = generate(&app, &Site { until, ..network.site() }).unwrap();
+    let drawn = sizes(&flows);
+    let mut sorted = drawn.clone();
+    sorted.sort_unstable();
+    // The k-th smallest of n lies between the quantiles of k / n and (k + 1) / n.
+    let law = three_parts();
+    for (k, &size) in sorted.iter().enumerate() {
+        let [from, to] = [k, k + 1].map(|k| whole_bytes(law.quantile(k as f64 / 1_000.0)));
+        assert!((from..=to).contains(&size), "{k}: {size} is not in {from} to {to}");
+    }
+    // But not in this order, nor in the same at each seed.
+    assert_ne!(drawn, sorted);
+    let other = generate(&app, &Site { until, seed: 2, ..network.site() }).unwrap();
+    assert_ne!(sizes(&other), drawn);
+}
+
+#[test]
+fn the_size_of_each_flow_has_the_law_of_sizes() {
+    let network = Network::new();
+    let app = App::Poisson(app(three_parts(), SizeDraw::Strata));
+    let seeds = 4_000;
+    let lists: Vec<Vec<u64>> = (1..=seeds)
+        .map(|seed| sizes(&generate(&app, &Site { until: Until::Flows(7), seed, ..network.site() }).unwrap()))
+        .collect();
+    let law = three_parts();
+    for flow in 0..7 {
+        let mut own: Vec<f64> = lists.iter().map(|list| list[flow] as f64).collect();
+        own.sort_unstable_by(f64::total_cmp);
+        // Kolmogorov's statistic of 4,000 values of the law is beyond 1.95 / sqrt(4000) = 0.031 once in 1,000 times. A
+        // fixed stratum would give 1/7 of the law, and 0.86.
+        let largest = own.iter().enumerate().map(|(k, &x)| {
+            let below = k as f64 / seeds as f64;
+            (law.cdf(x) - below).abs().max((law.cdf(x) - below - 1.0 / seeds as f64).abs())
+        });
+        let largest = largest.fold(0.0, f64::max);
+        assert!(largest < 0.031, "flow {flow}: {largest}");
+    }
+    // The mean over all lists: strata leave the total of seven a standard deviation of 23 % of its mean at most (the
+    // last stratum is 1/7 of the law), which is 0.4 % over 4,000 seeds.
+    let total: u64 = lists.iter().flatten().sum();
+    let ratio = total as f64 / (7.0 * seeds as f64 * law.mean());
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
+#[test]
+fn the_load_of_a_short_run_comes_out() {
+    let network = Network::new();
+    let offered_by = |draw, seed| {
+        let app = App::Poisson(app(heavy_tail(), draw));
+        // 100,000 flows of 10.8 kB at half of 16 Gbps are due in about 1.08 s.
+        let list =
+            super::super::generate(&app, &Site { until: Until::Flows(100_000), seed, ..network.site() });
+        let list = list.unwrap();
+        let until = Time(list.iter().map(|flow| flow.start.0).max().unwrap_or(0) + 1);
+        let Site { rack, host_rate, core_rate_bps, frame, .. } = network.site();
+        let fabric = Fabric { rack, host_rate, core_rate_bps, frame };
+        let found = offered(&list, &fabric, Window { from: Time::ZERO, until });
+        found.host_load(&network.hosts, Counts::Payload).unwrap() / 0.5
+    };
+    let worst = |draw| {
+        let loads = (1..=5).map(|seed| (offered_by(draw, seed) - 1.0).abs());
+        loads.fold(0.0, f64::max)
+    };
+    // Ten flows of 100 MB are due: Poisson's law of ten has a standard deviation of a third.
+    assert!(worst(SizeDraw::Independent) > 0.2, "{}", worst(SizeDraw::Independent));
+    assert!(worst(SizeDraw::Strata) < 0.01, "{}", worst(SizeDraw::Strata));
+}
+
+#[test]
+fn the_measured_part_and_each_law_have_strata_of_their_own() {
+    let network = Network::new();
+    let ms = |ms| Time(Span::from_ms(ms).0);
+    let half = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
+    let later = LoadChange { at: ms(60), sizes: law(&[(7_000.0, 0.0), (9_000.0, 1.0)]), load: half };
+    let changing = Poisson { changes: vec![later], ..app(three_parts(), SizeDraw::Strata) };
+    let site = Site { until: Until::Time(ms(100)), measured_from: ms(20), ..network.site() };
+    let flows = generate(&App::Poisson(changing), &site).unwrap();
+    for (from, until, law) in [
+        (ms(0), ms(20), three_parts()),
+        (ms(20), ms(60), three_parts()),
+        (ms(60), ms(100), law(&[(7_000.0, 0.0), (9_000.0, 1.0)])),
+    ] {
+        let own: Vec<FlowSpec> =
+            flows.iter().filter(|flow| (from..until).contains(&flow.start)).cloned().collect();
+        let mut own = sizes(&own);
+        own.sort_unstable();
+        let count = own.len() as f64;
+        assert!(count > 10.0);
+        for (k, &size) in own.iter().enumerate() {
+            let [low, high] = [k, k + 1].map(|k| whole_bytes(law.quantile(k as f64 / count)));
+            assert!((low..=high).contains(&size), "{k} of {count}: {size} is not in {low} to {high}");
+        }
+    }
+}
+
+#[test]
+fn strata_move_neither_starts_nor_ends_of_flows() {
+    let network = Network::new();
+    let site = Site { until: Until::Flows(500), ..network.site() };
+    let of = |draw| generate(&App::Poisson(app(three_parts(), draw)), &site).unwrap();
+    let without_sizes = |flows: Vec<FlowSpec>| -> Vec<FlowSpec> {
+        flows.into_iter().map(|flow| FlowSpec { size: None, ..flow }).collect()
+    };
+    assert_eq!(without_sizes(of(SizeDraw::Strata)), without_sizes(of(SizeDraw::Independent)));
+}

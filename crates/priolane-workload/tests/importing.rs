@@ -1,0 +1,456 @@
+//! Imports, counted by hand: samples of every format, odd rows included.
+
+use std::path::Path;
+
+use priolane_core::sizes::Interpolation;
+use priolane_core::units::{Span, Time};
+use priolane_sim::topology::file;
+use priolane_source::InputError;
+use priolane_workload::flow_list::{self, Row};
+use priolane_workload::import::{
+    self, Failure, Format, Guess, Imported, Network, Options, Report, Request, SizeTable, Source, Start,
+};
+use priolane_workload::size_csv;
+
+macro_rules! sample {
+    ($name:literal) => {
+        include_str!(concat!("import_samples/", $name))
+    };
+}
+
+const TOPOLOGY: &str = sample!("hpcc_topology.txt");
+
+fn read(text: &str, options: &Options) -> Result<(Imported, Guess), InputError> {
+    import::read(text.as_bytes(), Source { file: "x", format: None, network: None }, options)
+}
+
+fn good(text: &str, options: &Options) -> (Imported, Format) {
+    let (imported, guess) = read(text, options).unwrap();
+    assert!(guess.from.is_some());
+    (imported, guess.format)
+}
+
+/// `start_ps src dst bytes` of each row.
+fn flows(imported: &Imported) -> Vec<(u64, u16, u16, u64)> {
+    let flow = |row: &Row| (row.flow.start.0, row.flow.src.0, row.flow.dst.0, row.flow.size.unwrap());
+    imported.rows.iter().map(flow).collect()
+}
+
+fn dropped(imported: &Imported) -> Vec<(&str, u64, u128)> {
+    imported.dropped.iter().map(|dropped| (dropped.reason, dropped.count, dropped.bytes)).collect()
+}
+
+fn network() -> Network {
+    import::read_topology(&mut TOPOLOGY.as_bytes(), "t").unwrap()
+}
+
+#[test]
+fn hpcc_flows_start_at_zero_or_where_they_did() {
+    let (imported, format) = good(sample!("hpcc_flow.txt"), &Options::default());
+    assert_eq!(format, Format::Hpcc);
+    assert_eq!(flows(&imported), [(0, 2, 1, 200_000_000), (1_000_000, 1, 2, 1000)]);
+    assert_eq!(
+        dropped(&imported),
+        [("after the stated number of flows", 1, 7), ("from a host to itself", 1, 5000), ("no bytes", 1, 0)]
+    );
+    // Rows 5 = 2 listed + 3 dropped; node 4 is the largest named.
+    assert_eq!((imported.read, imported.hosts, imported.first_start_ps), (5, 5, 2_000_000_000_000));
+    let keep = Options { start: Start::Keep, ..Options::default() };
+    assert_eq!(flows(&good(sample!("hpcc_flow.txt"), &keep).0)[1].0, 2_000_001_000_000);
+    let later = Options { start: Start::First(Time(7)), ..Options::default() };
+    assert_eq!(flows(&good(sample!("hpcc_flow.txt"), &later).0)[1].0, 1_000_007);
+}
+
+#[test]
+fn hpcc_topologies_give_hosts_their_places() {
+    let network = network();
+    assert_eq!(network.hosts, [1, 2, 3, 4]);
+    let topology = file::parse(&network.text).unwrap();
+    assert_eq!((topology.hosts, network.text.lines().count()), (4, 1 + 5 + 4));
+    assert!(network.text.contains("link,s0,h3,25Gbps,0.001ms,0.000001\n"), "{}", network.text);
+    let source = Source { file: "x", format: None, network: Some(&network) };
+    let (imported, _) =
+        import::read(sample!("hpcc_flow.txt").as_bytes(), source, &Options::default()).unwrap();
+    assert_eq!(flows(&imported), [(0, 1, 0, 200_000_000), (1_000_000, 0, 1, 1000)]);
+    // A switch sends no flow.
+    let error = import::read("1\n0 1 3 100 5 2\n".as_bytes(), source, &Options::default()).unwrap_err();
+    assert_eq!(error.to_string(), "x:2: there is no host 0; name hosts of the network");
+}
+
+#[test]
+fn defects_of_a_topology_are_told_at_its_own_line() {
+    let refused = |from: &str, to: &str| {
+        let text = TOPOLOGY.replacen(from, to, 1);
+        import::read_topology(&mut text.as_bytes(), "t").unwrap_err().to_string()
+    };
+    assert!(refused("25Gbps", "25Gbit").starts_with("t:5: "), "{}", refused("25Gbps", "25Gbit"));
+    assert!(refused("1us", "0us").starts_with("t:4: "));
+    assert!(refused("4 0 100", "9 0 100").starts_with("t:6: "));
+    assert!(refused("5 1 4", "5 1 5").contains("states 5 links, but there are 4"));
+    assert!(refused("5 1 4", "99999999999 1 4").starts_with("t:1: "));
+    assert!(refused("5 1 4\n0\n", "5 2 4\n0 0\n").starts_with("t:2: "));
+    assert!(
+        refused("100Gbps 0.001ms 0\n0 2", "100Gbps 0.001ms\n0 2").starts_with("t:3: the link has 4 parts")
+    );
+}
+
+#[test]
+fn triggers_become_flows_that_wait() {
+    let (imported, format) = good(sample!("htsim.cm"), &Options::default());
+    assert_eq!(format, Format::Htsim);
+    let written = written(&imported);
+    // id 1, 2 (oneshot), 4 (barrier of 1 and 3), 5 (multishot) at 0; id 3 after 1 us, id 8 after 2 us.
+    assert_eq!(
+        written,
+        "start_ns,src,dst,bytes,after,delay_ns\n0,0,13,2000000,,\n0,13,4,1000,0,\n0,2,3,500,0+4,\n\
+         0,4,5,10,2,\n1000,1,2,4000,,\n2000,7,8,40,,\n"
+    );
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("from a host to itself", 1, 30),
+            ("its trigger fires before the last of several flows", 1, 50),
+            ("its trigger never fires", 1, 20),
+        ]
+    );
+    assert_eq!((imported.read, imported.hosts), (9, 16));
+    assert!(imported.notes.iter().any(|note| note == "1 failures were not imported"));
+    // The list is one that runs: who waits for whom, and no delay stated but the app's.
+    let rows = flow_list::read_rows(written.as_bytes(), "f", 16).unwrap();
+    let waits: Vec<(u32, usize)> =
+        rows.iter().filter(|row| !row.after.is_empty()).map(|row| (row.flow.id.0, row.after.len())).collect();
+    assert_eq!(waits, [(1, 1), (2, 2), (3, 1)]);
+    assert!(rows.iter().all(|row| row.delay.is_none()));
+}
+
+#[test]
+fn flows_that_wait_for_what_never_starts_are_dropped() {
+    let circle = "Nodes 4\nConnections 4\nTriggers 3\n0->1 id 1 trigger 1 size 5 recv_done_trigger 2\n\
+                  1->2 id 2 trigger 2 size 6 recv_done_trigger 1\n2->3 id 3 start 0 size 7\n\
+                  3->0 id 4 trigger 3 size 8\ntrigger id 1 oneshot\ntrigger id 2 oneshot\ntrigger id 3 oneshot\n";
+    let (imported, _) = good(circle, &Options::default());
+    assert_eq!(flows(&imported), [(0, 2, 3, 7)]);
+    assert_eq!(
+        dropped(&imported),
+        [("its trigger never fires", 1, 8), ("waits for a flow that never starts", 2, 11)]
+    );
+    // Its starter sends nothing, so nothing starts it.
+    let empty = "Nodes 4\nConnections 3\nTriggers 1\n0->1 id 1 start 1 size 0 send_done_trigger 1\n\
+                 1->2 id 2 trigger 1 size 6\n2->3 id 3 start 0 size 7\ntrigger id 1 oneshot\n";
+    let (imported, _) = good(empty, &Options::default());
+    assert_eq!(dropped(&imported), [("no bytes", 1, 0), ("waits for a flow that never starts", 1, 6)]);
+}
+
+#[test]
+fn connection_matrices_are_held_to_their_counts_and_unit() {
+    let (imported, format) = good(sample!("htsim_us.cm"), &Options::default());
+    assert_eq!((format, imported.first_start_ps), (Format::HtsimUs, 500_000));
+    let refused = |from: &str, to: &str| {
+        read(&sample!("htsim.cm").replacen(from, to, 1), &Options::default()).unwrap_err().to_string()
+    };
+    assert!(refused("Connections 9", "Connections 8").contains("stated as 8, but there are 9"));
+    assert!(refused("Triggers 5\n", "").contains("Triggers is stated as 0, but there are 5"));
+    assert!(refused("Failures 1", "Failures 2").contains("Failures"));
+    assert!(refused("Nodes 16", "Nodes 13").starts_with("x:6: there is no host 13"));
+    assert!(refused("Nodes 16", "Nodes 99999999999").starts_with("x:2: "));
+    assert!(refused("trigger 8 size", "trigger 80 size").starts_with("x:11: there is no trigger 80"));
+    assert!(refused("start 0", "trigger 5 start 0").contains("either start or trigger"));
+    assert!(refused("id 2 ", "id 1 ").contains("connection 1 is there twice"));
+    assert!(refused("id 2 ", "id 0 ").contains("0 is no id"));
+    assert!(refused("size 1000", "size").contains("cut short"));
+    let source = Source { file: "x", format: Some(Format::Htsim), network: None };
+    let error = import::read(sample!("htsim_us.cm").as_bytes(), source, &Options::default()).unwrap_err();
+    assert!(error.fix.contains("htsim-us"), "{error}");
+    let fold = Options { hosts: Some(8), ..Options::default() };
+    assert!(read(sample!("htsim.cm"), &fold).unwrap_err().what.contains("cannot be folded"));
+}
+
+#[test]
+fn yaps_traces_have_nine_eight_or_five_columns() {
+    let (nine, format) = good(sample!("yaps_nine.txt"), &Options::default());
+    // 137 x 1460 bytes; 1.5 us apart.
+    assert_eq!((format, nine.hosts), (Format::Yaps, 78));
+    assert_eq!(flows(&nine), [(0, 3, 77, 200_020), (1_500_000, 77, 3, 1460)]);
+    let (eight, _) = good(sample!("yaps_eight.txt"), &Options { mss: Some(1000), ..Options::default() });
+    // The first row's time has 19 decimals; both ends are 1 us and 1 s + 1 us.
+    assert_eq!(flows(&eight), [(0, 1, 0, 3000), (1_000_000_000_000, 0, 1, 2000)]);
+    assert_eq!((eight.rounded, eight.first_start_ps), (1, 1_000_000));
+    let (five, _) = good(sample!("yaps_five.txt"), &Options::default());
+    assert_eq!((flows(&five), five.first_start_ps), (vec![(0, 3, 77, 200_020)], 1_000_001_000_000));
+    let cut = format!("{}2 1.1 0 0 1", sample!("yaps_nine.txt"));
+    assert!(
+        read(&cut, &Options::default()).unwrap_err().to_string().starts_with("x:3: the row has 5 columns")
+    );
+}
+
+#[test]
+fn aequitas_priorities_are_classes_with_latency_first() {
+    let (imported, format) = good(sample!("aequitas.csv"), &Options::default());
+    assert_eq!(format, Format::Aequitas);
+    assert_eq!(flows(&imported), [(0, 7, 3, 100), (500_000, 2, 1, 5), (1_000_000, 3, 7, 32_768)]);
+    assert_eq!(imported.rows.iter().map(|row| row.flow.class).collect::<Vec<_>>(), [2, 1, 0]);
+    assert_eq!((imported.read, dropped(&imported)), (4, vec![("priority other than 0, 1 and 2", 1, 999)]));
+}
+
+#[test]
+fn coflows_are_split_evenly_to_the_byte() {
+    let (imported, format) = good(sample!("coflow.txt"), &Options::default());
+    assert_eq!((format, imported.hosts, imported.read), (Format::Coflow, 4, 3));
+    let (half, quarter, late) = (1 << 19, 1 << 18, 20_000_000_000);
+    // 0.00001 of 2^20 bytes are 10, over three mappers.
+    assert_eq!(
+        flows(&imported),
+        [
+            (0, 0, 2, half),
+            (0, 1, 2, half),
+            (0, 0, 3, quarter),
+            (0, 1, 3, quarter),
+            (late, 0, 3, 4),
+            (late, 1, 3, 3),
+            (late, 2, 3, 3)
+        ]
+    );
+    assert_eq!(
+        imported.rows.iter().map(|row| row.flow.coflow.unwrap().number()).collect::<Vec<_>>(),
+        [1, 1, 1, 1, 7, 7, 7]
+    );
+    assert_eq!(dropped(&imported), [("from a host to itself", 1, 2 << 20)]);
+    let (decimal, _) =
+        good(sample!("coflow.txt"), &Options { megabyte: Some(1_000_000), ..Options::default() });
+    assert_eq!(decimal.rows[0].flow.size, Some(500_000));
+}
+
+#[test]
+fn ports_are_folded_by_remainder_and_the_factor_is_stated() {
+    let (imported, _) = good(sample!("coflow.txt"), &Options { hosts: Some(2), ..Options::default() });
+    let (half, quarter, late) = (1 << 19, 1 << 18, 20_000_000_000);
+    assert_eq!(flows(&imported), [(0, 1, 0, half), (0, 0, 1, quarter), (late, 0, 1, 4), (late, 0, 1, 3)]);
+    let local = u128::from(half + quarter + 3);
+    assert_eq!(
+        dropped(&imported),
+        [("both ends fold onto one host", 3, local), ("from a host to itself", 1, 2 << 20)]
+    );
+    let fold = imported.fold.unwrap();
+    assert_eq!((fold.from, fold.to, fold.factor, imported.hosts), (4, 2, 2.0, 2));
+    let hosts: Vec<u16> = imported.names.iter().map(|(_, host)| host.0).collect();
+    assert_eq!(hosts, [0, 1, 0, 1]);
+    // A larger network is no fold.
+    let (wide, _) = good(sample!("coflow.txt"), &Options { hosts: Some(100), ..Options::default() });
+    assert_eq!((wide.fold, wide.hosts), (None, 100));
+}
+
+#[test]
+fn records_of_one_flow_are_merged_and_lose_their_headers() {
+    let (imported, format) = good(sample!("nfdump_old.csv"), &Options::default());
+    assert_eq!(format, Format::Nfdump);
+    let second = 1_000_000_000_000;
+    // UDP: 200 - 2 (20 + 8). Two records 1 s apart: 225000 - 150 (20 + 32) - 8; one 209 s later: 10000 - 520 - 8.
+    assert_eq!(flows(&imported), [(0, 2, 0, 144), (second, 0, 1, 217_192), (301 * second, 0, 1, 9472)]);
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("an address is unreadable", 1, 0),
+            ("no payload", 1, 0),
+            ("the row is cut short", 1, 0),
+            ("the time is unreadable", 1, 0),
+            ("to a multicast or broadcast address", 1, 0),
+        ]
+    );
+    // Rows 9 = 3 listed + 1 merged + 5 dropped.
+    assert_eq!((imported.read, imported.merged), (9, 1));
+    let names: Vec<&str> = imported.names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["10.0.0.1", "10.0.0.5", "10.0.0.9"]);
+    // No gap allowed: three flows of those ends; 300 s allowed: one of 235000 - 160 x 52 - 8.
+    let (apart, _) = good(sample!("nfdump_old.csv"), &Options { gap: Some(Span(0)), ..Options::default() });
+    assert_eq!((apart.rows.len(), apart.merged), (4, 0));
+    let wide = Options { gap: Some(Span(300 * second)), ..Options::default() };
+    assert_eq!(flows(&good(sample!("nfdump_old.csv"), &wide).0)[1], (second, 0, 1, 226_672));
+}
+
+#[test]
+fn new_columns_of_nfdump_and_sampled_records_are_read() {
+    let (imported, _) = good(sample!("nfdump_new.csv"), &Options::default());
+    // IPv6 and TCP: 10728 - 10 (40 + 32) - 8; ICMP: 84 - 20.
+    assert_eq!(flows(&imported), [(0, 2, 3, 10_000), (125_000_000_000, 0, 1, 64)]);
+    let sampled = Options { sampling: Some(100), ..Options::default() };
+    assert_eq!(flows(&good(sample!("nfdump_new.csv"), &sampled).0)[0].3, 1_000_000);
+    // The header may come again, and rows after `Summary` are none.
+    let twice = format!("{0}Summary\n1,2,3\n{0}", sample!("nfdump_new.csv"));
+    let (twice, _) = good(&twice, &Options::default());
+    assert_eq!((twice.read, twice.rows.len(), twice.merged), (4, 2, 2));
+}
+
+#[test]
+fn both_directions_of_a_connection_are_flows() {
+    let (imported, format) = good(sample!("zeek_conn.log"), &Options::default());
+    assert_eq!(format, Format::Zeek);
+    let later = 123_455_000_000;
+    assert_eq!(flows(&imported), [(0, 2, 0, 43), (later, 1, 0, 100), (later, 0, 1, 5000)]);
+    assert_eq!(imported.first_start_ps, 1_621_820_000_000_001_000_000);
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("from a host to itself", 2, 15),
+            ("no payload either way", 1, 0),
+            ("the row is cut short", 1, 0),
+            ("to a multicast or broadcast address", 1, 0),
+        ]
+    );
+    assert_eq!((imported.read, imported.rounded), (6, 0));
+    // Flows of one instant, spread over 1 us: the third row starts half of it later.
+    let spread = Options { spread: Some(Span(1_000_000)), ..Options::default() };
+    let starts: Vec<u64> =
+        flows(&good(sample!("zeek_conn.log"), &spread).0).iter().map(|flow| flow.0).collect();
+    assert_eq!(starts, [0, later, later + 500_000]);
+}
+
+#[test]
+fn an_unreadable_port_is_no_port_zero() {
+    let text = sample!("nfdump_old.csv").replace("40122,5001", "40122,http");
+    let (imported, _) = good(&text, &Options::default());
+    assert!(dropped(&imported).contains(&("a port is unreadable", 3, 0)), "{:?}", dropped(&imported));
+    let icmp = sample!("nfdump_old.csv").replace("5353,53,UDP", "0,8.0,ICMP");
+    assert_eq!(dropped(&good(&icmp, &Options::default()).0).len(), 5);
+}
+
+#[test]
+fn what_cannot_be_guessed_says_what_it_may_be() {
+    let refused = |text: &str| read(text, &Options::default()).unwrap_err().to_string();
+    assert!(refused("").contains("it has no content"));
+    assert!(refused("{\"ts\":1}\n").contains("JSON"));
+    assert!(refused("start_ns,src,dst,bytes\n0,0,1,5\n").contains("needs no import"));
+    assert!(refused(TOPOLOGY).contains("--topology"));
+    assert!(refused("hello world\n").contains("no known format; state one of hpcc, htsim"));
+    assert!(refused("1\n0 0 3 100 5 1\n").contains("no flow of the file is left: 1 from a host to itself"));
+    let gap = Options { gap: Some(Span(1)), ..Options::default() };
+    assert!(read(sample!("yaps_nine.txt"), &gap).unwrap_err().what.contains("--gap has no meaning for yaps"));
+    let far = "0 1 0 0 1 0 0 0 1\n1 9999999 0 0 1 0 0 0 1\n";
+    assert!(refused(far).contains("26 days"));
+    assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));
+}
+
+fn written(imported: &Imported) -> String {
+    let mut out = Vec::new();
+    let extras = [
+        (flow_list::Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
+        (flow_list::Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
+        (flow_list::Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
+    ];
+    let extras: Vec<_> = extras.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();
+    let mut writer = flow_list::Writer::new(&mut out, &extras).unwrap();
+    imported.rows.iter().for_each(|row| writer.row(row).unwrap());
+    String::from_utf8(out).unwrap()
+}
+
+fn request(folder: &Path, file: &str, text: &str) -> Request {
+    let path = folder.join(file);
+    std::fs::write(&path, text).unwrap();
+    let json = serde_json::json!({ "format": "auto", "file": path, "out": folder.join("out.csv") });
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn every_sample_comes_back_from_its_list() {
+    let samples = [
+        sample!("hpcc_flow.txt"),
+        sample!("htsim.cm"),
+        sample!("htsim_us.cm"),
+        sample!("yaps_nine.txt"),
+        sample!("yaps_eight.txt"),
+        sample!("yaps_five.txt"),
+        sample!("aequitas.csv"),
+        sample!("coflow.txt"),
+        sample!("nfdump_old.csv"),
+        sample!("nfdump_new.csv"),
+        sample!("zeek_conn.log"),
+    ];
+    for text in samples {
+        let folder = tempfile::tempdir().unwrap();
+        let report = import::import_files(&request(folder.path(), "in", text)).unwrap();
+        let (imported, _) = read(text, &Options::default()).unwrap();
+        let list = std::fs::read_to_string(folder.path().join("out.csv")).unwrap();
+        assert_eq!(flow_list::read_rows(list.as_bytes(), "out.csv", imported.hosts).unwrap(), imported.rows);
+        assert_eq!(list, written(&imported));
+        let hosts = std::fs::read_to_string(folder.path().join("out.hosts.csv")).unwrap();
+        assert_eq!(hosts.lines().count(), 1 + imported.names.len());
+        let kept = std::fs::read_to_string(folder.path().join("out.report.json")).unwrap();
+        let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+        assert_eq!(kept, serde_json::to_value(&report).unwrap());
+        assert_eq!(report.bytes, flows(&imported).iter().map(|flow| u128::from(flow.3)).sum());
+        balanced(&report);
+    }
+}
+
+/// What is listed, merged and dropped is what was read, where a row is one flow.
+fn balanced(report: &Report) {
+    let dropped: u64 = report.dropped.iter().map(|dropped| dropped.count).sum();
+    if !matches!(report.format, "coflow" | "zeek") {
+        assert_eq!(report.rows, report.flows + report.merged + dropped, "{report:?}");
+    }
+}
+
+#[test]
+fn a_topology_and_a_size_table_are_left_beside_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut request = request(folder.path(), "flow.txt", sample!("hpcc_flow.txt"));
+    std::fs::write(folder.path().join("topology.txt"), TOPOLOGY).unwrap();
+    request.topology = Some(folder.path().join("topology.txt"));
+    request.sizes = Some(folder.path().join("sizes.csv"));
+    let report = import::import_files(&request).unwrap();
+    let topology = std::fs::read_to_string(folder.path().join("out.topology.csv")).unwrap();
+    assert_eq!(file::parse(&topology).unwrap().hosts, report.hosts);
+    let table = std::fs::read(folder.path().join("sizes.csv")).unwrap();
+    let law = size_csv::parse("sizes.csv", &table, Interpolation::Step).unwrap();
+    // Half the flows have 1000 bytes, half 200 MB.
+    assert_eq!((law.quantile(0.5), law.quantile(0.51), law.mean()), (1000.0, 2e8, 100_000_500.0));
+    assert_eq!(report.sizes.unwrap().mean_of_table, 100_000_500.0);
+    assert_eq!((report.first_start_s.as_str(), report.span_ps, report.instants), ("2", 1_000_000, 2));
+}
+
+#[test]
+fn a_failed_import_leaves_files_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut request = request(folder.path(), "in", "1\n0 1 3 100 5\n");
+    std::fs::write(folder.path().join("out.csv"), "mine").unwrap();
+    assert!(matches!(import::import_files(&request), Err(Failure::Input(_))));
+    std::fs::write(&request.file, sample!("hpcc_flow.txt")).unwrap();
+    request.out = request.file.clone();
+    let Err(Failure::Input(error)) = import::import_files(&request) else { panic!() };
+    assert!(error.what.contains("would be overwritten"), "{error}");
+    request.out = folder.path().join("out.csv");
+    request.sizes = Some(folder.path().join("in").join("sizes.csv"));
+    assert!(matches!(import::import_files(&request), Err(Failure::Output { .. })));
+    // A folder in the place of a file: found before any file is put in place.
+    let taken = tempfile::tempdir().unwrap();
+    request.sizes = Some(taken.path().to_owned());
+    assert!(matches!(import::import_files(&request), Err(Failure::Input(_))));
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), "mine");
+    let mut left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["in", "out.csv"]);
+    for (flag, value) in [("start", "soon"), ("spread", "1"), ("gap", "99999999s")] {
+        let mut json = serde_json::json!({ "format": "zeek", "file": "none", "out": "out.csv" });
+        json[flag] = value.into();
+        let Err(Failure::Input(error)) = import::import_files(&serde_json::from_value(json).unwrap()) else {
+            panic!()
+        };
+        assert_eq!(error.file, format!("--{flag}"));
+    }
+}
+
+#[test]
+fn large_lists_give_tables_of_bounded_length_and_the_same_mean() {
+    // 20,000 sizes: 1 to 19,999 bytes, and one flow with two thirds of all bytes.
+    let large: u64 = 400_000_000;
+    let row = |bytes: u64| format!("0 0 0 0 {bytes} 0 0 0 1\n");
+    let text: String = (1..20_000).chain([large]).map(row).collect();
+    let (imported, _) = good(&text, &Options { mss: Some(1), ..Options::default() });
+    let table = SizeTable::of(&imported.rows, "many\nlines");
+    let law = size_csv::parse("t", table.text.as_bytes(), Interpolation::Step).unwrap();
+    let mean = (19_999 * 20_000 / 2 + large) as f64 / 20_000.0;
+    assert_eq!(table.report.mean_of_list, mean);
+    assert!((law.mean() - mean).abs() < 1.0 && (table.report.mean_of_table - law.mean()).abs() < 1e-3);
+    assert!((200..=import::MAX_SIZE_ROWS).contains(&table.report.rows), "{:?}", table.report);
+    assert_eq!((law.quantile(1.0), table.report.distinct), (large as f64, 20_000));
+}
