@@ -4,20 +4,20 @@
 //! It owns no clock, no socket and no randomness, so the same compiled code runs anywhere and a test
 //! can drive two of them by hand.
 
+mod control;
 mod event;
 mod flow;
 mod path;
 
 use std::num::NonZeroU64;
 
-use crate::assign::control::Thresholds;
-use crate::ids::FlowId;
+use crate::ids::{FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
-use crate::transport::tokens::Account;
 use crate::units::{Rate, Span, Time};
-pub use event::{Event, FlowReport};
-pub use flow::{Control, FlowSpec, Weights};
+pub use control::{Command, Control, LadderOf, Thresholds};
+pub use event::{CreditStats, Event, FlowReport, Stats};
+pub use flow::{FlowSpec, Weights};
 pub use path::{BaseDelay, Path};
 
 /// A host's own clock: what it reads when the true time is `now`.
@@ -32,6 +32,15 @@ impl LocalClock {
     pub fn read(&self, now: Time) -> Time {
         Time(now.0.saturating_add_signed(self.offset_ps))
     }
+}
+
+/// The host that an endpoint is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalHost {
+    /// Its name in packets.
+    pub id: HostId,
+    /// The rate of its line, both ways; above zero.
+    pub line: Rate,
 }
 
 /// What an endpoint is given with every call.
@@ -68,13 +77,22 @@ pub enum Tx<B> {
     Send {
         /// The packet.
         packet: Packet<B>,
-        /// Where the true transmission time is wanted: the name `on_sent` will give.
+        /// Where the true transmission time is wanted: the name `on_departure` will give.
         id: Option<SendId>,
     },
     /// Nothing before this instant, however the pacing decides; ask again then or after any other call.
     NotBefore(Time),
     /// Nothing until another call changes that.
     Idle,
+}
+
+/// What became of a packet that was sent with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// Its transmission began at this instant.
+    Sent(Time),
+    /// It found no room in the host's transmit queue, or was pushed out of it.
+    Dropped,
 }
 
 /// A host's transport: one state machine for all flows that start or end there.
@@ -85,29 +103,12 @@ pub trait Endpoint: Send {
     /// What this transport writes in its packets.
     type Body: crate::packet::Body;
 
-    /// The host's line has this rate. Called once, before any other call, by drivers that know it. Default: nothing.
-    fn attach(&mut self, line: Rate) {
-        let _ = line;
-    }
+    /// The application starts `flow` here, its source. Called once per flow. `path` finds the flow's path through the
+    /// network; transports that do not start from it never call it.
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path);
 
-    /// The application starts `flow` here. Called once per flow, at its source (or [`Self::open_on`] is).
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec);
-
-    /// As [`Self::open`], by a driver that knows the network: `path` finds the flow's way through it, for transports
-    /// that start from that. Default: `open`.
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
-        let _ = path;
-        self.open(cx, flow);
-    }
-
-    /// Something changes a flow in mid-life. Unknown or finished flows are ignored.
-    fn control(&mut self, cx: &mut Cx, id: FlowId, control: Control);
-
-    /// The host's ladder of demotion thresholds changes, for flows under way too. A transport that assigns nothing by
-    /// bytes sent has none; experiments refuse to adapt what such a transport does not have.
-    fn set_thresholds(&mut self, cx: &mut Cx, thresholds: &Thresholds) {
-        let _ = (cx, thresholds);
-    }
+    /// Something changes in mid-life: a flow, or a setting of all flows.
+    fn control(&mut self, cx: &mut Cx, command: Command);
 
     /// A packet for this host arrived. Any packet is legal: duplicates, strays of finished flows, old ones.
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>);
@@ -121,23 +122,17 @@ pub trait Endpoint: Send {
     /// The line (or the transmit queue) takes a packet: which? A packet given away counts as sent.
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Self::Body>;
 
-    /// The packet named `id` began its transmission at `at`. Only called for packets sent with a name.
-    fn on_sent(&mut self, cx: &mut Cx, id: SendId, at: Time) {
-        let _ = (cx, id, at);
-    }
-
-    /// The packet named `id` found no room in the host's transmit queue, or was pushed out of it. Only called for
-    /// packets sent with a name.
-    fn on_refused(&mut self, cx: &mut Cx, id: SendId) {
-        let _ = (cx, id);
+    /// The packet named `id` left the host's transmit queue. Only called for packets sent with a name. Default: nothing.
+    fn on_departure(&mut self, cx: &mut Cx, id: SendId, departure: Departure) {
+        let _ = (cx, id, departure);
     }
 
     /// The next thing the host's applications should know.
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// What became of tokens here so far; `None` if the transport has none that ports limit. Default: none.
-    fn token_account(&self) -> Option<Account> {
-        None
+    /// What the endpoint has counted so far. Default: nothing.
+    fn stats(&self) -> Stats {
+        Stats::default()
     }
 
     /// Tells `see` what this endpoint, the sender of `flow`, knows of it: a name and a value each, the unit in

@@ -57,3 +57,33 @@ pub struct FlowReport {
     /// The class of the payload packet sent last.
     pub class_last: Class,
 }
+
+/// What an endpoint has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Credits of its flows; `None` for transports whose credits no port limits.
+    pub credits: Option<CreditStats>,
+}
+
+/// Credits (tokens) by what became of them: those issued by receivers here, the others at senders here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CreditStats {
+    /// Credits that receivers gave to the network.
+    pub issued: u64,
+    /// Credits on which a sender sent a packet.
+    pub used: u64,
+    /// Credits that found nothing to send.
+    pub wasted: u64,
+    /// Credits that arrived too old to be used.
+    pub expired: u64,
+}
+
+impl CreditStats {
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.issued += other.issued;
+        self.used += other.used;
+        self.wasted += other.wasted;
+        self.expired += other.expired;
+    }
+}

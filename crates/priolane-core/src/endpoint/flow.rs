@@ -1,4 +1,4 @@
-//! What applications say of a flow: at its start, and in mid-life.
+//! What an application says of a flow when it starts it.
 
 use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::units::{Rate, Time};
@@ -60,24 +60,4 @@ impl Default for Weights {
     fn default() -> Self {
         Self::BEST_EFFORT
     }
-}
-
-/// A change of a flow in mid-life, from an application, an admission policy or a controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Control {
-    /// The flow's class from now on, 0 first.
-    Class(Class),
-    /// The flow's class from the moment on at which nothing of it is on its way, so that it overtakes none of its own
-    /// packets; until then it sends nothing new (PASE, SIGCOMM 2014). A later `Class` or `Promote` replaces it.
-    Promote(Class),
-    /// The flow's minimum rate and weight from now on (PACCP).
-    Weights {
-        /// Minimum rate; `None` asks for none.
-        theta: Option<Rate>,
-        /// Share of what is left, relative to a best-effort flow's 1, in thousandths.
-        w_milli: u32,
-    },
-    /// Stop the flow and forget it; it never completes.
-    Abort,
 }

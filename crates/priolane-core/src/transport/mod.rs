@@ -22,9 +22,8 @@ pub mod window;
 
 use std::sync::Arc;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, LocalHost};
 use crate::host;
-use crate::ids::HostId;
 use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.
@@ -83,7 +82,7 @@ pub trait EndpointUser {
     type Out;
 
     /// Does it; `make` builds the endpoint of a host.
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out;
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out;
 }
 
 impl Transport {

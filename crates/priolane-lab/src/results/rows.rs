@@ -14,8 +14,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use priolane_core::assign::control::LadderOf;
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, LadderOf};
 use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};

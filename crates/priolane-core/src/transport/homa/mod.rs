@@ -23,8 +23,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::receiver_driven::{Ends, Note, Owner, Packets, Role, Verb, answer};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{FlowId, HostId};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::FlowId;
 use crate::packet::{Frame, Kind, Marks, Packet};
 use crate::units::{Span, Time};
 use grants::Grants;
@@ -81,9 +81,9 @@ pub struct Homa {
 
 impl Homa {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            ends: Ends::new(host.id, config.frame, 0),
             config,
             grants: Grants::default(),
             sending: BTreeSet::new(),
@@ -222,11 +222,7 @@ impl Homa {
 impl Endpoint for Homa {
     type Body = Note;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let packets = match self.config.rtt_bytes {
             Some(bytes) => bytes.div_ceil(u64::from(self.config.frame.mss())),
             None => path().bdp().div_ceil(u64::from(self.config.frame.max_wire())),
@@ -240,8 +236,8 @@ impl Endpoint for Homa {
         self.ends.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }

@@ -22,8 +22,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{Class, FlowId, HostId};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::{Class, FlowId};
 use crate::packet::{Frame, Kind, Marks, Packet};
 use crate::units::{Rate, Span, Time};
 use receiver::Inflow;
@@ -88,11 +88,11 @@ pub struct Ndp {
 }
 
 impl Ndp {
-    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
-        let slot = config.pull_interval(Path::NOMINAL.rate);
+    /// The endpoint of `host`, without flows.
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+        let slot = config.pull_interval(host.line);
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            ends: Ends::new(host.id, config.frame, 0),
             config,
             pacer: Pacer::new(slot),
             pulling: BTreeSet::new(),
@@ -253,15 +253,7 @@ impl Ndp {
 impl Endpoint for Ndp {
     type Body = Note;
 
-    fn attach(&mut self, rate: Rate) {
-        self.pacer = Pacer::new(self.config.pull_interval(rate));
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let full = u64::from(self.config.frame.max_wire());
         let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
         let window = self.config.init_window.unwrap_or_else(own).max(1);
@@ -270,8 +262,8 @@ impl Endpoint for Ndp {
         self.offer(slot, cx.now);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }

@@ -21,10 +21,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{Class, HostId};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::{Class, FlowId};
 use crate::packet::{Frame, Kind, Marks, Packet};
-use crate::units::{Rate, Span, Time};
+use crate::units::{Span, Time};
 use receiver::{Inflow, Turn};
 use sender::Outflow;
 
@@ -104,11 +104,11 @@ pub struct PHost {
 }
 
 impl PHost {
-    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
-        let slot = Path::NOMINAL.rate.serialize(u64::from(config.frame.max_wire()));
+    /// The endpoint of `host`, without flows.
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+        let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            ends: Ends::new(host.id, config.frame, 0),
             config,
             pacer: Pacer::new(slot),
             asking: BTreeSet::new(),
@@ -206,7 +206,7 @@ impl PHost {
     }
 
     /// Forgets a flow that this host sends.
-    fn forget(&mut self, flow: crate::ids::FlowId) {
+    fn forget(&mut self, flow: FlowId) {
         let Some(slot) = self.ends.sender_of(flow) else { return };
         if let Some(place) = self.ends.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
             self.holding.remove(&place);
@@ -277,15 +277,7 @@ fn replace(order: &mut BTreeSet<Place>, at: &mut Option<Place>, place: Option<Pl
 impl Endpoint for PHost {
     type Body = Note;
 
-    fn attach(&mut self, rate: Rate) {
-        self.pacer = Pacer::new(rate.serialize(u64::from(self.config.frame.max_wire())));
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let full = u64::from(self.config.frame.max_wire());
         let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
         let bdp = self.config.bdp.unwrap_or_else(own).max(1);
@@ -304,8 +296,8 @@ impl Endpoint for PHost {
         self.ends.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: crate::ids::FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }
@@ -353,7 +345,7 @@ impl Endpoint for PHost {
         self.ends.events.pop_front()
     }
 
-    fn inspect(&self, flow: crate::ids::FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
         if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
             see("left_packets", flow.left() as f64);
             see("tokens", flow.tokens() as f64);

@@ -9,7 +9,9 @@ use super::body::{DATA_CLASS, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 use super::config::{Config, Ranked, Stop};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Stats, Tx,
+};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::window::Stamp;
@@ -33,29 +35,6 @@ enum Role {
     Aborted,
 }
 
-/// What became of the tokens that reached one host's senders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Tokens that its receivers gave to the network.
-    pub issued: u64,
-    /// Tokens that sent a packet.
-    pub used: u64,
-    /// Tokens that found nothing to send.
-    pub wasted: u64,
-    /// Tokens that were too old.
-    pub expired: u64,
-}
-
-impl Account {
-    /// Adds `other`.
-    pub fn merge(&mut self, other: &Self) {
-        self.issued += other.issued;
-        self.used += other.used;
-        self.wasted += other.wasted;
-        self.expired += other.expired;
-    }
-}
-
 /// The token transport of one host.
 #[derive(Debug)]
 pub struct Tokens {
@@ -68,7 +47,7 @@ pub struct Tokens {
     outbox: VecDeque<Packet<Ticket>>,
     events: VecDeque<Event>,
     timers: Timers,
-    account: Account,
+    credits: CreditStats,
 }
 
 /// The other end of a flow.
@@ -96,24 +75,19 @@ impl Way {
 
 impl Tokens {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            host,
+            host: host.id,
             config,
-            line: Path::NOMINAL.rate,
+            line: host.line,
             roles: FxHashMap::default(),
             senders: Slab::default(),
             receivers: Slab::default(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
             timers: Timers::default(),
-            account: Account::default(),
+            credits: CreditStats::default(),
         }
-    }
-
-    /// What became of tokens here so far.
-    pub fn account(&self) -> Account {
-        self.account
     }
 
     fn header(&self, way: Way, kind: Kind) -> Header {
@@ -213,7 +187,7 @@ impl Tokens {
             let header = Header { wire, class, rank, offset, ..self.header(way, Kind::Credit) };
             let body = Ticket::Token { seq, stamp: Stamp::read(cx.clock, cx.now) };
             self.outbox.push_back(Packet { header, body });
-            self.account.issued += 1;
+            self.credits.issued += 1;
         }
         self.arm_receiver(slot);
     }
@@ -224,11 +198,11 @@ impl Tokens {
         let slot = match self.roles.get(&header.flow) {
             Some(&Role::Sender(slot)) => slot,
             Some(Role::Aborted) => {
-                self.account.wasted += 1;
+                self.credits.wasted += 1;
                 return self.signal(Way::answer(header), Ticket::Reset);
             }
             _ => {
-                self.account.wasted += 1;
+                self.credits.wasted += 1;
                 return;
             }
         };
@@ -238,7 +212,7 @@ impl Tokens {
             // The receiver's clock may be ahead: then the difference is below zero.
             if age.cast_signed() > 0 && Stamp(age).since(Stamp(0)) > expiry {
                 sender.spent.expired += 1;
-                self.account.expired += 1;
+                self.credits.expired += 1;
                 return;
             }
         }
@@ -246,13 +220,13 @@ impl Tokens {
         let Choice { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
         match packet {
             Some(packet) => {
-                self.account.used += 1;
+                self.credits.used += 1;
                 self.send(slot, packet, Ticket::Data { seq, stamp });
                 if let Some(data) = self.outbox.back_mut() {
                     data.header.rank = rank;
                 }
             }
-            None => self.account.wasted += 1,
+            None => self.credits.wasted += 1,
         }
         self.say(slot, word);
         self.arm_sender(slot);
@@ -398,15 +372,7 @@ impl Tokens {
 impl Endpoint for Tokens {
     type Body = Ticket;
 
-    fn attach(&mut self, line: Rate) {
-        self.line = line;
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let sender = Sender::new(flow, path().data.round_trip, cx.now, &self.config);
         let unscheduled = sender.unscheduled(&self.config);
         let slot = self.senders.insert(sender);
@@ -419,7 +385,8 @@ impl Endpoint for Tokens {
         self.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        let Command::Flow(id, control) = command else { return };
         let Some(&Role::Sender(slot)) = self.roles.get(&id) else { return };
         let Some(sender) = self.senders.get_mut(slot) else { return };
         match control {
@@ -476,8 +443,8 @@ impl Endpoint for Tokens {
         self.events.pop_front()
     }
 
-    fn token_account(&self) -> Option<Account> {
-        Some(self.account)
+    fn stats(&self) -> Stats {
+        Stats { credits: Some(self.credits) }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

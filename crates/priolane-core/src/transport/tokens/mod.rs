@@ -23,4 +23,4 @@ mod sender;
 
 pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
-pub use endpoint::{Account, Tokens};
+pub use endpoint::Tokens;

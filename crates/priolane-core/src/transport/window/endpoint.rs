@@ -22,8 +22,10 @@ use super::recovery::{Arrived, Echoed, State};
 use super::sender::Sender;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
-use crate::assign::control::{LadderOf, Thresholds};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, SendId, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Departure, Endpoint, Event, FlowSpec, LadderOf, LocalHost, Path, RxMeta, SendId,
+    Thresholds, Tx,
+};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
@@ -107,8 +109,13 @@ pub type WindowEndpoint<C> = Window<C, AnyScheduler>;
 
 impl<C: CongestionControl> WindowEndpoint<C> {
     /// The endpoint of `host` with the scheduler that `kind` names.
-    pub fn with_kind(host: HostId, config: Arc<Config>, controller: C::Config, kind: SchedulerKind) -> Self {
-        Self::new(host, config, controller, AnyScheduler::from(kind))
+    pub fn with_kind(
+        host: LocalHost,
+        config: Arc<Config>,
+        controller: C::Config,
+        kind: SchedulerKind,
+    ) -> Self {
+        Self::new(host.id, config, controller, AnyScheduler::from(kind))
     }
 }
 
@@ -479,6 +486,43 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         Tx::Send { packet, id }
     }
 
+    fn change(&mut self, id: FlowId, control: Control) {
+        let Some(&slot) = self.sending.get(&id) else { return };
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        match control {
+            Control::Class(class) => {
+                sender.change_class(class);
+                self.events.push_back(Event::ClassChanged { flow: id, class });
+                self.refresh(slot);
+            }
+            Control::Promote(class) => {
+                sender.await_class(class);
+                self.promote(slot);
+                self.refresh(slot);
+            }
+            Control::Weights { theta, w_milli } => {
+                sender.controller.set_weights(theta, w_milli);
+                self.refresh(slot);
+            }
+            Control::Abort => self.forget_sender(slot),
+        }
+    }
+
+    fn set_thresholds(&mut self, thresholds: &Thresholds) {
+        let config = Arc::make_mut(&mut self.config);
+        let ladder = match thresholds.of {
+            LadderOf::Class => &mut config.class,
+            LadderOf::HostLevel => &mut config.host_level,
+        };
+        *ladder = ladder.with_thresholds(&thresholds.bytes);
+        for slot in 0..self.senders.places() {
+            if let Some(sender) = self.senders.get_mut(slot) {
+                sender.find_levels(&self.config);
+                self.refresh(slot);
+            }
+        }
+    }
+
     /// A packet has left the host's transmit queue.
     fn left_queue(&mut self, id: SendId) {
         let Queued { slot, generation, len } = Queued::named(id);
@@ -495,11 +539,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     type Body = Segment<C::Telemetry>;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let greets = match self.config.handshake {
             Handshake::None => false,
             Handshake::OneRtt => true,
@@ -522,39 +562,10 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         }
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        let Some(&slot) = self.sending.get(&id) else { return };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        match control {
-            Control::Class(class) => {
-                sender.change_class(class);
-                self.events.push_back(Event::ClassChanged { flow: id, class });
-                self.refresh(slot);
-            }
-            Control::Promote(class) => {
-                sender.await_class(class);
-                self.promote(slot);
-                self.refresh(slot);
-            }
-            Control::Weights { theta, w_milli } => {
-                sender.controller.set_weights(theta, w_milli);
-                self.refresh(slot);
-            }
-            Control::Abort => self.forget_sender(slot),
-        }
-    }
-
-    fn set_thresholds(&mut self, _cx: &mut Cx, thresholds: &Thresholds) {
-        let config = Arc::make_mut(&mut self.config);
-        match thresholds.of {
-            LadderOf::Class => config.class = thresholds.applied_to(&config.class),
-            LadderOf::HostLevel => config.host_level = thresholds.applied_to(&config.host_level),
-        }
-        for slot in 0..self.senders.places() {
-            if let Some(sender) = self.senders.get_mut(slot) {
-                sender.find_levels(&self.config);
-                self.refresh(slot);
-            }
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        match command {
+            Command::Flow(id, change) => self.change(id, change),
+            Command::Thresholds(thresholds) => self.set_thresholds(thresholds),
         }
     }
 
@@ -601,11 +612,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         Tx::Idle
     }
 
-    fn on_sent(&mut self, _cx: &mut Cx, id: SendId, _at: Time) {
-        self.left_queue(id);
-    }
-
-    fn on_refused(&mut self, _cx: &mut Cx, id: SendId) {
+    fn on_departure(&mut self, _cx: &mut Cx, id: SendId, _departure: Departure) {
         self.left_queue(id);
     }
 

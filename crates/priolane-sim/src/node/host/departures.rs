@@ -1,6 +1,6 @@
 //! How packets leave a host: asked for by the free line, or through a transmit queue.
 
-use priolane_core::endpoint::{Cx, Endpoint, SendId, Tx};
+use priolane_core::endpoint::{Cx, Departure, Endpoint, SendId, Tx};
 use priolane_core::ids::{CLASSES, ClassSet};
 use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::Admission;
@@ -140,7 +140,7 @@ impl<E: Endpoint> Host<E> {
                     self.line.transmit(now, packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_sent(cx, id, now);
+                        self.endpoint.on_departure(cx, id, Departure::Sent(now));
                     }
                 }
                 other => self.wait(other, now, wire),
@@ -201,7 +201,7 @@ impl<E: Endpoint> Host<E> {
                 self.counts.evicted(now, &packet.header);
                 if let Some(id) = id {
                     let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                    self.endpoint.on_refused(cx, id);
+                    self.endpoint.on_departure(cx, id, Departure::Dropped);
                 }
             }
             wire.observe(|| Seen::Admitted(admission));
@@ -214,7 +214,7 @@ impl<E: Endpoint> Host<E> {
                     self.counts.dropped(class, size);
                     if let Some(id) = *id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_refused(cx, id);
+                        self.endpoint.on_departure(cx, id, Departure::Dropped);
                     }
                     continue;
                 }
@@ -252,7 +252,7 @@ impl<E: Endpoint> Host<E> {
         self.line.transmit(now, packet, &mut self.counts, wire);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.on_sent(cx, id, now);
+            self.endpoint.on_departure(cx, id, Departure::Sent(now));
             self.pull = Pull::Ask;
         }
     }
@@ -267,7 +267,7 @@ impl<E: Endpoint> Host<E> {
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
             if let Some(id) = outgoing.id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                self.endpoint.on_sent(cx, id, now);
+                self.endpoint.on_departure(cx, id, Departure::Sent(now));
                 self.pull = Pull::Ask;
                 self.refill(now, wire);
             }
