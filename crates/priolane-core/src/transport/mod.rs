@@ -3,6 +3,7 @@
 //! [`window`] is the one reliability machine for all window-based transports; the congestion controllers
 //! that steer it have a file each.
 
+mod common;
 pub mod d2tcp;
 pub mod dctcp;
 pub mod delay;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use crate::endpoint::{Endpoint, LocalHost};
 use crate::host;
+pub use common::Stamp;
 use window::{CongestionControl, WindowEndpoint};
 
 /// A transport with its parameters: what an experiment chose.

@@ -10,8 +10,7 @@
 //! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
 //! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
-use super::dctcp::Base;
-use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
 
 /// Segments in the first window where nothing else is said (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
@@ -116,7 +115,7 @@ impl CongestionControl for NewReno {
     }
 }
 
-impl Base for NewReno {
+impl LossBased for NewReno {
     fn mss(&self) -> u64 {
         self.mss
     }

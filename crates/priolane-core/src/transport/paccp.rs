@@ -17,9 +17,8 @@
 //! With (theta, w) = (0, 1) each row is NewReno's, in the same whole bytes. What the paper leaves open, and its
 //! slips: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
-use super::dctcp::Base;
 use super::new_reno;
-use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
 use crate::units::{PS_PER_S, Rate, Span};
 
 /// The weight of a best-effort flow, in thousandths.
@@ -266,7 +265,7 @@ impl CongestionControl for Paccp {
     }
 }
 
-impl Base for Paccp {
+impl LossBased for Paccp {
     fn mss(&self) -> u64 {
         self.mss
     }

@@ -25,12 +25,14 @@ mod cardinality;
 mod lanes;
 mod probe;
 mod rounds;
+mod variant;
 
 pub use lanes::{Lane, LaneError, Lanes, Start};
 
 use cardinality::Cardinality;
 use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
+pub use variant::Variant;
 
 use super::delay::{Aim, DelayBased, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
@@ -83,17 +85,6 @@ pub enum Probes {
     Apart,
     /// As soon as the last probe is answered: the paper's strawman.
     EachRtt,
-}
-
-/// Whose PrioPlus: the paper's or that of the code released with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Variant {
-    /// The paper's Algorithm 1.
-    #[default]
-    Paper,
-    /// The released code.
-    Released,
 }
 
 /// What of the path a flow goes by.

@@ -9,13 +9,13 @@ use priolane_core::endpoint::{
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
 use priolane_core::port::{Among, Buffer, Limit, TokenGroupSpec, Unscheduled};
+use priolane_core::transport::Stamp;
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
     Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
-use priolane_core::transport::window::Stamp;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
