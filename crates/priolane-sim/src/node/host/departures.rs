@@ -76,7 +76,8 @@ impl<E: Endpoint, W: Wire<E::Body>> PortSink<Outgoing<E::Body>> for QueueEvents<
         self.waiting.remove(id);
         self.counts.evicted(now, &header);
         if let Some(id) = id {
-            self.endpoint.on_refused(&mut Cx { now, clock: self.clock, rng: self.rng }, id);
+            let cx = &mut Cx { now, clock: self.clock, rng: self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Dropped);
         }
     }
 
