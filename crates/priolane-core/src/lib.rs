@@ -16,6 +16,7 @@ pub mod keys;
 pub mod noise;
 pub mod packed;
 pub mod packet;
+pub mod part;
 pub mod port;
 pub mod price;
 pub mod quantity;

@@ -30,14 +30,14 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (of, arguments, bounded) = generics.split_for_impl();
     Ok(quote! {
         #[automatically_derived]
-        impl #of ::priolane_core::scheme::Part for #ident #arguments #bounded {
+        impl #of ::priolane_core::part::Part for #ident #arguments #bounded {
             const NAME: &'static str = #name;
             const SUMMARY: &'static str = #summary;
             const SOURCE: &'static str = #source;
-            const REQUIRES: &'static [::priolane_core::scheme::Capability] =
-                &[#(::priolane_core::scheme::Capability::#requires),*];
-            const PROVIDES: &'static [::priolane_core::scheme::Capability] =
-                &[#(::priolane_core::scheme::Capability::#provides),*];
+            const REQUIRES: &'static [::priolane_core::part::Capability] =
+                &[#(::priolane_core::part::Capability::#requires),*];
+            const PROVIDES: &'static [::priolane_core::part::Capability] =
+                &[#(::priolane_core::part::Capability::#provides),*];
         }
     })
 }

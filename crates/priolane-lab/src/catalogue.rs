@@ -1,6 +1,7 @@
 //! What experiment and scheme files can name.
 
-use priolane_core::scheme::{ENTRIES, Entry, Row};
+use priolane_core::part::{Entry, Row};
+use priolane_core::scheme::ENTRIES;
 use priolane_source::parse;
 use priolane_workload::import::Format;
 use priolane_workload::size_csv;

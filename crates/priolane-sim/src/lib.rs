@@ -11,8 +11,7 @@ pub mod trace;
 pub mod waits;
 mod wire;
 
-use priolane_core::endpoint::Endpoint;
-use priolane_core::ids::HostId;
+use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::transport::EndpointUser;
 use priolane_core::units::Span;
 
@@ -39,7 +38,7 @@ const SHORTEST_WINDOW: Span = Span(2);
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     drive: Drive,
-    make: &dyn Fn(HostId) -> E,
+    make: &dyn Fn(LocalHost) -> E,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
     node::held::check(scenario)?;
@@ -75,7 +74,7 @@ struct Runner<'a> {
 impl EndpointUser for Runner<'_> {
     type Out = Result<Outcome, RunError>;
 
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out {
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
         run_with(self.scenario, self.drive, &make, self.progress)
     }
 }

@@ -1,9 +1,8 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::admit::Account;
-use priolane_core::assign::control::LadderOf;
+use priolane_core::endpoint::{CreditStats, LadderOf};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
-use priolane_core::transport::tokens::Account as TokenAccount;
 use priolane_core::units::{Span, Time};
 
 use crate::records::FlowRecords;
@@ -240,7 +239,7 @@ pub struct Outcome {
     /// Payload that reached hosts.
     pub received: Received,
     /// What became of tokens at hosts, where the transport has tokens.
-    pub tokens: Option<TokenAccount>,
+    pub tokens: Option<CreditStats>,
     /// Samples, sorted by instant, then link.
     pub samples: Readings,
     /// Reports of flows, sorted by instant, then flow; where the scenario asks for them.

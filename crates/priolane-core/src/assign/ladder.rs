@@ -41,6 +41,12 @@ impl Ladder {
         Some(Self { thresholds: all, levels: thresholds.len() as u8 + 1, count })
     }
 
+    /// A ladder with these thresholds in bytes that counts as this one does; this one if they are none for a ladder.
+    #[must_use]
+    pub fn with_thresholds(&self, thresholds: &[u64]) -> Self {
+        Self::new(thresholds, self.count).unwrap_or(*self)
+    }
+
     /// The number of levels, at least 1.
     pub fn levels(&self) -> u8 {
         self.levels

@@ -1,8 +1,8 @@
 //! The entries, row by row.
 
 use super::stated::{Parameter, always, parameter};
-use super::{Capability, Entry, Provision, Row};
 use super::{own, policies, switch_side, tokens};
+use crate::part::{Capability, Entry, Provision, Row};
 
 pub(super) const MARKS_IF_ECN: Provision =
     Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };

@@ -1,7 +1,7 @@
 //! The host row of transports that decide themselves which flow of a host goes next.
 
 use super::list::Stated;
-use super::{Capability, Row};
+use crate::part::{Capability, Row};
 
 pub(super) const ORDER: Stated = Stated {
     row: Row::Host,

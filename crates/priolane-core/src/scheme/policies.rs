@@ -1,8 +1,8 @@
 //! The entries of admission policies.
 
-use super::Row;
 use super::list::Stated;
 use super::stated::{Parameter, parameter};
+use crate::part::Row;
 
 const fn entry(
     row: Row,

@@ -1,7 +1,7 @@
 //! What entries are made of.
 
-use super::{Capability, Provision};
 use crate::keys::{Bounds, KeyInfo, Schema};
+use crate::part::{Capability, Provision};
 
 /// One parameter of a stated entry.
 #[derive(Clone, Copy)]

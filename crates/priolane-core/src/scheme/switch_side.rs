@@ -2,7 +2,7 @@
 
 use super::list::{BUFFER, ECN, MARKS_IF_ECN, Stated};
 use super::stated::parameter;
-use super::{Capability, Row};
+use crate::part::{Capability, Row};
 
 pub(super) const RANKED: Stated = Stated {
     row: Row::Port,

@@ -2,7 +2,7 @@
 
 use super::list::Stated;
 use super::stated::{Parameter, always, parameter};
-use super::{Capability, Row};
+use crate::part::{Capability, Row};
 
 /// The remedy's key of token ports.
 pub(super) const DETOUR: Parameter = parameter(

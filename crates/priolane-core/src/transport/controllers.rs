@@ -6,7 +6,7 @@ use super::window::{self, CongestionControl, WindowEndpoint};
 use super::{EndpointUser, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, prioplus, swift};
 use crate::host::SchedulerKind;
 use crate::keys::{Keys, Misfit, Pairs, Table};
-use crate::scheme::{Entry, Part, Row};
+use crate::part::{Entry, Part, Row};
 
 /// What the parameters of a controller have to do with those of the window machine.
 pub trait OnWindow {

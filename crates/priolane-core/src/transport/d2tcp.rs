@@ -14,7 +14,7 @@ use super::dctcp::{self, Dctcp};
 use super::new_reno::NewReno;
 use super::window::{AckSeen, CongestionControl, LossSeen, Opening, Repeat};
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::Time;
 
 /// Parameters of D2TCP.

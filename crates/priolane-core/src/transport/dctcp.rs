@@ -25,23 +25,11 @@
 //! loss in place of alpha times half (docs/assumptions.md#paccp-dctcp).
 
 use super::new_reno::{self, NewReno};
-use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
 use super::{OnWindow, paccp};
 use crate::keys::{Keys, Words};
-use crate::scheme::{Capability, Part};
+use crate::part::{Capability, Part};
 use crate::units::Rate;
-
-/// What DCTCP is laid over: a window that grows by itself and halves, or nearly, for a loss.
-pub trait Base: CongestionControl<Telemetry = ()> {
-    /// Bytes per segment.
-    fn mss(&self) -> u64;
-
-    /// The part of the window that a loss would take now, before floors: 1/2 for NewReno. In [0, 1].
-    fn loss_cut(&self) -> f64;
-
-    /// Sets threshold and window to `ssthresh` bytes, the window never upwards: the end of slow start.
-    fn reduce_to(&mut self, ssthresh: u64);
-}
 
 /// Parameters of DCTCP over a base with parameters `B`.
 #[derive(Clone, Copy, PartialEq, Debug, Keys)]
@@ -143,7 +131,7 @@ pub struct Dctcp<B = NewReno> {
     reducing: Option<Box<Reducing>>,
 }
 
-impl<B: Base> Dctcp<B> {
+impl<B: LossBased> Dctcp<B> {
     /// The estimated fraction of marked bytes, in [0, 1].
     pub fn alpha(&self) -> f64 {
         self.alpha
@@ -211,7 +199,7 @@ impl<B: Base> Dctcp<B> {
     }
 }
 
-impl<B: Base> CongestionControl for Dctcp<B> {
+impl<B: LossBased> CongestionControl for Dctcp<B> {
     type Config = Config<B::Config>;
 
     type Telemetry = ();

@@ -20,7 +20,7 @@ use super::delay::Size;
 use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::telemetry::{HopReading, Path as Readings};
 use crate::units::{PS_PER_S, Span, Time};
 

@@ -17,7 +17,7 @@ use super::OnWindow;
 use super::delay::{Aim, DelayBased, Pacer, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::{Span, Time};
 
 /// Samples that the filter looks back at, at most (RFC 6817 §3.4.2 asks for at least 4 a round trip).

@@ -3,6 +3,7 @@
 //! [`window`] is the one reliability machine for all window-based transports; the congestion controllers
 //! that steer it have a file each.
 
+mod common;
 mod controllers;
 pub mod d2tcp;
 pub mod dctcp;
@@ -27,9 +28,9 @@ pub use spec::{Setup, Spec};
 
 use std::sync::Arc;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, LocalHost};
 use crate::host;
-use crate::ids::HostId;
+pub use common::Stamp;
 
 /// A transport with its parameters: what an experiment chose.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub trait EndpointUser {
     type Out;
 
     /// Does it; `make` builds the endpoint of a host.
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out;
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out;
 }
 
 impl Transport {

@@ -11,10 +11,9 @@
 //! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
 use super::OnWindow;
-use super::dctcp::Base;
-use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Segments in the first window where nothing else is said (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
@@ -133,7 +132,7 @@ impl CongestionControl for NewReno {
     }
 }
 
-impl Base for NewReno {
+impl LossBased for NewReno {
     fn mss(&self) -> u64 {
         self.mss
     }

@@ -18,11 +18,10 @@
 //! slips: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
 use super::OnWindow;
-use super::dctcp::Base;
 use super::new_reno;
-use super::window::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
 use crate::keys::{Keys, Words, truth_value};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::{PS_PER_S, Rate, Span};
 
 /// The weight of a best-effort flow, in thousandths.
@@ -287,7 +286,7 @@ impl CongestionControl for Paccp {
     }
 }
 
-impl Base for Paccp {
+impl LossBased for Paccp {
     fn mss(&self) -> u64 {
         self.mss
     }

@@ -17,7 +17,7 @@ use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, ProbeSe
 use super::{OnWindow, window};
 use crate::endpoint::Path;
 use crate::keys::{Keys, Misfit};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::{Span, Time};
 
 /// Parameters of pFabric's rate control.

@@ -26,12 +26,14 @@ mod channels;
 mod lanes;
 mod probe;
 mod rounds;
+mod variant;
 
 pub use lanes::{Lane, LaneError, Lanes, Start};
 
 use cardinality::Cardinality;
 use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
+pub use variant::Variant;
 
 pub use channels::Channels;
 
@@ -41,7 +43,7 @@ use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;
 use crate::ids::Class;
 use crate::keys::{Keys, Words};
-use crate::scheme::{Capability, Part};
+use crate::part::{Capability, Part};
 use crate::units::{Span, Time};
 
 /// What clocks of 1024 ps a tick blur.
@@ -167,16 +169,6 @@ pub enum Probes {
     Apart,
     /// As soon as the last probe is answered: the paper's strawman.
     EachRtt,
-}
-
-/// Whose PrioPlus: the paper's or that of the code released with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
-pub enum Variant {
-    /// The paper's Algorithm 1.
-    #[default]
-    Paper,
-    /// The released code.
-    Released,
 }
 
 /// What of the path a flow goes by.

@@ -6,7 +6,7 @@ use crate::assign::Ladder;
 use crate::host::SchedulerKind;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
 use crate::packet::Frame;
-use crate::scheme::{Entry, Part, Row};
+use crate::part::{Entry, Part, Row};
 use crate::units::Span;
 
 /// What the other parts of an experiment say, that a transport goes by.

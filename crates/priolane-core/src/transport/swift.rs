@@ -22,7 +22,7 @@ use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening,
 use crate::endpoint::Path;
 use crate::ids::Class;
 use crate::keys::{Keys, Misfit, Words, truth_value};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::{Span, Time};
 
 /// Weight of a new sample of the hosts' delay, as in RFC 6298's smoothing.

@@ -22,8 +22,8 @@ use super::error::{DecodeError, EncodeError, FieldRange, within};
 use super::header::{CommonHeader, Format};
 use super::{Context, Message, Sizes, WireBody, class};
 use crate::packet::{Header, Kind, Offset};
+use crate::transport::Stamp;
 use crate::transport::tokens::Ticket;
-use crate::transport::window::Stamp;
 use crate::units::{Span, Time};
 
 const DATA: u8 = 0;

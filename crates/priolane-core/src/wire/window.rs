@@ -20,7 +20,8 @@ use super::header::{CommonHeader, Format};
 use super::telemetry::WireTelemetry;
 use super::{Context, Message, Sizes, WireBody};
 use crate::packet::{Header, Kind, Marks, Offset};
-use crate::transport::window::{Segment, Stamp};
+use crate::transport::Stamp;
+use crate::transport::window::Segment;
 
 /// Bytes of a SACK block.
 const BLOCK: u16 = 8;

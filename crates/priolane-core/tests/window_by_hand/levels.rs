@@ -1,8 +1,7 @@
 //! Classes and host levels by bytes sent, and the order in which a host's flows go.
 
-use priolane_core::assign::control::{LadderOf, Thresholds};
 use priolane_core::assign::{Count, Ladder};
-use priolane_core::endpoint::{Control, Event, FlowSpec};
+use priolane_core::endpoint::{Control, Event, FlowSpec, LadderOf, Thresholds};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind};

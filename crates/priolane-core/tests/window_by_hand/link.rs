@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use priolane_core::assign::control::Thresholds;
 use priolane_core::endpoint::{
-    Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, RxMeta, Tx, Weights,
+    Command, Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, LocalHost, Path, RxMeta,
+    Thresholds, Tx, Weights,
 };
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -78,7 +78,10 @@ pub(crate) struct Net<C: CongestionControl> {
 
 impl<C: CongestionControl<Telemetry = ()>> Net<C> {
     pub(crate) fn new(config: Config, controller: C::Config, kind: SchedulerKind, hops: &[Hop]) -> Self {
-        let host = |id| WindowEndpoint::with_kind(HostId(id), Arc::new(config), controller.clone(), kind);
+        let host = |id| {
+            let local = LocalHost { id: HostId(id), line: hops[0].rate };
+            WindowEndpoint::with_kind(local, Arc::new(config), controller.clone(), kind)
+        };
         Self {
             hosts: [host(0), host(1)],
             now: Time::ZERO,
@@ -114,11 +117,11 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
     }
 
     pub(crate) fn control(&mut self, host: usize, id: FlowId, control: Control) {
-        self.call(host, |end, cx| end.control(cx, id, control));
+        self.call(host, |end, cx| end.control(cx, Command::Flow(id, control)));
     }
 
     pub(crate) fn set_thresholds(&mut self, host: usize, thresholds: &Thresholds) {
-        self.call(host, |end, cx| end.set_thresholds(cx, thresholds));
+        self.call(host, |end, cx| end.control(cx, Command::Thresholds(thresholds)));
     }
 
     /// Hands `packet` to `host`, now.
@@ -166,7 +169,7 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         match what {
             What::Open => {
                 let (_, spec) = self.opens.pop_first().unwrap();
-                self.call(spec.src.index(), |end, cx| end.open(cx, spec));
+                self.call(spec.src.index(), |end, cx| end.open(cx, spec, &|| Path::NOMINAL));
             }
             What::Arrival => {
                 let ((stamp, _), (host, packet)) = self.under_way.pop_first().unwrap();

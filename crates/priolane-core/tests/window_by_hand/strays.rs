@@ -4,8 +4,9 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::Stamp;
 use priolane_core::transport::dctcp::{self, Dctcp};
-use priolane_core::transport::window::{Config, LossRecovery, Segment, Stamp};
+use priolane_core::transport::window::{Config, LossRecovery, Segment};
 use priolane_core::units::{Span, Time};
 
 use crate::link::{Faults, Net, UNIT_HOP, flow, unit_config, unit_reno};

@@ -3,9 +3,10 @@
 use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::telemetry::{HopReading, Path};
+use priolane_core::transport::Stamp;
 use priolane_core::transport::receiver_driven::{Note, Verb};
 use priolane_core::transport::tokens::Ticket;
-use priolane_core::transport::window::{Segment, Stamp};
+use priolane_core::transport::window::Segment;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::WireBody;
 use proptest::prelude::*;

@@ -3,9 +3,10 @@
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::telemetry::Path;
+use priolane_core::transport::Stamp;
 use priolane_core::transport::receiver_driven::{Note, Verb};
 use priolane_core::transport::tokens::Ticket;
-use priolane_core::transport::window::{Segment, Stamp};
+use priolane_core::transport::window::Segment;
 use priolane_core::units::{Span, Time};
 use priolane_core::wire::{EcnCodepoint, EncodeError, FieldRange, Format, WireBody};
 use proptest::prelude::*;

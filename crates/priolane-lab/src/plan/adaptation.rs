@@ -1,6 +1,7 @@
 //! From a scheme's controller to the adaptation that the simulator runs.
 
-use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
+use priolane_core::assign::control::{Plan, Solve, Target};
+use priolane_core::endpoint::LadderOf;
 use priolane_sim::scenario::Adaptation;
 
 use crate::scheme::{Assign, Controller, Host, Scheme, Solver, Thresholds};

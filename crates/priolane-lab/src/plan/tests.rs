@@ -1,6 +1,7 @@
 //! Plans: what a run is called by, what overlays and sweeps do.
 
-use priolane_core::assign::control::{LadderOf, Solve, Target};
+use priolane_core::assign::control::{Solve, Target};
+use priolane_core::endpoint::LadderOf;
 use priolane_core::units::Time;
 
 use super::*;

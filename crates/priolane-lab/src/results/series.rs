@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use priolane_core::assign::control::LadderOf;
+use priolane_core::endpoint::LadderOf;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::Time;
 use priolane_sim::outcome::{Outcome, Sample};

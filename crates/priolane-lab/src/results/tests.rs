@@ -1,7 +1,7 @@
 use std::fs;
 
 use arrow_array::RecordBatch;
-use priolane_core::assign::control::LadderOf;
+use priolane_core::endpoint::LadderOf;
 use priolane_core::ids::LinkId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, ThresholdChange};

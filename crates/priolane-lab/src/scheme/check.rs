@@ -1,8 +1,9 @@
 //! Whether the rows of a scheme fit each other, the packets and the links.
 
 use priolane_core::packet::Frame;
+use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
-use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet};
+use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::prioplus::Channels;
 use priolane_core::transport::{Controller, Spec, ndp, phost};
 use priolane_core::units::{Rate, Span};
@@ -124,7 +125,7 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
         entry.name,
         capability.clause()
     );
-    let way = |giver: &&'static priolane_core::scheme::Entry| {
+    let way = |giver: &&'static priolane_core::part::Entry| {
         let p = giver.provides.iter().find(|p| p.capability == capability);
         let with = p.and_then(|p| p.if_set).map_or(String::new(), |key| format!(" with `{key}`"));
         format!("{} `{}`{with}", giver.row.key(), giver.name)

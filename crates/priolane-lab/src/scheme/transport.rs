@@ -1,7 +1,8 @@
 //! The transport row: what replaces what where one transport is laid over another.
 
 use priolane_core::keys::Keys;
-use priolane_core::scheme::{Row, find};
+use priolane_core::part::Row;
+use priolane_core::scheme::find;
 use priolane_core::transport::Spec;
 use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
 

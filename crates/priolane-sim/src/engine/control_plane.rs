@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use priolane_core::assign::control::{SizeReport, ThresholdController, Thresholds};
+use priolane_core::assign::control::{SizeReport, ThresholdController};
+use priolane_core::endpoint::Thresholds;
 use priolane_core::units::{Span, Time};
 
 use crate::node::estimator::Posted;

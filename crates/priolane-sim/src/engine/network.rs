@@ -1,6 +1,6 @@
 //! From a scenario to nodes: hosts with their transport and agenda, switches with their ports.
 
-use priolane_core::endpoint::Endpoint;
+use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{
@@ -61,7 +61,7 @@ pub(crate) struct Network<B> {
 
 impl<B: Body> Network<B> {
     /// The network of `fabric`, which has one part.
-    pub(crate) fn whole<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Self
+    pub(crate) fn whole<E>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Self
     where
         E: Endpoint<Body = B> + 'static,
     {
@@ -69,7 +69,7 @@ impl<B: Body> Network<B> {
     }
 
     /// The network of `fabric`, part by part, with the transports that `make` makes.
-    pub(crate) fn parts<E>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Self>
+    pub(crate) fn parts<E>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Vec<Self>
     where
         E: Endpoint<Body = B> + 'static,
     {
@@ -214,9 +214,12 @@ fn push<T>(all: &mut Vec<T>, one: T) -> u32 {
     all.len() as u32 - 1
 }
 
-fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E>> {
+fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Vec<Host<E>> {
     let scenario = fabric.scenario;
-    let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
+    let host = |h: u32| {
+        let id = HostId(h as u16);
+        Host::new(fabric, id, make(LocalHost { id, line: scenario.topology.host_capacity(id) }))
+    };
     let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
     let mut opens = vec![0; hosts.len()];
     scenario.flows.iter().for_each(|flow| opens[flow.src.index()] += 1);

@@ -1,11 +1,9 @@
 //! Gathers what the nodes of a finished run hand over.
 
-use priolane_core::endpoint::FlowReport;
+use priolane_core::endpoint::{CreditStats, FlowReport};
 use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::Time;
-
-use priolane_core::transport::tokens::Account;
 
 use super::counts::Counts;
 use super::fates::Fates;
@@ -77,11 +75,11 @@ impl<'a> Collector<'a> {
         self.outcome.queues.extend(queue);
     }
 
-    /// Payload that arrived at a host, and what became of tokens there.
-    pub(crate) fn received(&mut self, received: &Received, tokens: Option<Account>) {
+    /// Payload that arrived at a host, and what became of credits there.
+    pub(crate) fn received(&mut self, received: &Received, credits: Option<CreditStats>) {
         self.outcome.received.merge(received);
-        if let Some(account) = tokens {
-            self.outcome.tokens.get_or_insert_default().merge(&account);
+        if let Some(credits) = credits {
+            self.outcome.tokens.get_or_insert_default().merge(&credits);
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use priolane_core::assign::control::{Followed, SizeEstimate, SizeReport, Thresholds};
+use priolane_core::assign::control::{Followed, SizeEstimate, SizeReport};
+use priolane_core::endpoint::Thresholds;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};

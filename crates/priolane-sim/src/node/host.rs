@@ -12,7 +12,9 @@ mod pause;
 
 use std::sync::Arc;
 
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Weights};
+use priolane_core::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Weights,
+};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::packet::{self, Packet};
 use priolane_core::rng::{Purpose, Stream};
@@ -86,7 +88,7 @@ pub(crate) struct Exchanged {
 
 impl<E: Endpoint> Host<E> {
     /// The idle host `host`.
-    pub(crate) fn new(fabric: &Fabric, host: HostId, mut endpoint: E) -> Self {
+    pub(crate) fn new(fabric: &Fabric, host: HostId, endpoint: E) -> Self {
         let scenario = fabric.scenario;
         let line = fabric.egress_links[host.index()][0];
         let queue = match &scenario.nic {
@@ -98,7 +100,6 @@ impl<E: Endpoint> Host<E> {
             }
         };
         let limited = queue.as_ref().is_some_and(TransmitQueue::is_limited);
-        endpoint.attach(scenario.topology.host_capacity(host));
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
         let (machines, gate) = (Machines::new(scenario), Gate::new(scenario, host));
@@ -203,7 +204,7 @@ impl<E: Endpoint> Host<E> {
                 let scenario = fabric.scenario;
                 if let Some(flow) = self.agenda.issue_next(&scenario.flows, now) {
                     let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
-                    self.endpoint.open_on(cx, flow, &path);
+                    self.endpoint.open(cx, flow, &path);
                 }
                 self.replan();
             }
@@ -219,7 +220,7 @@ impl<E: Endpoint> Host<E> {
         let message = self.agenda.controls.get(self.agenda.next_control).copied();
         if let Some(message) = message.filter(|message| message.at <= now) {
             self.agenda.next_control += 1;
-            self.endpoint.control(cx, message.flow, message.control);
+            self.endpoint.control(cx, Command::Flow(message.flow, message.control));
             if message.control == Control::Abort {
                 if let Some(gate) = &mut self.agenda.gate {
                     gate.aborted(message.flow);
@@ -230,11 +231,14 @@ impl<E: Endpoint> Host<E> {
         } else if self.agenda.machines.as_ref().is_some_and(|machines| machines.due() <= now) {
             let changes = self.agenda.machines.as_mut().map_or(Vec::new(), |m| m.changes(now));
             for (flow, Weights { theta, w_milli }) in changes {
-                self.endpoint.control(cx, flow, Control::Weights { theta, w_milli });
+                let change = Control::Weights { theta, w_milli };
+                self.endpoint.control(cx, Command::Flow(flow, change));
             }
         } else if let Some(estimator) = &mut self.agenda.estimator {
             let adapted = estimator.run(now);
-            adapted.thresholds.iter().for_each(|thresholds| self.endpoint.set_thresholds(cx, thresholds));
+            for thresholds in &adapted.thresholds {
+                self.endpoint.control(cx, Command::Thresholds(thresholds));
+            }
             if let Some(posted) = adapted.posted {
                 wire.post(posted);
             }
@@ -380,7 +384,7 @@ impl<E: Endpoint> Host<E> {
         }
         if let Some(control) = self.agenda.gate.as_mut().and_then(|gate| gate.report(report, now)) {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.control(cx, flow, control);
+            self.endpoint.control(cx, Command::Flow(flow, control));
         }
     }
 
@@ -414,7 +418,7 @@ impl<E: Endpoint> Host<E> {
         }
         out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
         out.host(&self.exchanged);
-        out.received(&self.received, self.endpoint.token_account());
+        out.received(&self.received, self.endpoint.stats().credits);
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
         self.agenda.gate.iter().for_each(|gate| out.admitted(gate));
         std::mem::take(&mut self.given_up).into_iter().for_each(|(flow, bytes)| out.given_up(flow, bytes));

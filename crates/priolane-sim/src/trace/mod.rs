@@ -20,8 +20,8 @@
 
 mod tracer;
 
-use priolane_core::endpoint::Endpoint;
-use priolane_core::ids::{FlowId, HostId, LinkId};
+use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::packet::{Header, Marks};
 use priolane_core::transport::EndpointUser;
 use priolane_core::units::Time;
@@ -198,7 +198,7 @@ struct Runner<'a> {
 impl EndpointUser for Runner<'_> {
     type Out = Result<(Outcome, Trace), RunError>;
 
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out {
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
         run_with(self.scenario, self.flow, &make, self.progress)
     }
 }
@@ -210,7 +210,7 @@ impl EndpointUser for Runner<'_> {
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     flow: FlowId,
-    make: &dyn Fn(HostId) -> E,
+    make: &dyn Fn(LocalHost) -> E,
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
     crate::node::held::check(scenario)?;

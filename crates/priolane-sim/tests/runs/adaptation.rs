@@ -2,9 +2,9 @@
 //! reach hosts when they should.
 
 use crate::support::{drive, fifo, flow, link, new_reno, physics, quiet, scenario};
-use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
+use priolane_core::assign::control::{Plan, Solve, Target};
 use priolane_core::assign::{Count, Ladder, equal_split};
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{FlowSpec, LadderOf};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;

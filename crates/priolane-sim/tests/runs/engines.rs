@@ -5,8 +5,8 @@ use crate::support::{
     Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
     paccp, paccp_dctcp, physics, prioplus, quiet, scenario,
 };
-use priolane_core::assign::control::{LadderOf, Plan, Solve, Target};
-use priolane_core::endpoint::{Control, Weights};
+use priolane_core::assign::control::{Plan, Solve, Target};
+use priolane_core::endpoint::{Control, LadderOf, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, Tx};
+use priolane_core::endpoint::{
+    Command, Cx, Endpoint, Event, FlowSpec, LocalHost, Path as EmptyPath, RxMeta, Tx,
+};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Packet};
 use priolane_core::port::Buffer;
@@ -48,7 +50,7 @@ struct Courier {
 impl Endpoint for Courier {
     type Body = Ticker;
 
-    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec) {
+    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> EmptyPath) {
         let packets = flow.size.unwrap_or(0) / u64::from(FRAME.mss());
         for i in 0..packets {
             let header = Header {
@@ -65,7 +67,7 @@ impl Endpoint for Courier {
         }
     }
 
-    fn control(&mut self, _cx: &mut Cx, _id: FlowId, _control: Control) {}
+    fn control(&mut self, _cx: &mut Cx, _command: Command) {}
 
     fn on_packet(&mut self, _cx: &mut Cx, _meta: RxMeta, packet: &Packet<Ticker>) {
         let header = packet.header;
@@ -97,8 +99,12 @@ impl Endpoint for Courier {
 fn readings(scenario: &Scenario) -> (Outcome, Vec<(FlowId, u64, Path)>) {
     let mut all = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| {
         let log = Log::default();
-        let make =
-            |host| Courier { host, ready: VecDeque::new(), events: VecDeque::new(), log: Arc::clone(&log) };
+        let make = |host: LocalHost| Courier {
+            host: host.id,
+            ready: VecDeque::new(),
+            events: VecDeque::new(),
+            log: Arc::clone(&log),
+        };
         let outcome = physics(run_with(scenario, drive, &make, &mut quiet()).unwrap());
         let mut seen = log.lock().unwrap().clone();
         seen.sort_by_key(|&(flow, packet, _)| (flow, packet));

@@ -53,7 +53,7 @@ fn used(at: Bottleneck, (flows, classes): (u16, u8), feedback: feedback::Config)
     let (_, audits) = audited(&scenario);
     let late = |&&(at, _): &&(Time, u16)| at >= Time(5_000_000_000);
     let tokens: usize = audits.iter().map(|audit| audit.tokens.iter().filter(late).count()).sum();
-    assert_eq!(audits.iter().map(|audit| audit.account.wasted).sum::<u64>(), 0);
+    assert_eq!(audits.iter().map(|audit| audit.credits.wasted).sum::<u64>(), 0);
     tokens as f64 / SLOTS
 }
 

@@ -3,18 +3,20 @@
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, scenario};
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use priolane_core::endpoint::{
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Stats, Tx,
+};
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
 use priolane_core::port::{Among, Buffer, Limit, TokenGroupSpec, Unscheduled};
+use priolane_core::transport::Stamp;
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
-    Account, Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
+    Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
-use priolane_core::transport::window::Stamp;
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
@@ -146,7 +148,7 @@ fn top_of_one_class_is_expresspass_packet_for_packet() {
     }
 }
 
-/// An endpoint that hands over its account at the end, and the tokens that reached it.
+/// An endpoint that hands over its counts at the end, and the tokens that reached it.
 struct Audited {
     inner: Tokens,
     arrived: Vec<(Time, u16)>,
@@ -158,7 +160,7 @@ struct Audited {
 
 pub(crate) struct Audit {
     pub(crate) host: HostId,
-    pub(crate) account: Account,
+    pub(crate) credits: CreditStats,
     pub(crate) tokens: Vec<(Time, u16)>,
     /// Of the tokens used, the age of the oldest by the clocks.
     pub(crate) oldest: Span,
@@ -169,8 +171,8 @@ pub(crate) struct Audit {
 impl Drop for Audited {
     fn drop(&mut self) {
         let tokens = std::mem::take(&mut self.arrived);
-        let (host, account) = (self.host, self.inner.account());
-        let audit = Audit { host, account, tokens, oldest: self.oldest, longest: self.longest };
+        let (host, credits) = (self.host, self.inner.stats().credits.unwrap());
+        let audit = Audit { host, credits, tokens, oldest: self.oldest, longest: self.longest };
         self.to.lock().unwrap().push(audit);
     }
 }
@@ -178,20 +180,12 @@ impl Drop for Audited {
 impl Endpoint for Audited {
     type Body = Ticket;
 
-    fn attach(&mut self, line: Rate) {
-        self.inner.attach(line);
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        self.inner.open(cx, flow, path);
     }
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.inner.open(cx, flow);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
-        self.inner.open_on(cx, flow, path);
-    }
-
-    fn control(&mut self, cx: &mut Cx, id: FlowId, control: Control) {
-        self.inner.control(cx, id, control);
+    fn control(&mut self, cx: &mut Cx, command: Command) {
+        self.inner.control(cx, command);
     }
 
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
@@ -224,20 +218,20 @@ impl Endpoint for Audited {
         self.inner.poll_event()
     }
 
-    fn token_account(&self) -> Option<Account> {
-        self.inner.token_account()
+    fn stats(&self) -> Stats {
+        self.inner.stats()
     }
 }
 
 pub(crate) fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
     let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
     let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
-    let make = |host| Audited {
+    let make = |host: LocalHost| Audited {
         inner: Tokens::new(host, Arc::clone(&config)),
         arrived: Vec::new(),
         oldest: Span::ZERO,
         longest: Span::ZERO,
-        host,
+        host: host.id,
         to: Arc::clone(&audits),
     };
     let outcome = run_with(scenario, drive(Engine::Window), &make, &mut quiet()).unwrap();
@@ -344,12 +338,12 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
 
 #[test]
 fn tokens_are_conserved() {
-    let mut seen = Account::default();
+    let mut seen = CreditStats::default();
     let mut gone = 0;
     for seed in 0..120 {
         let scenario = random(seed);
         let (outcome, audits) = audited(&scenario);
-        let sum = |of: fn(&Account) -> u64| audits.iter().map(|a| of(&a.account)).sum::<u64>();
+        let sum = |of: fn(&CreditStats) -> u64| audits.iter().map(|a| of(&a.credits)).sum::<u64>();
         let tokens = |tallies: &[Tally]| packets(&tallies[..usize::from(MAX_CLASSES)]);
         let ledger = &outcome.ledger;
         let [used, wasted, expired] = [sum(|a| a.used), sum(|a| a.wasted), sum(|a| a.expired)];
@@ -362,8 +356,8 @@ fn tokens_are_conserved() {
             lost + used + wasted + expired + tokens(&ledger.resident),
             "seed {seed}"
         );
-        let own = audits.iter().fold(Account::default(), |mut sum, audit| {
-            sum.merge(&audit.account);
+        let own = audits.iter().fold(CreditStats::default(), |mut sum, audit| {
+            sum.merge(&audit.credits);
             sum
         });
         assert_eq!(outcome.tokens, Some(own), "seed {seed}");
@@ -494,7 +488,7 @@ fn no_token_that_is_used_is_older_than_its_lifetime() {
         }
         let (outcome, audits) = audited(&scenario);
         assert!(outcome.flows.iter().all(|f| f.fct.is_some()));
-        let expired: u64 = audits.iter().map(|audit| audit.account.expired).sum();
+        let expired: u64 = audits.iter().map(|audit| audit.credits.expired).sum();
         (audits.iter().map(|audit| audit.oldest).max().unwrap(), expired)
     };
     let lifetime = Span::from_us(25);

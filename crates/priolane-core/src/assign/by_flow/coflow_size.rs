@@ -8,7 +8,7 @@ use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::{Class, CoflowId};
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Parameters of the rule `coflow_size`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

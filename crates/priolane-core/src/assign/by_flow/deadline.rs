@@ -5,7 +5,7 @@ use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::Span;
 
 /// Parameters of the rule `deadline`.

@@ -6,7 +6,7 @@ use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::Class;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Parameters of the rule `deadline_rank`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

@@ -5,7 +5,7 @@ use super::thresholds::{Ascending, exceeded};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Parameters of the rule `deadlines_first`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

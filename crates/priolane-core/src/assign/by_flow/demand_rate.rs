@@ -5,7 +5,7 @@ use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::{PS_PER_S, Rate, Span};
 
 /// Parameters of the rule `demand_rate`.

@@ -6,7 +6,7 @@ use crate::assign::{SizesOf, flow_fraction};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::{ByteList, Keys, Misfit};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::sizes::SizeDistribution;
 
 /// Parameters of the rule `flow_fraction`.

@@ -33,8 +33,8 @@ use std::fmt::Debug;
 use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::Class;
+use crate::part::parts;
 use crate::rng::Stream;
-use crate::scheme::parts;
 use crate::sizes::SizeDistribution;
 use crate::units::Span;
 

@@ -5,7 +5,7 @@ use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::{Bytes, Keys};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::Span;
 
 /// Parameters of the rule `power_law`.

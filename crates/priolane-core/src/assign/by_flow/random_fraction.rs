@@ -5,7 +5,7 @@ use super::thresholds::{Shares, above};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Parameters of the rule `random_fraction`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

@@ -1,7 +1,8 @@
 //! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
 
 use super::histogram::Histogram;
-use super::{Followed, Plan, Target, Thresholds};
+use super::{Followed, Plan, Target};
+use crate::endpoint::Thresholds;
 use crate::ids::HostId;
 use crate::units::Time;
 

@@ -24,7 +24,8 @@ mod tests;
 pub use controller::{SizeReport, ThresholdController};
 pub use estimate::SizeEstimate;
 
-use super::{Ladder, basin_hopping, byte_share, equal_split, opt, two_level_ps};
+use super::{basin_hopping, byte_share, equal_split, opt, two_level_ps};
+use crate::endpoint::{LadderOf, Thresholds};
 use crate::sizes::SizeDistribution;
 use crate::units::Span;
 use histogram::Histogram;
@@ -97,15 +98,6 @@ impl Solve {
     }
 }
 
-/// Which of a host's ladders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LadderOf {
-    /// That of classes, which ports sort by.
-    Class,
-    /// That of levels inside the host.
-    HostLevel,
-}
-
 /// A ladder whose thresholds follow the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
@@ -142,21 +134,5 @@ impl Followed {
         }
         self.last = Some(bytes.clone());
         Some(Thresholds { of: self.target.of, bytes })
-    }
-}
-
-/// New thresholds of a ladder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thresholds {
-    /// Which.
-    pub of: LadderOf,
-    /// In bytes, non-decreasing.
-    pub bytes: Vec<u64>,
-}
-
-impl Thresholds {
-    /// The ladder `old` with these thresholds; `old` itself if these are none for a ladder.
-    pub fn applied_to(&self, old: &Ladder) -> Ladder {
-        Ladder::new(&self.bytes, old.count()).unwrap_or(*old)
     }
 }

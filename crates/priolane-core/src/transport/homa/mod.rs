@@ -19,16 +19,17 @@ mod levels;
 mod receiver;
 mod sender;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::receiver_driven::{Ends, Note, Owner, Packets, Role, Verb, answer};
+use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::receiver_driven::{Note, Packets, Place, Verb, answer, replace};
 use crate::assign::SizesOf;
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{CLASSES, FlowId, HostId};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::{CLASSES, FlowId};
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
-use crate::packet::{Frame, Kind, Marks, Packet};
-use crate::scheme::Part;
+use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::part::Part;
 use crate::units::{Span, Time};
 use grants::Grants;
 pub use levels::{Levels, LevelsError};
@@ -128,14 +129,13 @@ impl Config {
     }
 }
 
-/// Who goes first: packets left to send, then who came first; and its place.
-type Place = (u64, u64, u32);
-
 /// Homa at one host.
 #[derive(Debug)]
 pub struct Homa {
     config: Arc<Config>,
-    ends: Ends<Outflow, Inflow>,
+    flows: FlowTable<Outflow, Inflow, ()>,
+    outbox: Outbox<Note>,
+    events: VecDeque<Event>,
     grants: Grants,
     /// Messages from this host that may send.
     sending: BTreeSet<Place>,
@@ -145,9 +145,11 @@ pub struct Homa {
 
 impl Homa {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            flows: FlowTable::default(),
+            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            events: VecDeque::new(),
             config,
             grants: Grants::default(),
             sending: BTreeSet::new(),
@@ -162,15 +164,9 @@ impl Homa {
 
     /// Keeps `sending` in step with a sender.
     fn offer(&mut self, slot: u32) {
-        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         let place = flow.may_send().then(|| (flow.left(), flow.order, slot));
-        if flow.place == place {
-            return;
-        }
-        if let Some(old) = std::mem::replace(&mut flow.place, place) {
-            self.sending.remove(&old);
-        }
-        self.sending.extend(place);
+        replace(&mut self.sending, &mut flow.place, place);
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
@@ -178,32 +174,31 @@ impl Homa {
         if header.payload == 0 || header.marks.has(Marks::TRIMMED) {
             return;
         }
-        let slot = match self.ends.role(header.flow) {
-            Some(Role::Receiver(slot)) => slot,
-            Some(Role::Received) => return self.acknowledge(packet),
-            Some(Role::Sender(_)) => return,
+        let slot = match self.flows.incoming(FlowKey::of(header)) {
+            Some(Incoming::Active(slot)) => slot,
+            Some(Incoming::Ended(())) => return self.acknowledge(packet),
             None => {
                 let order = self.next_arrival();
                 let packets = Packets::new(Some(packet.body.size), &self.config.frame);
-                self.ends.add_receiver(header.flow, Inflow::new(packet, packets, order))
+                self.flows.add_receiver(FlowKey::of(header), Inflow::new(packet, packets, order))
             }
         };
-        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
         flow.arrived(packet);
         flow.alarm.due = cx.now + self.config.resend;
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.from, &mut flow.asks, wants);
         if left == 0 {
-            self.ends.received(header.flow, slot, meta.stamp);
+            self.deliver(header, meta.stamp);
             self.acknowledge(packet);
         } else {
-            self.ends.arm_receiver(slot);
+            self.flows.arm_receiver(slot);
         }
         self.grant();
     }
 
     fn acknowledge(&mut self, packet: &Packet<Note>) {
-        self.ends.post(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
     }
 
     /// Sends the grants that are due: to the best messages, one per sender.
@@ -212,30 +207,30 @@ impl Homa {
         let granted = best.len();
         for (rank, &slot) in best.iter().enumerate() {
             let class = self.config.levels.scheduled_class(rank, granted);
-            let Some(flow) = self.ends.receivers.get_mut(slot) else { continue };
+            let Some(flow) = self.flows.receivers.get_mut(slot) else { continue };
             let Some((header, body)) = flow.grant(class) else { continue };
             let wants = flow.wants_grants().then(|| flow.place(slot));
             self.grants.update(slot, flow.from, &mut flow.asks, wants);
-            self.ends.post(header, body);
+            self.outbox.push(header, body);
         }
         self.grants.reuse(best);
     }
 
     /// Anything but payload, for a message of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.ends.sender_of(packet.header.flow) else {
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
             if packet.body.verb != Verb::Ack {
                 let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-                self.ends.post(answer(&packet.header, Kind::Signal), unknown);
+                self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
             }
             return;
         };
-        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         flow.alarm.due = cx.now + self.config.retry;
         match packet.body.verb {
             Verb::Ack => {
                 let report = flow.out.report(cx.now, flow.out.packets.size());
-                self.ends.events.push_back(Event::Completed(report));
+                self.events.push_back(Event::Completed(report));
                 return self.forget(packet.header.flow);
             }
             Verb::Grant => flow.take_grant(packet),
@@ -243,41 +238,47 @@ impl Homa {
                 let again = flow.take_resend(packet);
                 if !again {
                     let busy = Note { verb: Verb::Busy, ..Note::default() };
-                    self.ends.post(answer(&packet.header, Kind::Signal), busy);
+                    self.outbox.push(answer(&packet.header, Kind::Signal), busy);
                 }
             }
             _ => {}
         }
         self.offer(slot);
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
+    }
+
+    /// All of the flow of a packet is here, since `at`.
+    fn deliver(&mut self, header: &Header, at: Time) {
+        self.flows.end_receiver(FlowKey::of(header), ());
+        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
     }
 
     /// Forgets a message that this host sends.
     fn forget(&mut self, flow: FlowId) {
-        let Some(slot) = self.ends.sender_of(flow) else { return };
-        if let Some(place) = self.ends.senders.get(slot).and_then(|flow| flow.place) {
+        let Some(slot) = self.flows.sender_of(flow) else { return };
+        if let Some(place) = self.flows.senders.get(slot).and_then(|flow| flow.place) {
             self.sending.remove(&place);
         }
-        self.ends.drop_sender(flow, slot);
+        self.flows.remove_sender(flow);
     }
 
     /// BUSY, or UNKNOWN: for a message to this host.
     fn on_news(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(Role::Receiver(slot)) = self.ends.role(packet.header.flow) else { return };
-        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
+        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
         if packet.body.verb == Verb::Busy {
             flow.alarm.due = cx.now + self.config.resend;
-            return self.ends.arm_receiver(slot);
+            return self.flows.arm_receiver(slot);
         }
         self.grants.update(slot, flow.from, &mut flow.asks, None);
-        self.ends.drop_receiver(packet.header.flow, slot);
+        self.flows.remove_receiver(FlowKey::of(&packet.header));
         self.grant();
     }
 
     fn next_data(&mut self) -> Option<Packet<Note>> {
         let &(_, _, slot) = self.sending.first()?;
         let frame = self.config.frame;
-        let packet = self.ends.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
+        let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
         self.offer(slot);
         packet
     }
@@ -286,26 +287,22 @@ impl Homa {
 impl Endpoint for Homa {
     type Body = Note;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let packets = match self.config.rtt_bytes {
             Some(bytes) => bytes.div_ceil(u64::from(self.config.frame.mss())),
             None => path().bdp().div_ceil(u64::from(self.config.frame.max_wire())),
         };
         let window = u16::try_from(packets).unwrap_or(u16::MAX).max(1);
         let order = self.next_arrival();
-        let mut outflow = Outflow::new(flow, window, order, &self.config);
+        let mut outflow = Outflow::new(flow, window, order, &self.config.frame, &self.config.levels);
         outflow.alarm.due = cx.now + self.config.retry;
-        let slot = self.ends.add_sender(flow.id, outflow);
+        let slot = self.flows.add_sender(flow.id, outflow);
         self.offer(slot);
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }
@@ -320,25 +317,25 @@ impl Endpoint for Homa {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.ends.ring(cx.now) {
+        while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
                 Owner::Sender(slot) => {
-                    if let Some(flow) = self.ends.senders.get_mut(slot) {
+                    if let Some(flow) = self.flows.senders.get_mut(slot) {
                         flow.time_out();
                         flow.alarm.due = cx.now + self.config.retry;
                     }
                     self.offer(slot);
-                    self.ends.arm_sender(slot);
+                    self.flows.arm_sender(slot);
                 }
                 Owner::Receiver(slot) => {
-                    let resend = self.ends.receivers.get_mut(slot).and_then(|flow| {
+                    let resend = self.flows.receivers.get_mut(slot).and_then(|flow| {
                         flow.alarm.due = cx.now + self.config.resend;
                         flow.resend()
                     });
                     if let Some((header, body)) = resend {
-                        self.ends.post(header, body);
+                        self.outbox.push(header, body);
                     }
-                    self.ends.arm_receiver(slot);
+                    self.flows.arm_receiver(slot);
                 }
             }
         }
@@ -346,11 +343,11 @@ impl Endpoint for Homa {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.ends.next_timeout()
+        self.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Note> {
-        match self.ends.next_control().or_else(|| self.next_data()) {
+        match self.outbox.pop().or_else(|| self.next_data()) {
             Some(packet) => Tx::Send { packet, id: None },
             None => Tx::Idle,
         }
@@ -358,11 +355,11 @@ impl Endpoint for Homa {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.ends.events.pop_front()
+        self.events.pop_front()
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
+        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
             flow.inspect(see);
         }
     }

@@ -1,9 +1,9 @@
 //! A message at its receiver: what is missing, and what was granted of it.
 
-use super::Place;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, PacketSet, Packets, Timed, Verb};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
@@ -24,11 +24,7 @@ pub(super) struct Inflow {
     window: u64,
 }
 
-impl Timed for Inflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Inflow);
 
 impl Inflow {
     /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{Config, Place};
+use super::levels::Levels;
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, Outgoing, Timed, Turn};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn};
 
 /// The class of what is sent again: the best.
 const AGAIN: Class = 0;
@@ -30,17 +31,13 @@ pub(super) struct Outflow {
     again: VecDeque<(u64, u64)>,
 }
 
-impl Timed for Outflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A message of which `window` packets go unasked, the `order`-th of its host.
-    pub(super) fn new(spec: FlowSpec, window: u16, order: u64, config: &Config) -> Self {
-        let out = Outgoing::new(spec, &config.frame);
-        let class = config.levels.unscheduled_class(out.packets.size());
+    pub(super) fn new(spec: FlowSpec, window: u16, order: u64, frame: &Frame, levels: &Levels) -> Self {
+        let out = Outgoing::new(spec, frame);
+        let class = levels.unscheduled_class(out.packets.size());
         let blind = u64::from(window).min(out.packets.count());
         Self {
             out,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::transport::receiver_driven::bench::{self, Bench, SLOT, number, spec};
+use crate::transport::receiver_driven::bench::{self, Bench, SLOT, local, number, spec};
 
 fn host(id: u16, overcommit: u8) -> Bench<Homa> {
     let levels = Levels::new(&[3_000], 6).unwrap();
@@ -11,7 +11,7 @@ fn host(id: u16, overcommit: u8) -> Bench<Homa> {
         retry: Span(200 * SLOT),
         ..Config::new(Frame::ETHERNET)
     };
-    Bench::new(Homa::new(HostId(id), Arc::new(config)))
+    Bench::new(Homa::new(local(id), Arc::new(config)))
 }
 
 /// Packet `n` of a message of `packets` packets from host `from`.

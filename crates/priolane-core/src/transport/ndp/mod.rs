@@ -18,15 +18,16 @@
 mod receiver;
 mod sender;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{Class, FlowId, HostId};
+use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::receiver_driven::{Note, Pacer, Packets, Verb, answer};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Millionths, Words};
-use crate::packet::{Frame, Kind, Marks, Packet};
-use crate::scheme::Part;
+use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::part::Part;
 use crate::units::{Rate, Span, Time};
 use receiver::Inflow;
 use sender::Outflow;
@@ -101,7 +102,9 @@ impl Config {
 #[derive(Debug)]
 pub struct Ndp {
     config: Arc<Config>,
-    ends: Ends<Outflow, Inflow>,
+    flows: FlowTable<Outflow, Inflow, ()>,
+    outbox: Outbox<Note>,
+    events: VecDeque<Event>,
     pacer: Pacer,
     /// Flows to this host with pulls to be sent: class, turn, place.
     pulling: BTreeSet<(Class, u64, u32)>,
@@ -112,11 +115,13 @@ pub struct Ndp {
 }
 
 impl Ndp {
-    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
-        let slot = config.pull_interval(Path::NOMINAL.rate);
+    /// The endpoint of `host`, without flows.
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+        let slot = config.pull_interval(host.line);
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            flows: FlowTable::default(),
+            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            events: VecDeque::new(),
             config,
             pacer: Pacer::new(slot),
             pulling: BTreeSet::new(),
@@ -133,7 +138,7 @@ impl Ndp {
     /// After a change of a sender's state: it waits for its turn if it may send, and its timer runs.
     fn offer(&mut self, slot: u32, now: Time) {
         let turn = self.next_turn();
-        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         match (flow.may_send(), flow.turn) {
             (true, None) => {
                 flow.turn = Some(turn);
@@ -146,35 +151,34 @@ impl Ndp {
             _ => {}
         }
         flow.set_alarm(now, self.config.rto);
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     /// A flow to this host, known or new.
-    fn receiving(&mut self, packet: &Packet<Note>) -> Role {
+    fn receiving(&mut self, packet: &Packet<Note>) -> Incoming<()> {
         let header = &packet.header;
-        if let Some(role) = self.ends.role(header.flow) {
+        if let Some(role) = self.flows.incoming(FlowKey::of(header)) {
             return role;
         }
         let packets = Packets::new(Some(packet.body.size), &self.config.frame);
         let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
-        Role::Receiver(self.ends.add_receiver(header.flow, Inflow::new(packet, packets, class)))
+        Incoming::Active(self.flows.add_receiver(FlowKey::of(header), Inflow::new(packet, packets, class)))
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
         let header = &packet.header;
         let trimmed = header.marks.has(Marks::TRIMMED);
         let slot = match self.receiving(packet) {
-            Role::Receiver(slot) => slot,
-            Role::Received => {
+            Incoming::Active(slot) => slot,
+            Incoming::Ended(()) => {
                 return self
-                    .ends
-                    .post(answer(header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+                    .outbox
+                    .push(answer(header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
             }
-            Role::Sender(_) => return,
         };
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
-        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
         let verb = flow.arrived(packet);
         if flow.wants_pull() {
             flow.owed += 1;
@@ -190,27 +194,27 @@ impl Ndp {
         let kind = if verb == Verb::Ack { Kind::Ack } else { Kind::Signal };
         if flow.left == 0 {
             self.pulling.remove(&(flow.class, flow.turn, slot));
-            self.ends.received(header.flow, slot, meta.stamp);
+            self.deliver(header, meta.stamp);
         }
         debug_assert!(trimmed || verb == Verb::Ack, "payload that came is acknowledged");
-        self.ends.post(answer(header, kind), body);
+        self.outbox.push(answer(header, kind), body);
     }
 
     /// An ACK, NACK or pull for a flow of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
         let header = &packet.header;
-        let Some(slot) = self.ends.sender_of(header.flow) else {
+        let Some(slot) = self.flows.sender_of(header.flow) else {
             if packet.body.verb == Verb::Pull {
                 let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-                self.ends.post(answer(header, Kind::Signal), unknown);
+                self.outbox.push(answer(header, Kind::Signal), unknown);
             }
             return;
         };
-        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         flow.heard(cx.now, packet);
         if flow.is_complete() {
             let report = flow.out.report(cx.now, flow.out.packets.size());
-            self.ends.events.push_back(Event::Completed(report));
+            self.events.push_back(Event::Completed(report));
             return self.forget(header.flow);
         }
         self.offer(slot, cx.now);
@@ -218,28 +222,34 @@ impl Ndp {
 
     /// A packet of a flow of this host came back.
     fn on_returned(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.ends.sender_of(packet.header.flow) else { return };
-        if let Some(flow) = self.ends.senders.get_mut(slot) {
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.flows.senders.get_mut(slot) {
             flow.came_back(cx.now, packet);
         }
         self.offer(slot, cx.now);
     }
 
+    /// All of the flow of a packet is here, since `at`.
+    fn deliver(&mut self, header: &Header, at: Time) {
+        self.flows.end_receiver(FlowKey::of(header), ());
+        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
+    }
+
     /// Forgets a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
-        let Some(slot) = self.ends.sender_of(flow) else { return };
-        if let Some(turn) = self.ends.senders.get(slot).and_then(|flow| flow.turn) {
+        let Some(slot) = self.flows.sender_of(flow) else { return };
+        if let Some(turn) = self.flows.senders.get(slot).and_then(|flow| flow.turn) {
             self.sending.remove(&(turn, slot));
         }
-        self.ends.drop_sender(flow, slot);
+        self.flows.remove_sender(flow);
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Role::Receiver(slot)) = self.ends.role(packet.header.flow) else { return };
-        if let Some(flow) = self.ends.receivers.get(slot) {
+        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
+        if let Some(flow) = self.flows.receivers.get(slot) {
             self.pulling.remove(&(flow.class, flow.turn, slot));
         }
-        self.ends.drop_receiver(packet.header.flow, slot);
+        self.flows.remove_receiver(FlowKey::of(&packet.header));
     }
 
     /// The pull that goes now, if one may.
@@ -249,20 +259,20 @@ impl Ndp {
         }
         let turn = self.next_turn();
         let (_, _, slot) = self.pulling.pop_first()?;
-        let flow = self.ends.receivers.get_mut(slot)?;
+        let flow = self.flows.receivers.get_mut(slot)?;
         let (header, body) = flow.pull();
         if flow.owed > 0 {
             flow.turn = turn;
             self.pulling.insert((flow.class, turn, slot));
         }
         self.pacer.spend(now);
-        Some(Packet { header: self.ends.control(header), body })
+        Some(Packet { header: self.outbox.control(header), body })
     }
 
     fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
         while let Some((_, slot)) = self.sending.pop_first() {
             let frame = self.config.frame;
-            let Some(flow) = self.ends.senders.get_mut(slot) else { continue };
+            let Some(flow) = self.flows.senders.get_mut(slot) else { continue };
             flow.turn = None;
             let packet = flow.next_data(now, &frame);
             self.offer(slot, now);
@@ -277,25 +287,17 @@ impl Ndp {
 impl Endpoint for Ndp {
     type Body = Note;
 
-    fn attach(&mut self, rate: Rate) {
-        self.pacer = Pacer::new(self.config.pull_interval(rate));
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let full = u64::from(self.config.frame.max_wire());
         let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
         let window = self.config.init_window.unwrap_or_else(own).max(1);
         let outflow = Outflow::new(flow, window, cx.now, &self.config.frame);
-        let slot = self.ends.add_sender(flow.id, outflow);
+        let slot = self.flows.add_sender(flow.id, outflow);
         self.offer(slot, cx.now);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }
@@ -311,9 +313,9 @@ impl Endpoint for Ndp {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.ends.ring(cx.now) {
+        while let Some(owner) = self.flows.expired(cx.now) {
             let Owner::Sender(slot) = owner else { continue };
-            if let Some(flow) = self.ends.senders.get_mut(slot) {
+            if let Some(flow) = self.flows.senders.get_mut(slot) {
                 flow.time_out(cx.now, self.config.rto);
             }
             self.offer(slot, cx.now);
@@ -322,11 +324,11 @@ impl Endpoint for Ndp {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.ends.next_timeout()
+        self.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
-        let control = self.ends.next_control().or_else(|| self.next_pull(cx.now));
+        let control = self.outbox.pop().or_else(|| self.next_pull(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };
         }
@@ -335,11 +337,11 @@ impl Endpoint for Ndp {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.ends.events.pop_front()
+        self.events.pop_front()
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
+        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
             flow.inspect(see);
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, PacketSet, Packets, Timed, Verb};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Verb};
 
 /// A flow that this host receives.
 #[derive(Debug)]
@@ -27,11 +28,7 @@ pub(super) struct Inflow {
     returned: u32,
 }
 
-impl Timed for Inflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Inflow);
 
 impl Inflow {
     /// The flow of `packet`, in turns with others of `class`.

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::endpoint::FlowSpec;
 use crate::packet::{Frame, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, Outgoing, Timed, Turn, Verb};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, Outgoing, Turn, Verb};
 use crate::units::{Span, Time};
 
 /// Doublings after which the wait of a sender that hears nothing grows no more.
@@ -52,11 +53,7 @@ pub(super) struct Outflow {
     silences: u32,
 }
 
-impl Timed for Outflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A flow that sends `window` packets unasked from `now` on.

@@ -1,9 +1,9 @@
 use super::*;
-use crate::transport::receiver_driven::bench::{self, Bench, SLOT, number, spec};
+use crate::transport::receiver_driven::bench::{self, Bench, SLOT, local, number, spec};
 
 fn host(id: u16) -> Bench<Ndp> {
     let config = Config { init_window: Some(4), rto: Span(100 * SLOT), ..Config::new(Frame::ETHERNET) };
-    Bench::new(Ndp::new(HostId(id), Arc::new(config)))
+    Bench::new(Ndp::new(local(id), Arc::new(config)))
 }
 
 fn answer_to(n: u64, verb: Verb, pulls: u32) -> Packet<Note> {

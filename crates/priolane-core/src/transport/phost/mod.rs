@@ -17,17 +17,18 @@
 mod receiver;
 mod sender;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::receiver_driven::{Ends, Note, Owner, Pacer, Packets, Role, Verb, answer};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
-use crate::ids::{Class, HostId};
+use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::receiver_driven::{Note, Pacer, Packets, Place, Verb, answer, replace};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Thousandths, Words};
-use crate::packet::{Frame, Kind, Marks, Packet};
-use crate::scheme::Part;
-use crate::units::{Rate, Span, Time};
-use receiver::{Inflow, Turn};
+use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::part::Part;
+use crate::units::{Span, Time};
+use receiver::{Inflow, Turn, part};
 use sender::Outflow;
 
 /// Classes of pHost's packets: control, payload of short flows, payload of long ones.
@@ -101,19 +102,13 @@ impl Config {
     }
 }
 
-/// `slot` times a number of thousandths.
-fn part(slot: Span, milli: u64) -> Span {
-    Span((u128::from(slot.0) * u128::from(milli) / 1_000).min(u128::from(u64::MAX / 4)) as u64)
-}
-
-/// Who goes first: packets left, then who came first.
-type Place = (u64, u64, u32);
-
 /// pHost at one host.
 #[derive(Debug)]
 pub struct PHost {
     config: Arc<Config>,
-    ends: Ends<Outflow, Inflow>,
+    flows: FlowTable<Outflow, Inflow, ()>,
+    outbox: Outbox<Note>,
+    events: VecDeque<Event>,
     pacer: Pacer,
     /// Flows to this host that may be given a token.
     asking: BTreeSet<Place>,
@@ -124,11 +119,13 @@ pub struct PHost {
 }
 
 impl PHost {
-    /// The endpoint of `host`, without flows; until it is told of its line, that has 10 Gbps.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
-        let slot = Path::NOMINAL.rate.serialize(u64::from(config.frame.max_wire()));
+    /// The endpoint of `host`, without flows.
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+        let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
-            ends: Ends::new(host, config.frame, 0),
+            flows: FlowTable::default(),
+            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            events: VecDeque::new(),
             config,
             pacer: Pacer::new(slot),
             asking: BTreeSet::new(),
@@ -144,26 +141,26 @@ impl PHost {
 
     /// Keeps `holding` in step with a sender.
     fn hold(&mut self, slot: u32) {
-        let Some(flow) = self.ends.senders.get_mut(slot) else { return };
+        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         let place = flow.has_token().then(|| (flow.left(), flow.order, slot));
         replace(&mut self.holding, &mut flow.held, place);
     }
 
     /// Keeps `asking` in step with a receiver, and its alarm.
     fn ask(&mut self, slot: u32) {
-        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
         let place = (flow.turn == Turn::Ready).then_some((flow.left, flow.order, slot));
         replace(&mut self.asking, &mut flow.asked, place);
         flow.alarm.due = match flow.turn {
             Turn::Ready => Time::NEVER,
             Turn::Downgraded(until) | Turn::Pause(until) => until,
         };
-        self.ends.arm_receiver(slot);
+        self.flows.arm_receiver(slot);
     }
 
     /// A flow to this host, known or new.
-    fn receiving(&mut self, cx: &Cx, packet: &Packet<Note>) -> Option<Role> {
-        let role = self.ends.role(packet.header.flow);
+    fn receiving(&mut self, cx: &Cx, packet: &Packet<Note>) -> Option<Incoming<()>> {
+        let role = self.flows.incoming(FlowKey::of(&packet.header));
         if role.is_some() {
             return role;
         }
@@ -174,14 +171,14 @@ impl PHost {
         if packet.body.verb == Verb::Request {
             inflow.wait_for_free(cx.now, Span::from_ns(u64::from(packet.body.count)), self.pacer.slot());
         }
-        let slot = self.ends.add_receiver(packet.header.flow, inflow);
+        let slot = self.flows.add_receiver(FlowKey::of(&packet.header), inflow);
         self.ask(slot);
-        Some(Role::Receiver(slot))
+        Some(Incoming::Active(slot))
     }
 
     fn on_request(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        if self.receiving(cx, packet) == Some(Role::Received) {
-            self.ends.post(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        if self.receiving(cx, packet) == Some(Incoming::Ended(())) {
+            self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
         }
     }
 
@@ -189,57 +186,63 @@ impl PHost {
         if packet.header.payload == 0 || packet.header.marks.has(Marks::TRIMMED) {
             return;
         }
-        let Some(Role::Receiver(slot)) = self.receiving(cx, packet) else { return };
-        let Some(flow) = self.ends.receivers.get_mut(slot) else { return };
+        let Some(Incoming::Active(slot)) = self.receiving(cx, packet) else { return };
+        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
         flow.arrived(packet);
         if flow.left > 0 {
             return self.ask(slot);
         }
         let asked = flow.asked.take();
         asked.map(|place| self.asking.remove(&place));
-        self.ends.received(packet.header.flow, slot, meta.stamp);
-        self.ends.post(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        self.deliver(&packet.header, meta.stamp);
+        self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
     }
 
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.ends.sender_of(packet.header.flow) else {
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
             let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-            return self.ends.post(answer(&packet.header, Kind::Signal), unknown);
+            return self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
         };
         let lasts = part(self.pacer.slot(), u64::from(self.config.expiry_milli));
         let retry = self.config.retry;
-        if let Some(flow) = self.ends.senders.get_mut(slot) {
+        if let Some(flow) = self.flows.senders.get_mut(slot) {
             flow.take_token(packet, cx.now + lasts);
             flow.alarm.due = cx.now + retry;
         }
         self.hold(slot);
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     fn on_ack(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.ends.sender_of(packet.header.flow) else { return };
-        if let Some(flow) = self.ends.senders.get_mut(slot) {
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.flows.senders.get_mut(slot) {
             let size = flow.out.packets.size();
-            self.ends.events.push_back(Event::Completed(flow.out.report(cx.now, size)));
+            self.events.push_back(Event::Completed(flow.out.report(cx.now, size)));
             self.forget(packet.header.flow);
         }
     }
 
+    /// All of the flow of a packet is here, since `at`.
+    fn deliver(&mut self, header: &Header, at: Time) {
+        self.flows.end_receiver(FlowKey::of(header), ());
+        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
+    }
+
     /// Forgets a flow that this host sends.
-    fn forget(&mut self, flow: crate::ids::FlowId) {
-        let Some(slot) = self.ends.sender_of(flow) else { return };
-        if let Some(place) = self.ends.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
+    fn forget(&mut self, flow: FlowId) {
+        let Some(slot) = self.flows.sender_of(flow) else { return };
+        if let Some(place) = self.flows.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
             self.holding.remove(&place);
         }
-        self.ends.drop_sender(flow, slot);
+        self.flows.remove_sender(flow);
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Role::Receiver(slot)) = self.ends.role(packet.header.flow) else { return };
-        if let Some(place) = self.ends.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
+        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
+        if let Some(place) = self.flows.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
             self.asking.remove(&place);
         }
-        self.ends.drop_receiver(packet.header.flow, slot);
+        self.flows.remove_receiver(FlowKey::of(&packet.header));
     }
 
     /// The token that goes now, if one may.
@@ -247,11 +250,11 @@ impl PHost {
         while self.pacer.next() <= now {
             let &(_, _, slot) = self.asking.first()?;
             let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
-            let token = self.ends.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
+            let token = self.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
             self.ask(slot);
             if let Some((header, body)) = token {
                 self.pacer.spend(now);
-                return Some(Packet { header: self.ends.control(header), body });
+                return Some(Packet { header: self.outbox.control(header), body });
             }
         }
         None
@@ -261,7 +264,7 @@ impl PHost {
     fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
         while let Some(&(_, _, slot)) = self.holding.first() {
             let frame = self.config.frame;
-            let packet = self.ends.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
+            let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
             self.hold(slot);
             if packet.is_some() {
                 return packet;
@@ -272,40 +275,20 @@ impl PHost {
 
     fn on_sender_timer(&mut self, slot: u32, now: Time) {
         let retry = self.config.retry;
-        if let Some(flow) = self.ends.senders.get_mut(slot) {
+        if let Some(flow) = self.flows.senders.get_mut(slot) {
             flow.out.timeouts += 1;
             flow.alarm.due = now + retry;
             let (header, body) = flow.request();
-            self.ends.post(header, body);
+            self.outbox.push(header, body);
         }
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
-}
-
-/// Puts a flow at another place of an order, or nowhere.
-fn replace(order: &mut BTreeSet<Place>, at: &mut Option<Place>, place: Option<Place>) {
-    if *at == place {
-        return;
-    }
-    if let Some(old) = at.take() {
-        order.remove(&old);
-    }
-    order.extend(place);
-    *at = place;
 }
 
 impl Endpoint for PHost {
     type Body = Note;
 
-    fn attach(&mut self, rate: Rate) {
-        self.pacer = Pacer::new(rate.serialize(u64::from(self.config.frame.max_wire())));
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let full = u64::from(self.config.frame.max_wire());
         let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
         let bdp = self.config.bdp.unwrap_or_else(own).max(1);
@@ -318,14 +301,14 @@ impl Endpoint for PHost {
         outflow.give_free(free, cx.now + lasts);
         outflow.alarm.due = cx.now + self.config.retry;
         let (header, body) = outflow.request();
-        let slot = self.ends.add_sender(flow.id, outflow);
-        self.ends.post(header, body);
+        let slot = self.flows.add_sender(flow.id, outflow);
+        self.outbox.push(header, body);
         self.hold(slot);
-        self.ends.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: crate::ids::FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.forget(id);
         }
     }
@@ -342,11 +325,11 @@ impl Endpoint for PHost {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.ends.ring(cx.now) {
+        while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
                 Owner::Sender(slot) => self.on_sender_timer(slot, cx.now),
                 Owner::Receiver(slot) => {
-                    if let Some(flow) = self.ends.receivers.get_mut(slot) {
+                    if let Some(flow) = self.flows.receivers.get_mut(slot) {
                         flow.new_round();
                     }
                     self.ask(slot);
@@ -357,11 +340,11 @@ impl Endpoint for PHost {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.ends.next_timeout()
+        self.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
-        let control = self.ends.next_control().or_else(|| self.next_token(cx.now));
+        let control = self.outbox.pop().or_else(|| self.next_token(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };
         }
@@ -370,11 +353,11 @@ impl Endpoint for PHost {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.ends.events.pop_front()
+        self.events.pop_front()
     }
 
-    fn inspect(&self, flow: crate::ids::FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.ends.sender_of(flow).and_then(|slot| self.ends.senders.get(slot)) {
+    fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
             see("left_packets", flow.left() as f64);
             see("tokens", flow.tokens() as f64);
         }

@@ -1,9 +1,9 @@
 //! A flow at its receiver: which packet is given a token next.
 
-use super::{Place, part};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, PacketSet, Packets, Timed, Verb};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb};
 use crate::units::{Span, Time};
 
 /// Whether a flow may be given tokens.
@@ -40,11 +40,7 @@ pub(super) struct Inflow {
     next: u64,
 }
 
-impl Timed for Inflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Inflow);
 
 impl Inflow {
     /// The flow of `packet`, the `order`-th of its host, which sends the packets before `next` without tokens.
@@ -121,4 +117,9 @@ impl Inflow {
         };
         Some((header, Note { size: self.left, count: self.issued, verb: Verb::Token, ..Note::default() }))
     }
+}
+
+/// `slot` times a number of thousandths.
+pub(super) fn part(slot: Span, milli: u64) -> Span {
+    Span((u128::from(slot.0) * u128::from(milli) / 1_000).min(u128::from(u64::MAX / 4)) as u64)
 }

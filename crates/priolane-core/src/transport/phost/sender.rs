@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::Place;
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
-use crate::transport::receiver_driven::{Alarm, Note, Outgoing, Timed, Turn, Verb, towards_receiver};
+use crate::transport::common::{Alarm, timed_by_alarm};
+use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, Verb};
 use crate::units::Time;
 
 /// Classes of payload.
@@ -43,11 +43,7 @@ pub(super) struct Outflow {
     next: u64,
 }
 
-impl Timed for Outflow {
-    fn alarm(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-}
+timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A flow whose path `bdp` packets fill, the `order`-th of its host.
@@ -78,7 +74,7 @@ impl Outflow {
         let size = self.out.packets.size();
         let body =
             Note { size, count: self.ahead_ns, window: self.bdp, verb: Verb::Request, ..Note::default() };
-        (towards_receiver(&self.out, Kind::Syn), body)
+        (self.out.header(Kind::Syn), body)
     }
 
     /// Packets never sent.

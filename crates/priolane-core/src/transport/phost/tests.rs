@@ -1,9 +1,8 @@
 use super::*;
-use crate::ids::FlowId;
-use crate::transport::receiver_driven::bench::{self, Bench, SLOT, number, spec};
+use crate::transport::receiver_driven::bench::{self, Bench, SLOT, local, number, spec};
 
 fn host(id: u16, config: Config) -> Bench<PHost> {
-    Bench::new(PHost::new(HostId(id), Arc::new(Config { bdp: Some(3), ..config })))
+    Bench::new(PHost::new(local(id), Arc::new(Config { bdp: Some(3), ..config })))
 }
 
 fn request(flow: u32, from: u16, packets: u64) -> Packet<Note> {

@@ -1,6 +1,6 @@
 //! How many flows of its class a flow takes to be sending: at each yield from what is in flight over its own window.
 
-use super::Variant;
+use super::variant::Variant;
 
 /// Flows up to which the released code does not scale the step.
 const UNSCALED: f64 = 5.0;

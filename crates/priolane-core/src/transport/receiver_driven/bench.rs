@@ -1,11 +1,11 @@
 //! An endpoint by hand, for tests.
 
 use super::{Note, Verb};
-use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, RxMeta, Tx, Weights};
+use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::rng::{Purpose, Stream};
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// 1538 B at 10 Gbps.
 pub(in crate::transport) const SLOT: u64 = 1_230_400;
@@ -48,6 +48,11 @@ pub(in crate::transport) fn packet(flow: u32, (src, dst): (u16, u16), n: u64, bo
     Packet { header, body }
 }
 
+/// Host `id` on a line of 10 Gbps.
+pub(in crate::transport) fn local(id: u16) -> LocalHost {
+    LocalHost { id: HostId(id), line: Rate::from_gbps(10) }
+}
+
 /// A host with an endpoint.
 pub(in crate::transport) struct Bench<E> {
     pub(in crate::transport) host: E,
@@ -65,7 +70,7 @@ impl<E: Endpoint<Body = Note>> Bench<E> {
     }
 
     pub(in crate::transport) fn open(&mut self, at: u64, flow: FlowSpec) {
-        self.at(at, |host, cx| host.open(cx, flow));
+        self.at(at, |host, cx| host.open(cx, flow, &|| Path::NOMINAL));
     }
 
     pub(in crate::transport) fn poll(&mut self, at: u64) -> Option<Packet<Note>> {

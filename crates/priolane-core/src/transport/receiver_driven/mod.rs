@@ -1,10 +1,10 @@
 //! What transports have in common whose receivers say who may send (pHost, NDP, Homa).
 //!
 //! ```text
-//! Ends       the flows that start or end at a host: tables, control packets that wait, events, timers
 //! Outgoing   a flow at its sender: cut into packets, counted, reported
 //! Packets    which packets of a flow there are, and which have arrived
 //! Pacer      one permission per packet time of the host's line
+//! Place      which flow goes first
 //! Note       what their packets say besides the header
 //! ```
 //!
@@ -13,14 +13,15 @@
 
 #[cfg(test)]
 pub(super) mod bench;
-mod ends;
 mod note;
+mod order;
 mod outgoing;
 mod pacer;
 mod packets;
 
-pub(super) use ends::{Alarm, Ends, Owner, Role, Timed, answer, towards_receiver};
+pub(super) use note::answer;
 pub use note::{Note, Verb};
+pub(super) use order::{Place, replace};
 pub(super) use outgoing::{Outgoing, Turn};
 pub(super) use pacer::Pacer;
 pub(super) use packets::{PacketSet, Packets};

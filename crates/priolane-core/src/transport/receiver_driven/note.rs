@@ -1,7 +1,7 @@
 //! What packets of receiver-driven transports say besides the header: 16 bytes.
 
 use crate::ids::Class;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Header, Kind, Packet};
 
 /// What a packet asks or tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -46,6 +46,12 @@ pub struct Note {
 }
 
 impl Body for Note {}
+
+/// The header of an answer to a packet.
+#[inline]
+pub(in crate::transport) fn answer(to: &Header, kind: Kind) -> Header {
+    Header { flow: to.flow, dst: to.src, offset: to.offset, entropy: to.entropy, kind, ..Header::default() }
+}
 
 const _: () = assert!(size_of::<Note>() == 16);
 const _: () = assert!(size_of::<Packet<Note>>() == 48);

@@ -39,6 +39,12 @@ impl Outgoing {
         }
     }
 
+    /// The header of a control packet to the flow's receiver.
+    pub(in crate::transport) fn header(&self, kind: Kind) -> Header {
+        let FlowSpec { id, dst, entropy, .. } = self.spec;
+        Header { flow: id, dst, entropy, kind, ..Header::default() }
+    }
+
     /// Packet `n` of the flow in `class`, to be sent now.
     pub(in crate::transport) fn data(
         &mut self,

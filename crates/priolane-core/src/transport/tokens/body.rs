@@ -2,7 +2,7 @@
 
 use crate::ids::Class;
 use crate::packet::{Body, Packet};
-use crate::transport::window::Stamp;
+use crate::transport::common::Stamp;
 use crate::units::Time;
 
 /// The class that packets of payload carry: apart from the classes of tokens, so that ports' counts tell them apart.

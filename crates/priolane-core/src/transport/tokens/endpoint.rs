@@ -3,57 +3,27 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use super::body::{DATA_CLASS, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 use super::config::{Config, Ranked, Stop};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Stats, Tx,
+};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::window::Stamp;
-use crate::transport::window::ranges::Interval;
-use crate::transport::window::slab::Slab;
-use crate::transport::window::timers::{Entry, Owner, Timers};
+use crate::transport::common::{FlowKey, FlowTable, Incoming, Interval, Owner, Stamp};
 use crate::units::{Rate, Time};
 
-/// What a host knows of a flow.
-#[derive(Clone, Copy, Debug)]
-enum Role {
-    /// It sends it: place in `senders`.
-    Sender(u32),
-    /// It receives it: place in `receivers`.
-    Receiver(u32),
-    /// It received all of it.
+/// How a flow ended at its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// All of it arrived.
     Received,
-    /// It sent all of it.
-    Sent,
-    /// It gave it up.
+    /// Its sender gave it up.
     Aborted,
-}
-
-/// What became of the tokens that reached one host's senders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Tokens that its receivers gave to the network.
-    pub issued: u64,
-    /// Tokens that sent a packet.
-    pub used: u64,
-    /// Tokens that found nothing to send.
-    pub wasted: u64,
-    /// Tokens that were too old.
-    pub expired: u64,
-}
-
-impl Account {
-    /// Adds `other`.
-    pub fn merge(&mut self, other: &Self) {
-        self.issued += other.issued;
-        self.used += other.used;
-        self.wasted += other.wasted;
-        self.expired += other.expired;
-    }
 }
 
 /// The token transport of one host.
@@ -62,13 +32,12 @@ pub struct Tokens {
     host: HostId,
     config: Arc<Config>,
     line: Rate,
-    roles: FxHashMap<FlowId, Role>,
-    senders: Slab<Sender>,
-    receivers: Slab<Receiver>,
+    flows: FlowTable<Sender, Receiver, End>,
+    /// Flows that this host gave up as their sender.
+    aborted: FxHashSet<FlowId>,
     outbox: VecDeque<Packet<Ticket>>,
     events: VecDeque<Event>,
-    timers: Timers,
-    account: Account,
+    credits: CreditStats,
 }
 
 /// The other end of a flow.
@@ -96,24 +65,17 @@ impl Way {
 
 impl Tokens {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Arc<Config>) -> Self {
+    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            host,
+            host: host.id,
             config,
-            line: Path::NOMINAL.rate,
-            roles: FxHashMap::default(),
-            senders: Slab::default(),
-            receivers: Slab::default(),
+            line: host.line,
+            flows: FlowTable::default(),
+            aborted: FxHashSet::default(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
-            timers: Timers::default(),
-            account: Account::default(),
+            credits: CreditStats::default(),
         }
-    }
-
-    /// What became of tokens here so far.
-    pub fn account(&self) -> Account {
-        self.account
     }
 
     fn header(&self, way: Way, kind: Kind) -> Header {
@@ -129,7 +91,7 @@ impl Tokens {
     }
 
     fn say(&mut self, slot: u32, word: Option<Word>) {
-        let (Some(word), Some(sender)) = (word, self.senders.get(slot)) else { return };
+        let (Some(word), Some(sender)) = (word, self.flows.senders.get(slot)) else { return };
         let FlowSpec { size, deadline, class, .. } = sender.spec;
         let body = match word {
             Word::Sync => Ticket::Sync {
@@ -149,7 +111,7 @@ impl Tokens {
     }
 
     fn send(&mut self, slot: u32, packet: u64, body: Ticket) {
-        let Some(sender) = self.senders.get(slot) else { return };
+        let Some(sender) = self.flows.senders.get(slot) else { return };
         let payload = sender.payload(packet, &self.config);
         let class = if body == Ticket::Unscheduled { UNSCHEDULED_CLASS } else { DATA_CLASS };
         let header = Header {
@@ -163,18 +125,16 @@ impl Tokens {
     }
 
     fn arm_sender(&mut self, slot: u32) {
-        let Some((generation, sender)) = self.senders.entry(slot) else { return };
-        let at = sender.due(&self.config);
-        if at < sender.armed {
-            self.timers.arm(Entry { at, owner: Owner::Sender(slot), generation }, &mut sender.armed);
+        if let Some(sender) = self.flows.senders.get_mut(slot) {
+            sender.alarm.due = sender.next_action(&self.config);
+            self.flows.arm_sender(slot);
         }
     }
 
     fn arm_receiver(&mut self, slot: u32) {
-        let Some((generation, receiver)) = self.receivers.entry(slot) else { return };
-        let at = receiver.due(&self.config);
-        if at < receiver.armed {
-            self.timers.arm(Entry { at, owner: Owner::Receiver(slot), generation }, &mut receiver.armed);
+        if let Some(receiver) = self.flows.receivers.get_mut(slot) {
+            receiver.alarm.due = receiver.next_action(&self.config);
+            self.flows.arm_receiver(slot);
         }
     }
 
@@ -182,19 +142,19 @@ impl Tokens {
     fn on_sync(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         let header = &packet.header;
         let Some(sync) = Sync::of(packet, u64::from(self.config.frame.mss())) else { return };
-        match self.roles.get(&header.flow) {
-            Some(&Role::Receiver(slot)) => {
-                if let Some(receiver) = self.receivers.get_mut(slot) {
+        let key = FlowKey::of(header);
+        match self.flows.incoming(key) {
+            Some(Incoming::Active(slot)) => {
+                if let Some(receiver) = self.flows.receivers.get_mut(slot) {
                     receiver.resume(cx.now, sync.asked);
                 }
                 self.grant(slot, cx);
             }
-            Some(Role::Received) => self.signal(Way::answer(header), Ticket::Done),
-            Some(_) => {}
+            Some(Incoming::Ended(End::Received)) => self.signal(Way::answer(header), Ticket::Done),
+            Some(Incoming::Ended(End::Aborted)) => {}
             None => {
                 let receiver = Receiver::new(header, sync, self.line, cx, &self.config);
-                let slot = self.receivers.insert(receiver);
-                self.roles.insert(header.flow, Role::Receiver(slot));
+                let slot = self.flows.add_receiver(key, receiver);
                 self.end_if_complete(slot, meta.stamp);
                 self.grant(slot, cx);
             }
@@ -203,7 +163,7 @@ impl Tokens {
 
     /// Gives away the token that is due for a flow, if one is.
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some((seq, (class, rank))) = receiver.token(cx, &self.config) {
             let way = Way::back(receiver);
             let mss = u64::from(self.config.frame.mss());
@@ -213,7 +173,7 @@ impl Tokens {
             let header = Header { wire, class, rank, offset, ..self.header(way, Kind::Credit) };
             let body = Ticket::Token { seq, stamp: Stamp::read(cx.clock, cx.now) };
             self.outbox.push_back(Packet { header, body });
-            self.account.issued += 1;
+            self.credits.issued += 1;
         }
         self.arm_receiver(slot);
     }
@@ -221,24 +181,17 @@ impl Tokens {
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Token { seq, stamp } = packet.body else { return };
         let header = &packet.header;
-        let slot = match self.roles.get(&header.flow) {
-            Some(&Role::Sender(slot)) => slot,
-            Some(Role::Aborted) => {
-                self.account.wasted += 1;
-                return self.signal(Way::answer(header), Ticket::Reset);
-            }
-            _ => {
-                self.account.wasted += 1;
-                return;
-            }
+        let Some(slot) = self.flows.sender_of(header.flow) else {
+            self.credits.wasted += 1;
+            return self.answer_if_aborted(header);
         };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if let Some(expiry) = self.config.expiry {
             let age = Stamp::read(cx.clock, cx.now).ticks_since(stamp);
             // The receiver's clock may be ahead: then the difference is below zero.
             if age.cast_signed() > 0 && Stamp(age).since(Stamp(0)) > expiry {
                 sender.spent.expired += 1;
-                self.account.expired += 1;
+                self.credits.expired += 1;
                 return;
             }
         }
@@ -246,13 +199,13 @@ impl Tokens {
         let Choice { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
         match packet {
             Some(packet) => {
-                self.account.used += 1;
+                self.credits.used += 1;
                 self.send(slot, packet, Ticket::Data { seq, stamp });
                 if let Some(data) = self.outbox.back_mut() {
                     data.header.rank = rank;
                 }
             }
-            None => self.account.wasted += 1,
+            None => self.credits.wasted += 1,
         }
         self.say(slot, word);
         self.arm_sender(slot);
@@ -260,16 +213,13 @@ impl Tokens {
 
     fn on_data(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         let header = &packet.header;
-        let slot = match self.roles.get(&header.flow) {
-            Some(&Role::Receiver(slot)) => slot,
-            _ => return,
-        };
+        let Some(slot) = self.flows.receiver_of(FlowKey::of(header)) else { return };
         let token = match packet.body {
             Ticket::Data { seq, stamp } => Some((seq, stamp)),
             _ => None,
         };
         let place = header.offset.get() / u64::from(self.config.frame.mss());
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         let mut missed: Vec<Interval> = Vec::new();
         receiver.arrive(Arrived { packet: place, token }, cx, &self.config, |hole| missed.push(hole));
         let way = Way::back(receiver);
@@ -285,12 +235,10 @@ impl Tokens {
 
     /// Ends a flow of which all arrived, at `at`; whether it was so.
     fn end_if_complete(&mut self, slot: u32, at: Time) -> bool {
-        let Some(receiver) = self.receivers.get(slot).filter(|r| r.is_complete()) else { return false };
+        let Some(receiver) = self.flows.receivers.get(slot).filter(|r| r.is_complete()) else { return false };
         let way = Way::back(receiver);
         self.events.push_back(Event::Delivered { flow: way.flow, at, missing: 0 });
-        self.roles.insert(way.flow, Role::Received);
-        self.receivers.take(slot);
-        self.receivers.release(slot);
+        self.flows.end_receiver(FlowKey::new(way.dst, way.flow), End::Received);
         self.signal(way, Ticket::Done);
         true
     }
@@ -298,14 +246,15 @@ impl Tokens {
     /// A signal for the receiver of a flow.
     fn on_word(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         let header = &packet.header;
-        let slot = match self.roles.get(&header.flow) {
-            Some(&Role::Receiver(slot)) => slot,
-            Some(Role::Received) => return self.signal(Way::answer(header), Ticket::Done),
+        let key = FlowKey::of(header);
+        let slot = match self.flows.incoming(key) {
+            Some(Incoming::Active(slot)) => slot,
+            Some(Incoming::Ended(End::Received)) => return self.signal(Way::answer(header), Ticket::Done),
             // Its SYNC was lost, and the sender will ask again.
-            _ => return,
+            Some(Incoming::Ended(End::Aborted)) | None => return,
         };
         let mss = u64::from(self.config.frame.mss());
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         match packet.body {
             Ticket::Stop if self.config.stop == Stop::Sender => receiver.stop(),
             Ticket::Stop => {
@@ -319,10 +268,7 @@ impl Tokens {
                 }
             }
             Ticket::Reset => {
-                self.roles.insert(header.flow, Role::Aborted);
-                self.receivers.take(slot);
-                self.receivers.release(slot);
-                return;
+                return self.flows.end_receiver(key, End::Aborted);
             }
             _ => {}
         }
@@ -331,51 +277,32 @@ impl Tokens {
 
     fn on_miss(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Miss { first, end } = packet.body else { return };
-        match self.roles.get(&packet.header.flow) {
-            Some(&Role::Sender(slot)) => {
-                let Some(sender) = self.senders.get_mut(slot) else { return };
-                let word = sender.missed(Interval { start: first, end }, cx.now, &self.config);
-                self.say(slot, word);
-                self.arm_sender(slot);
-            }
-            Some(Role::Aborted) => self.signal(Way::answer(&packet.header), Ticket::Reset),
-            _ => {}
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
+            return self.answer_if_aborted(&packet.header);
+        };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
+        let word = sender.missed(Interval { start: first, end }, cx.now, &self.config);
+        self.say(slot, word);
+        self.arm_sender(slot);
+    }
+
+    /// Tells the receiver of a flow that was given up here that nothing comes any more.
+    fn answer_if_aborted(&mut self, header: &Header) {
+        if self.aborted.contains(&header.flow) {
+            self.signal(Way::answer(header), Ticket::Reset);
         }
     }
 
     fn on_done(&mut self, cx: &Cx, flow: FlowId) {
-        let Some(&Role::Sender(slot)) = self.roles.get(&flow) else { return };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(slot) = self.flows.sender_of(flow) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.done(&self.config);
         self.events.push_back(Event::Completed(sender.report(cx.now)));
-        self.forget_sender(slot, flow, Role::Sent);
-    }
-
-    fn forget_sender(&mut self, slot: u32, flow: FlowId, role: Role) {
-        self.roles.insert(flow, role);
-        self.senders.take(slot);
-        self.senders.release(slot);
-    }
-
-    fn is_live(&self, entry: &Entry) -> bool {
-        let armed = match entry.owner {
-            Owner::Sender(slot) => self
-                .senders
-                .get(slot)
-                .filter(|_| self.senders.generation(slot) == entry.generation)
-                .map(|s| s.armed),
-            Owner::Receiver(slot) => self
-                .receivers
-                .get(slot)
-                .filter(|_| self.receivers.generation(slot) == entry.generation)
-                .map(|r| r.armed),
-        };
-        armed == Some(entry.at)
+        self.flows.remove_sender(flow);
     }
 
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        sender.armed = Time::NEVER;
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.reports(cx.now, &self.config) {
             self.events.push_back(Event::Report(sender.report(cx.now)));
         }
@@ -385,8 +312,7 @@ impl Tokens {
     }
 
     fn on_receiver_timer(&mut self, slot: u32, cx: &mut Cx) {
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
-        receiver.armed = Time::NEVER;
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some(hole) = receiver.overdue(cx.now, &self.config) {
             let way = Way::back(receiver);
             self.miss(way, hole);
@@ -398,30 +324,22 @@ impl Tokens {
 impl Endpoint for Tokens {
     type Body = Ticket;
 
-    fn attach(&mut self, line: Rate) {
-        self.line = line;
-    }
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
         let sender = Sender::new(flow, path().data.round_trip, cx.now, &self.config);
         let unscheduled = sender.unscheduled(&self.config);
-        let slot = self.senders.insert(sender);
-        self.roles.insert(flow.id, Role::Sender(slot));
+        let slot = self.flows.add_sender(flow.id, sender);
         self.say(slot, Some(Word::Sync));
         (0..unscheduled).for_each(|packet| self.send(slot, u64::from(packet), Ticket::Unscheduled));
-        if let Some(sender) = self.senders.get_mut(slot) {
+        if let Some(sender) = self.flows.senders.get_mut(slot) {
             sender.sent_first(unscheduled);
         }
         self.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        let Some(&Role::Sender(slot)) = self.roles.get(&id) else { return };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        let Command::Flow(id, control) = command else { return };
+        let Some(slot) = self.flows.sender_of(id) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         match control {
             Control::Class(class) | Control::Promote(class) => {
                 sender.reclassify(class);
@@ -430,7 +348,8 @@ impl Endpoint for Tokens {
             }
             Control::Abort => {
                 let way = Way::to(&sender.spec);
-                self.forget_sender(slot, id, Role::Aborted);
+                self.flows.remove_sender(id);
+                self.aborted.insert(id);
                 self.signal(way, Ticket::Reset);
             }
             Control::Weights { .. } => {}
@@ -450,12 +369,8 @@ impl Endpoint for Tokens {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(entry) = self.timers.first().filter(|entry| entry.at <= cx.now) {
-            self.timers.pop();
-            if !self.is_live(&entry) {
-                continue;
-            }
-            match entry.owner {
+        while let Some(owner) = self.flows.expired(cx.now) {
+            match owner {
                 Owner::Sender(slot) => self.on_sender_timer(slot, cx),
                 Owner::Receiver(slot) => self.on_receiver_timer(slot, cx),
             }
@@ -464,7 +379,7 @@ impl Endpoint for Tokens {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.timers.first_at()
+        self.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Ticket> {
@@ -476,13 +391,13 @@ impl Endpoint for Tokens {
         self.events.pop_front()
     }
 
-    fn token_account(&self) -> Option<Account> {
-        Some(self.account)
+    fn stats(&self) -> Stats {
+        Stats { credits: Some(self.credits) }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(&Role::Sender(slot)) = self.roles.get(&flow)
-            && let Some(sender) = self.senders.get(slot)
+        if let Some(slot) = self.flows.sender_of(flow)
+            && let Some(sender) = self.flows.senders.get(slot)
         {
             see("tokens_used", sender.spent.used as f64);
             see("tokens_wasted", sender.spent.wasted as f64);

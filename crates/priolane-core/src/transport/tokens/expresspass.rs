@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::keys::Keys;
-use crate::scheme::Part;
+use crate::part::Part;
 
 /// Parameters of ExpressPass.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

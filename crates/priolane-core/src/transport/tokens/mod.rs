@@ -26,7 +26,7 @@ mod top;
 
 pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
-pub use endpoint::{Account, Tokens};
+pub use endpoint::Tokens;
 pub use expresspass::ExpressPass;
 pub use rank_by::RankBy;
 pub use top::{Expiry, Paths, Top};

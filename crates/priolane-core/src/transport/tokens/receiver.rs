@@ -18,8 +18,7 @@ use super::priority::Known;
 use crate::endpoint::Cx;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Packet};
-use crate::transport::window::Stamp;
-use crate::transport::window::ranges::{Interval, Ranges};
+use crate::transport::common::{Alarm, Interval, Ranges, Stamp, timed_by_alarm};
 use crate::units::{Rate, Span, Time};
 
 /// Whether tokens flow.
@@ -78,12 +77,14 @@ pub(super) struct Receiver {
     granting: Granting,
     /// When something last arrived, or was last missed.
     heard: Time,
-    pub(super) armed: Time,
+    pub(super) alarm: Alarm,
 }
 
 /// Weight of the old round trip in the mean (ExpressPass's published code).
 const RTT_KEPT: u64 = 8;
 const RTT_PARTS: u64 = 10;
+
+timed_by_alarm!(Receiver);
 
 impl Receiver {
     /// A flow whose SYNC, with this header, arrived at `now`.
@@ -109,7 +110,7 @@ impl Receiver {
             next_seq: 0,
             granting: Granting::At(cx.now),
             heard: cx.now,
-            armed: Time::NEVER,
+            alarm: Alarm::OFF,
         }
     }
 
@@ -128,8 +129,8 @@ impl Receiver {
         self.packets = packets;
     }
 
-    /// When something is due here.
-    pub(super) fn due(&self, config: &Config) -> Time {
+    /// When something happens here next unless a packet arrives before.
+    pub(super) fn next_action(&self, config: &Config) -> Time {
         let token = match self.granting {
             Granting::At(at) | Granting::Enough(at) => at,
             Granting::Stopped => Time::NEVER,

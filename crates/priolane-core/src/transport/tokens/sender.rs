@@ -13,7 +13,7 @@
 use super::config::{Config, Recovery, Stop};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::Class;
-use crate::transport::window::ranges::{Interval, Ranges};
+use crate::transport::common::{Alarm, Interval, Ranges, timed_by_alarm};
 use crate::units::{Span, Time, bits_per_second};
 
 /// Where a sender is.
@@ -94,11 +94,13 @@ pub(super) struct Sender {
     /// Payload that the receiver is known to have in order.
     acked: u64,
     next_report: Time,
-    pub(super) armed: Time,
+    pub(super) alarm: Alarm,
 }
 
 /// The timeout doubles at most so often.
 const MOST_BACKOFF: u32 = 6;
+
+timed_by_alarm!(Sender);
 
 impl Sender {
     /// A flow that starts at `now` on a path of this round trip.
@@ -124,7 +126,7 @@ impl Sender {
             timeouts: 0,
             acked: 0,
             next_report: config.monitor.map_or(Time::NEVER, |every| now + every),
-            armed: Time::NEVER,
+            alarm: Alarm::OFF,
         }
     }
 
@@ -270,8 +272,8 @@ impl Sender {
         config.min_rto.max(self.rtt.times(3)).times(1 << self.backoff).min(Span::LONGEST)
     }
 
-    /// When something is due here.
-    pub(super) fn due(&self, config: &Config) -> Time {
+    /// When something happens here next unless a packet arrives before.
+    pub(super) fn next_action(&self, config: &Config) -> Time {
         let stopped = match self.state {
             State::Stopped(at) if self.has_unsent() => at,
             _ => Time::NEVER,

@@ -2,7 +2,7 @@
 
 use super::{Config, RankBy, Ranked, Stop};
 use crate::keys::{Keys, Misfit, Words};
-use crate::scheme::Part;
+use crate::part::Part;
 use crate::units::Span;
 
 /// Parameters of TOP.

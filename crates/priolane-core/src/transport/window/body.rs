@@ -1,37 +1,8 @@
 //! What the window machine writes in its packets: 24 bytes after the header.
 
-use crate::endpoint::LocalClock;
 use crate::packet::{Body, Header, Kind, Packet};
 use crate::telemetry::{HopReading, Telemetry};
-use crate::units::{Span, Time};
-
-/// Picoseconds in a tick, as a power of two: a stamp of 32 bits wraps after 4.4 s.
-const TICK_SHIFT: u32 = 10;
-
-/// A reading of a host's clock in ticks of 1024 ps, wrapping.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stamp(pub u32);
-
-impl Stamp {
-    /// What `clock` reads at the true instant `at`.
-    #[inline]
-    pub fn read(clock: LocalClock, at: Time) -> Self {
-        // Wrapping, not saturating as `LocalClock::read`: differences stay true just after the start.
-        Self((at.0.wrapping_add_signed(clock.offset_ps) >> TICK_SHIFT) as u32)
-    }
-
-    /// Ticks from `earlier` to this stamp, if they are less than 2^32 apart.
-    #[inline]
-    pub fn ticks_since(self, earlier: Self) -> u32 {
-        self.0.wrapping_sub(earlier.0)
-    }
-
-    /// The time from `earlier` to this stamp, at least one tick.
-    #[inline]
-    pub fn since(self, earlier: Self) -> Span {
-        Span(u64::from(self.ticks_since(earlier).max(1)) << TICK_SHIFT)
-    }
-}
+use crate::transport::common::Stamp;
 
 /// Body of a packet of the window machine, with telemetry of the kind `T`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,7 +25,7 @@ impl<T> Segment<T> {
     /// [`Self::one_way`] in picoseconds, below zero where the receiver's clock is behind.
     #[inline]
     pub(super) fn one_way_ps(&self) -> i64 {
-        i64::from(self.one_way.cast_signed()) << TICK_SHIFT
+        Stamp::difference_ps(self.one_way)
     }
 }
 
@@ -75,18 +46,3 @@ impl<T: Telemetry> Body for Segment<T> {
 
 const _: () = assert!(size_of::<Segment>() == 24);
 const _: () = assert!(size_of::<Packet<Segment>>() == 56);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stamps_measure_across_the_wrap_and_below_zero() {
-        let clock = LocalClock { offset_ps: -5_000_000 };
-        let sent = Stamp::read(clock, Time(1_000_000));
-        // 10.24 us later: 10,000 ticks of 1024 ps, although the clock reads less than zero at first.
-        assert_eq!(Stamp::read(clock, Time(11_240_000)).since(sent), Span(10_240_000));
-        assert_eq!(Stamp(5).ticks_since(Stamp(u32::MAX - 4)), 10);
-        assert_eq!(Stamp(7).since(Stamp(7)), Span(1024));
-    }
-}

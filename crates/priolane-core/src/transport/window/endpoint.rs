@@ -10,37 +10,29 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use super::body::{Segment, Stamp};
+use super::acks::{Arrived, Echoed};
+use super::body::Segment;
 use super::config::{Config, ControlEcn, Handshake};
 use super::controller::{CongestionControl, Gate, Opening, ProbeSeen};
 use super::outbox::Outbox;
-use super::ranges::Interval;
 use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
-use super::recovery::{Arrived, Echoed, State};
+use super::recovery::State;
 use super::sender::Sender;
-use super::slab::Slab;
-use super::timers::{Entry, Owner, Timers};
-use crate::assign::control::{LadderOf, Thresholds};
-use crate::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, Path, RxMeta, SendId, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Departure, Endpoint, Event, FlowSpec, LadderOf, LocalHost, Path, RxMeta, SendId,
+    Thresholds, Tx,
+};
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
+use crate::transport::common::{FlowKey, FlowTable, Incoming, Interval, Owner, Stamp};
 use crate::units::{Span, Time};
 
-/// What a host has of a flow that it receives.
-#[derive(Clone, Copy, Debug)]
-enum Received {
-    /// A part: place in `receivers`.
-    Part(u32),
-    /// All of it: its length, so that late retransmissions are acknowledged.
-    All(Offset),
-}
-
-/// A host knows each flow it ever received.
-const _: () = assert!(size_of::<(FlowId, Received)>() == 12);
+/// A host knows each flow it ever received: of those that ended the length, so that late retransmissions are acknowledged.
+const _: () = assert!(size_of::<(FlowKey, Incoming<Offset>)>() == 16);
 
 /// A segment in the host's transmit queue: the name it has there.
 #[derive(Clone, Copy, Debug)]
@@ -90,16 +82,11 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     config: Arc<Config>,
     controller: C::Config,
     scheduler: S,
-    /// Flows it sends: places in `senders`.
-    sending: FxHashMap<FlowId, u32>,
-    received: FxHashMap<FlowId, Received>,
-    senders: Slab<Sender<C>>,
-    receivers: Slab<Receiver<C::Telemetry>>,
+    flows: FlowTable<Sender<C>, Receiver<C::Telemetry>, Offset>,
     /// Hosts that a handshake from here succeeded with.
     known: FxHashSet<HostId>,
     outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
-    timers: Timers,
 }
 
 /// The window transport with a host scheduler chosen at run time.
@@ -107,8 +94,13 @@ pub type WindowEndpoint<C> = Window<C, AnyScheduler>;
 
 impl<C: CongestionControl> WindowEndpoint<C> {
     /// The endpoint of `host` with the scheduler that `kind` names.
-    pub fn with_kind(host: HostId, config: Arc<Config>, controller: C::Config, kind: SchedulerKind) -> Self {
-        Self::new(host, config, controller, AnyScheduler::from(kind))
+    pub fn with_kind(
+        host: LocalHost,
+        config: Arc<Config>,
+        controller: C::Config,
+        kind: SchedulerKind,
+    ) -> Self {
+        Self::new(host.id, config, controller, AnyScheduler::from(kind))
     }
 }
 
@@ -122,25 +114,21 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             config,
             controller,
             scheduler,
-            sending: FxHashMap::default(),
-            received: FxHashMap::default(),
-            senders: Slab::default(),
-            receivers: Slab::default(),
+            flows: FlowTable::default(),
             known: FxHashSet::default(),
             events: VecDeque::new(),
-            timers: Timers::default(),
         }
     }
 
     /// The controller of a flow that this host still sends; for tests and traces.
     pub fn controller(&self, flow: FlowId) -> Option<&C> {
-        let slot = self.sending.get(&flow)?;
-        self.senders.get(*slot).map(|sender| &sender.controller)
+        let slot = self.flows.sender_of(flow)?;
+        self.flows.senders.get(slot).map(|sender| &sender.controller)
     }
 
     /// Sends a SYN and starts the timer for it.
     fn send_syn(&mut self, slot: u32, cx: &Cx) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.deadline = cx.now + sender.rto.timeout(&self.config);
         let header = Header {
             flow: sender.id,
@@ -151,14 +139,14 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         };
         let body = Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() };
         self.outbox.push(Packet { header, body });
-        self.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     /// After a change of a flow's state: offers it to the scheduler if it may send, promotes it if it waits
     /// for less than it now has.
     #[inline]
     fn refresh(&mut self, slot: u32) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.planned = sender.plan(&self.config);
         let Some(plan) = sender.planned else { return };
         let candidate = sender.candidate(slot, plan, &self.config);
@@ -175,52 +163,14 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         }
     }
 
-    #[inline]
-    fn arm_sender(&mut self, slot: u32) {
-        if let Some((generation, sender)) = self.senders.entry(slot)
-            && sender.due() < sender.armed
-        {
-            let entry = Entry { at: sender.due(), owner: Owner::Sender(slot), generation };
-            self.timers.arm(entry, &mut sender.armed);
-        }
-    }
-
-    #[inline]
-    fn arm_receiver(&mut self, slot: u32) {
-        if let Some((generation, receiver)) = self.receivers.entry(slot)
-            && receiver.deadline() < receiver.armed
-        {
-            let entry = Entry { at: receiver.deadline(), owner: Owner::Receiver(slot), generation };
-            self.timers.arm(entry, &mut receiver.armed);
-        }
-    }
-
     /// Forgets a flow that this host sends.
-    fn forget_sender(&mut self, slot: u32) {
-        if let Some(sender) = self.senders.take(slot) {
-            self.sending.remove(&sender.id);
+    fn forget_sender(&mut self, flow: FlowId) {
+        if let Some((slot, sender)) = self.flows.take_sender(flow)
             // A place that the scheduler still holds is given back when its turn comes.
-            if sender.offered.is_none() {
-                self.senders.release(slot);
-            }
+            && sender.offered.is_none()
+        {
+            self.flows.senders.release(slot);
         }
-        self.drop_dead_timers();
-    }
-
-    fn drop_dead_timers(&mut self) {
-        while self.timers.first().is_some_and(|entry| !self.is_live(&entry)) {
-            self.timers.pop();
-        }
-    }
-
-    fn is_live(&self, entry: &Entry) -> bool {
-        let (generation, armed) = match entry.owner {
-            Owner::Sender(slot) => (self.senders.generation(slot), self.senders.get(slot).map(|s| s.armed)),
-            Owner::Receiver(slot) => {
-                (self.receivers.generation(slot), self.receivers.get(slot).map(|r| r.armed))
-            }
-        };
-        generation == entry.generation && armed == Some(entry.at)
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
@@ -244,39 +194,37 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             telemetry: packet.body.telemetry,
         };
         match self.receiving(header) {
-            Some(Received::Part(slot)) => self.receive(slot, &arrival, meta.stamp),
-            Some(Received::All(end)) => self.acknowledge_again(end.get(), header, &arrival),
+            Some(Incoming::Active(slot)) => self.receive(slot, &arrival, meta.stamp),
+            Some(Incoming::Ended(end)) => self.acknowledge_again(end.get(), header, &arrival),
             None => {}
         }
     }
 
     /// What this host has of the flow of a packet from its sender, with a new receiver if it had nothing; `None` if
     /// the packet has nothing to receive.
-    fn receiving(&mut self, header: &Header) -> Option<Received> {
+    fn receiving(&mut self, header: &Header) -> Option<Incoming<Offset>> {
         if header.marks.has(Marks::TRIMMED) {
             return None;
         }
-        if let Some(&received) = self.received.get(&header.flow) {
-            return Some(received);
+        let key = FlowKey::of(header);
+        let known = self.flows.incoming(key);
+        if known.is_some() {
+            return known;
         }
-        let received = Received::Part(self.receivers.insert(Receiver::new(header.flow, header.src)));
-        self.received.insert(header.flow, received);
-        Some(received)
+        let receiver = Receiver::new(header.flow, header.src);
+        Some(Incoming::Active(self.flows.add_receiver(key, receiver)))
     }
 
     fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
-        let (flow, complete, missing) = (receiver.flow(), receiver.complete(), receiver.missing());
-        match complete {
+        match receiver.complete() {
             Some(end) => {
+                let (key, flow, missing) = (receiver.key(), receiver.flow(), receiver.missing());
                 self.events.push_back(Event::Delivered { flow, at: stamp, missing });
-                self.received.insert(flow, Received::All(Offset::new(end)));
-                self.receivers.take(slot);
-                self.receivers.release(slot);
-                self.drop_dead_timers();
+                self.flows.end_receiver(key, Offset::new(end));
             }
-            None => self.arm_receiver(slot),
+            None => self.flows.arm_receiver(slot),
         }
     }
 
@@ -306,7 +254,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
-        let Some(&slot) = self.sending.get(&header.flow) else { return };
+        let Some(slot) = self.flows.sender_of(header.flow) else { return };
         let delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
             self.establish(slot, cx.now, delays.rtt);
@@ -337,17 +285,17 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
-        let Some(&slot) = self.sending.get(&packet.header.flow) else { return };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         let Delays { rtt, one_way_ps, .. } = Delays::of(packet, cx, meta);
         sender.controller.on_probe_answer(&ProbeSeen { now: cx.now, next: sender.next, rtt, one_way_ps });
         sender.ask_gate(cx.now);
         self.refresh(slot);
-        self.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     fn send_probe(&mut self, slot: u32, cx: &Cx) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.controller.on_probe_sent(cx.now, sender.rto.timeout(&self.config));
         let header = sender.probe();
         let body = Segment { stamp: Stamp::read(cx.clock, cx.now), ..Segment::default() };
@@ -355,7 +303,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn establish(&mut self, slot: u32, now: Time, rtt: Span) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if !matches!(sender.state, State::Handshake) {
             return;
         }
@@ -367,12 +315,12 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         self.outbox.push(Packet { header, body: Segment::default() });
         self.refresh(slot);
         if C::GATED {
-            self.arm_sender(slot);
+            self.flows.arm_sender(slot);
         }
     }
 
     fn take_ack(&mut self, slot: u32, now: Time, delays: Delays, packet: &Packet<Segment<C::Telemetry>>) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
         let cumulative = packet.header.offset.get();
         let Delays { rtt, one_way_ps, host_delay } = delays;
@@ -383,19 +331,19 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         sender.on_ack(&Arrived { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
         if sender.is_complete() {
             self.events.push_back(Event::Completed(sender.report(now)));
-            self.forget_sender(slot);
+            self.forget_sender(packet.header.flow);
             return;
         }
         sender.ask_gate(now);
         self.promote(slot);
         self.refresh(slot);
-        self.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     /// A class that was to come takes effect if its time has.
     #[inline]
     fn promote(&mut self, slot: u32) {
-        if let Some(sender) = self.senders.get_mut(slot)
+        if let Some(sender) = self.flows.senders.get_mut(slot)
             && let Some(class) = sender.promoted()
         {
             self.events.push_back(Event::ClassChanged { flow: sender.id, class });
@@ -403,8 +351,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        sender.armed = Time::NEVER;
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.interval_ended(cx.now, &self.config) {
             self.events.push_back(Event::Report(sender.report(cx.now)));
         }
@@ -421,39 +368,38 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         if C::GATED {
             self.pass_gate(slot, cx);
         }
-        self.arm_sender(slot);
+        self.flows.arm_sender(slot);
     }
 
     /// What waits for a gate that opens by now: data, or a probe.
     fn pass_gate(&mut self, slot: u32, cx: &Cx) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.gate_at() > cx.now {
             return;
         }
         if let Gate::Probe(_) = sender.gate {
             self.send_probe(slot, cx);
         }
-        if let Some(sender) = self.senders.get_mut(slot) {
+        if let Some(sender) = self.flows.senders.get_mut(slot) {
             sender.ask_gate(cx.now);
         }
         self.refresh(slot);
     }
 
     fn on_receiver_timer(&mut self, slot: u32, now: Time) {
-        let Some(receiver) = self.receivers.get_mut(slot) else { return };
-        receiver.armed = Time::NEVER;
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some(ack) = receiver.on_timer(now) {
             self.outbox.push(ack.packet());
         }
-        self.arm_receiver(slot);
+        self.flows.arm_receiver(slot);
     }
 
     /// One packet of the flow at `slot`, whose turn it is; `Idle` if its turn is void.
     #[inline(never)]
     fn take_turn(&mut self, slot: u32, cx: &Cx) -> Tx<Segment<C::Telemetry>> {
-        let generation = self.senders.generation(slot) as u16;
-        let Some(sender) = self.senders.get_mut(slot) else {
-            self.senders.release(slot);
+        let generation = self.flows.senders.generation(slot) as u16;
+        let Some(sender) = self.flows.senders.get_mut(slot) else {
+            self.flows.senders.release(slot);
             return Tx::Idle;
         };
         let offered = sender.offered.take();
@@ -475,56 +421,13 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             Queued { slot, generation, len: plan.len.get() }.name()
         });
         self.refresh(slot);
-        self.arm_sender(slot);
+        self.flows.arm_sender(slot);
         Tx::Send { packet, id }
     }
 
-    /// A packet has left the host's transmit queue.
-    fn left_queue(&mut self, id: SendId) {
-        let Queued { slot, generation, len } = Queued::named(id);
-        if self.senders.generation(slot) as u16 != generation {
-            return;
-        }
-        if let Some(sender) = self.senders.get_mut(slot) {
-            sender.queued -= u64::from(len);
-            self.refresh(slot);
-        }
-    }
-}
-
-impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
-    type Body = Segment<C::Telemetry>;
-
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
-        self.open_on(cx, flow, &|| Path::NOMINAL);
-    }
-
-    fn open_on(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
-        let greets = match self.config.handshake {
-            Handshake::None => false,
-            Handshake::OneRtt => true,
-            Handshake::Reuse => !self.known.contains(&flow.dst),
-        };
-        let state = if greets { State::Handshake } else { State::Open };
-        let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
-        controller.set_weights(flow.weights.theta, flow.weights.w_milli);
-        controller.open(&mut Opening { flow: &flow, now: cx.now, path, rng: cx.rng });
-        let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
-        sender.tell_class();
-        sender.ask_gate(cx.now);
-        let slot = self.senders.insert(sender);
-        self.sending.insert(flow.id, slot);
-        if greets {
-            self.send_syn(slot, cx);
-        } else {
-            self.refresh(slot);
-            self.arm_sender(slot);
-        }
-    }
-
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        let Some(&slot) = self.sending.get(&id) else { return };
-        let Some(sender) = self.senders.get_mut(slot) else { return };
+    fn change(&mut self, id: FlowId, control: Control) {
+        let Some(slot) = self.flows.sender_of(id) else { return };
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         match control {
             Control::Class(class) => {
                 sender.change_class(class);
@@ -540,21 +443,67 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
                 sender.controller.set_weights(theta, w_milli);
                 self.refresh(slot);
             }
-            Control::Abort => self.forget_sender(slot),
+            Control::Abort => self.forget_sender(id),
         }
     }
 
-    fn set_thresholds(&mut self, _cx: &mut Cx, thresholds: &Thresholds) {
+    fn set_thresholds(&mut self, thresholds: &Thresholds) {
         let config = Arc::make_mut(&mut self.config);
-        match thresholds.of {
-            LadderOf::Class => config.class = thresholds.applied_to(&config.class),
-            LadderOf::HostLevel => config.host_level = thresholds.applied_to(&config.host_level),
-        }
-        for slot in 0..self.senders.places() {
-            if let Some(sender) = self.senders.get_mut(slot) {
+        let ladder = match thresholds.of {
+            LadderOf::Class => &mut config.class,
+            LadderOf::HostLevel => &mut config.host_level,
+        };
+        *ladder = ladder.with_thresholds(&thresholds.bytes);
+        for slot in 0..self.flows.senders.places() {
+            if let Some(sender) = self.flows.senders.get_mut(slot) {
                 sender.find_levels(&self.config);
                 self.refresh(slot);
             }
+        }
+    }
+
+    /// A packet has left the host's transmit queue.
+    fn left_queue(&mut self, id: SendId) {
+        let Queued { slot, generation, len } = Queued::named(id);
+        if self.flows.senders.generation(slot) as u16 != generation {
+            return;
+        }
+        if let Some(sender) = self.flows.senders.get_mut(slot) {
+            sender.queued -= u64::from(len);
+            self.refresh(slot);
+        }
+    }
+}
+
+impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
+    type Body = Segment<C::Telemetry>;
+
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+        let greets = match self.config.handshake {
+            Handshake::None => false,
+            Handshake::OneRtt => true,
+            Handshake::Reuse => !self.known.contains(&flow.dst),
+        };
+        let state = if greets { State::Handshake } else { State::Open };
+        let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
+        controller.set_weights(flow.weights.theta, flow.weights.w_milli);
+        controller.open(&mut Opening { flow: &flow, now: cx.now, path, rng: cx.rng });
+        let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
+        sender.tell_class();
+        sender.ask_gate(cx.now);
+        let slot = self.flows.add_sender(flow.id, sender);
+        if greets {
+            self.send_syn(slot, cx);
+        } else {
+            self.refresh(slot);
+            self.flows.arm_sender(slot);
+        }
+    }
+
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        match command {
+            Command::Flow(id, change) => self.change(id, change),
+            Command::Thresholds(thresholds) => self.set_thresholds(thresholds),
         }
     }
 
@@ -569,12 +518,8 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(entry) = self.timers.first().filter(|entry| entry.at <= cx.now) {
-            self.timers.pop();
-            if !self.is_live(&entry) {
-                continue;
-            }
-            match entry.owner {
+        while let Some(owner) = self.flows.expired(cx.now) {
+            match owner {
                 Owner::Sender(slot) => self.on_sender_timer(slot, cx),
                 Owner::Receiver(slot) => self.on_receiver_timer(slot, cx.now),
             }
@@ -583,7 +528,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.timers.first_at()
+        self.flows.next_timeout()
     }
 
     // In line by measurement, but for a packet of payload: every second question finds nothing to send.
@@ -601,11 +546,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         Tx::Idle
     }
 
-    fn on_sent(&mut self, _cx: &mut Cx, id: SendId, _at: Time) {
-        self.left_queue(id);
-    }
-
-    fn on_refused(&mut self, _cx: &mut Cx, id: SendId) {
+    fn on_departure(&mut self, _cx: &mut Cx, id: SendId, _departure: Departure) {
         self.left_queue(id);
     }
 
@@ -615,8 +556,8 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(&slot) = self.sending.get(&flow)
-            && let Some(sender) = self.senders.get(slot)
+        if let Some(slot) = self.flows.sender_of(flow)
+            && let Some(sender) = self.flows.senders.get(slot)
         {
             sender.inspect(&self.config, see);
         }

@@ -1,7 +1,7 @@
 //! What a receiver keeps of a flow once something arrived out of order, or never will.
 
-use super::ranges::{Interval, Ranges};
 use crate::packet::Offset;
+use crate::transport::common::{Interval, Ranges};
 
 /// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
 const MAX_RANGES: usize = 4_096;

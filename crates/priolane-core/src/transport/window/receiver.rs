@@ -12,13 +12,13 @@
 //! exactly if those were marked. The receiver learns of the flow from
 //! packets alone; when all bytes are here it is replaced by its length.
 
-use super::body::{Segment, Stamp};
+use super::body::Segment;
 use super::config::{Config, LossRecovery};
 use super::gaps::Gaps;
-use super::ranges::Interval;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
+use crate::transport::common::{FlowKey, Interval, Stamp, Timed};
 use crate::units::Time;
 
 /// Payload that arrived.
@@ -122,7 +122,23 @@ pub(super) struct Receiver<T> {
     ce: Ce,
     pending: Pending<T>,
     /// When the live entry in the host's timers is.
-    pub(super) armed: Time,
+    armed: Time,
+}
+
+impl<T> Timed for Receiver<T> {
+    /// When a held ACK is due.
+    #[inline]
+    fn due(&self) -> Time {
+        match self.pending {
+            Pending::None => Time::NEVER,
+            Pending::Held { until, .. } => until,
+        }
+    }
+
+    #[inline]
+    fn armed(&mut self) -> &mut Time {
+        &mut self.armed
+    }
 }
 
 impl<T: Telemetry> Receiver<T> {
@@ -153,12 +169,8 @@ impl<T: Telemetry> Receiver<T> {
         self.flow
     }
 
-    /// When a held ACK is due; `Time::NEVER` if none is.
-    pub(super) fn deadline(&self) -> Time {
-        match self.pending {
-            Pending::None => Time::NEVER,
-            Pending::Held { until, .. } => until,
-        }
+    pub(super) fn key(&self) -> FlowKey {
+        FlowKey::new(self.src, self.flow)
     }
 
     /// Payload arrived: the ACKs it calls for, of what was held back and of itself, go to `send`.
@@ -193,7 +205,7 @@ impl<T: Telemetry> Receiver<T> {
 
     /// The ACK held back, if it is due.
     pub(super) fn on_timer(&mut self, now: Time) -> Option<Ack<T>> {
-        if self.deadline() <= now { self.take_held() } else { None }
+        if self.due() <= now { self.take_held() } else { None }
     }
 
     /// Whether an ACK is due for a packet; else it is held back.

@@ -14,14 +14,13 @@
 //! A segment may be sent if `pipe + len <= min(cwnd, max_window)` or nothing is in the pipe (RFC 6675 §5;
 //! without selective ACKs, RFC 5681 §3.2). Segments are cut at multiples of the MSS of the stream, so that
 //! a retransmission has its original's boundaries and, where levels count stream offsets, its level.
-//! How ACKs move the states is in `recovery`.
+//! How ACKs move the states is in `acks`.
 
 use std::num::NonZeroU16;
 
-use super::body::{Segment, Stamp};
+use super::body::Segment;
 use super::config::{Config, Reliability};
 use super::controller::{CongestionControl, Gate, Rank};
-use super::ranges::{Interval, Ranges};
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
 use crate::assign::{Count, Ladder};
@@ -29,6 +28,7 @@ use crate::endpoint::{Cx, FlowReport, FlowSpec};
 use crate::host::Candidate;
 use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
+use crate::transport::common::{Interval, Ranges, Stamp, Timed};
 use crate::units::{Span, Time, bits_per_second};
 
 /// The levels that a flow's new data has reached.
@@ -157,7 +157,7 @@ pub(super) struct Sender<C> {
     /// When the monitor interval ends.
     pub(super) report_at: Time,
     /// When the live entry in the host's timers is.
-    pub(super) armed: Time,
+    armed: Time,
     /// The level at which the host scheduler holds the flow.
     pub(super) offered: Option<u8>,
     /// Payload bytes in the host's transmit queue, where they are limited.
@@ -170,6 +170,19 @@ pub(super) struct Sender<C> {
     classes: Classes,
     promotion: Promotion,
     levels: Levels,
+}
+
+impl<C: CongestionControl> Timed for Sender<C> {
+    #[inline]
+    fn due(&self) -> Time {
+        let due = self.deadline.min(self.report_at);
+        if C::GATED { due.min(self.gate_at()) } else { due }
+    }
+
+    #[inline]
+    fn armed(&mut self) -> &mut Time {
+        &mut self.armed
+    }
 }
 
 impl<C: CongestionControl> Sender<C> {
@@ -239,13 +252,6 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     fn left(&self, offset: u64) -> u64 {
         if self.size == ENDLESS { u64::MAX } else { self.size - offset }
-    }
-
-    /// When the flow next wants its timer.
-    #[inline]
-    pub(super) fn due(&self) -> Time {
-        let due = self.deadline.min(self.report_at);
-        if C::GATED { due.min(self.gate_at()) } else { due }
     }
 
     /// When the gate opens or a probe is due; `Time::NEVER` while it is open.
@@ -439,7 +445,7 @@ impl<C: CongestionControl> Sender<C> {
                     self.sent.retransmits += 1;
                 }
                 if let State::Recovery(recovery) = &mut self.state {
-                    recovery.sent_again(plan, &self.sacked);
+                    recovery.sent_again(plan.interval(), &self.sacked);
                 }
             }
         }

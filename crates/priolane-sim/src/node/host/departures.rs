@@ -1,6 +1,6 @@
 //! How packets leave a host: asked for by the free line, or through a transmit queue.
 
-use priolane_core::endpoint::{Cx, Endpoint, LocalClock, SendId, Tx};
+use priolane_core::endpoint::{Cx, Departure, Endpoint, LocalClock, SendId, Tx};
 use priolane_core::ids::{CLASSES, ClassSet, LinkId};
 use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::{Admission, PortSink};
@@ -76,7 +76,8 @@ impl<E: Endpoint, W: Wire<E::Body>> PortSink<Outgoing<E::Body>> for QueueEvents<
         self.waiting.remove(id);
         self.counts.evicted(now, &header);
         if let Some(id) = id {
-            self.endpoint.on_refused(&mut Cx { now, clock: self.clock, rng: self.rng }, id);
+            let cx = &mut Cx { now, clock: self.clock, rng: self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Dropped);
         }
     }
 
@@ -195,7 +196,7 @@ impl<E: Endpoint> Host<E> {
                     self.line.transmit(now, packet, &mut self.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_sent(cx, id, now);
+                        self.endpoint.on_departure(cx, id, Departure::Sent(now));
                     }
                 }
                 other => self.wait(other, now, wire),
@@ -258,7 +259,7 @@ impl<E: Endpoint> Host<E> {
                     self.counts.dropped(class, size);
                     if let Some(id) = *id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_refused(cx, id);
+                        self.endpoint.on_departure(cx, id, Departure::Dropped);
                     }
                     continue;
                 }
@@ -296,7 +297,7 @@ impl<E: Endpoint> Host<E> {
         self.line.transmit(now, packet, &mut self.counts, wire);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.on_sent(cx, id, now);
+            self.endpoint.on_departure(cx, id, Departure::Sent(now));
             self.pull = Pull::Ask;
         }
     }
@@ -313,7 +314,7 @@ impl<E: Endpoint> Host<E> {
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
             if let Some(id) = outgoing.id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                self.endpoint.on_sent(cx, id, now);
+                self.endpoint.on_departure(cx, id, Departure::Sent(now));
                 self.pull = Pull::Ask;
                 self.refill(now, wire);
             }

@@ -4,7 +4,7 @@
 //! once its transport gave it away: it keeps that packet and asks for no other until the class is resumed
 //! (docs/assumptions.md#pfc).
 
-use priolane_core::endpoint::{Cx, Endpoint};
+use priolane_core::endpoint::{Cx, Departure, Endpoint};
 use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::packet::Packet;
 use priolane_core::units::Time;
@@ -68,7 +68,7 @@ impl<E: Endpoint> Host<E> {
         self.line.transmit(now, &kept.packet, &mut self.counts, wire);
         if let Some(id) = kept.id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.on_sent(cx, id, now);
+            self.endpoint.on_departure(cx, id, Departure::Sent(now));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowSpec, RxMeta, Tx};
+use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
 use priolane_core::units::Time;
@@ -34,9 +34,9 @@ pub struct Blaster {
 }
 
 impl Blaster {
-    pub fn new(host: HostId, frame: Frame, mix: Mix) -> Self {
+    pub fn new(host: LocalHost, frame: Frame, mix: Mix) -> Self {
         let (outgoing, events) = (VecDeque::new(), VecDeque::new());
-        Self { host, frame, mix, outgoing, incoming: Vec::new(), events }
+        Self { host: host.id, frame, mix, outgoing, incoming: Vec::new(), events }
     }
 
     fn packet(&self, Outgoing { flow, sent }: &Outgoing) -> Packet<()> {
@@ -72,11 +72,11 @@ impl Blaster {
 impl Endpoint for Blaster {
     type Body = ();
 
-    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec) {
+    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> Path) {
         self.outgoing.push_back(Outgoing { flow, sent: 0 });
     }
 
-    fn control(&mut self, _cx: &mut Cx, _id: FlowId, _control: Control) {}
+    fn control(&mut self, _cx: &mut Cx, _command: Command) {}
 
     fn on_packet(&mut self, _cx: &mut Cx, meta: RxMeta, packet: &Packet<()>) {
         let header = &packet.header;

@@ -7,7 +7,10 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, FlowSpec, RxMeta, SendId, Tx};
+use priolane_core::endpoint::{
+    Command, Control, Cx, Departure, Endpoint, Event, FlowReport, FlowSpec, LocalHost, Path, RxMeta, SendId,
+    Tx,
+};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Offset, Packet};
 use priolane_core::units::{Span, Time};
@@ -63,9 +66,9 @@ pub struct Paced {
 }
 
 impl Paced {
-    pub fn new(host: HostId, frame: Frame, interval: Span) -> Self {
+    pub fn new(host: LocalHost, frame: Frame, interval: Span) -> Self {
         Self {
-            host,
+            host: host.id,
             frame,
             interval,
             next_credit: Time::ZERO,
@@ -159,7 +162,7 @@ impl Paced {
 impl Endpoint for Paced {
     type Body = Ticket;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> Path) {
         let mut request = self.packet((flow.dst, flow.id, flow.entropy), Kind::Signal, Step::Request);
         request.body.size = flow.size.expect("paced flows are finite");
         self.ready.push_back(request);
@@ -169,8 +172,8 @@ impl Endpoint for Paced {
         self.outgoing.push(flow);
     }
 
-    fn control(&mut self, _cx: &mut Cx, id: FlowId, control: Control) {
-        if control == Control::Abort {
+    fn control(&mut self, _cx: &mut Cx, command: Command) {
+        if let Command::Flow(id, Control::Abort) = command {
             self.outgoing.retain(|f| f.id != id);
         }
     }
@@ -238,8 +241,10 @@ impl Endpoint for Paced {
         }
     }
 
-    fn on_sent(&mut self, _cx: &mut Cx, _id: SendId, at: Time) {
-        self.stamps.push(at);
+    fn on_departure(&mut self, _cx: &mut Cx, _id: SendId, departure: Departure) {
+        if let Departure::Sent(at) = departure {
+            self.stamps.push(at);
+        }
     }
 
     fn poll_event(&mut self) -> Option<Event> {

@@ -38,7 +38,7 @@ impl Bench {
     fn gaps(&mut self, rtt: Span, end: Time) -> Vec<u64> {
         let (mut sent, mut arrived) = (Vec::new(), 0u32);
         loop {
-            let due = self.receiver.due(&self.config);
+            let due = self.receiver.next_action(&self.config);
             let data = sent.get(arrived as usize).map_or(Time::NEVER, |&at: &Time| at + rtt);
             if due.min(data) > end {
                 return sent.windows(2).map(|pair| pair[1].since(pair[0]).0).collect();

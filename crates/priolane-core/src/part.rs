@@ -1,0 +1,219 @@
+//! What the file of an algorithm declares of it as a part of a scheme, and lists of such parts.
+
+pub use priolane_derive::Part;
+
+use crate::keys::{KeyInfo, Keys};
+
+/// A question that a scheme answers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Row {
+    /// How fast may a flow send?
+    Transport,
+    /// Who deserves which priority?
+    Assign,
+    /// Should a flow be admitted at that priority now?
+    Admit,
+    /// In what order does the host send?
+    Host,
+    /// What stands between a host's transport and its line?
+    Nic,
+    /// What does a switch port do?
+    Port,
+}
+
+impl Row {
+    /// All rows, in the order of a scheme file.
+    pub const ALL: [Self; 6] =
+        [Self::Transport, Self::Assign, Self::Admit, Self::Host, Self::Nic, Self::Port];
+
+    /// The row's key in a scheme file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Transport => "transport",
+            Self::Assign => "assign",
+            Self::Admit => "admit",
+            Self::Host => "host",
+            Self::Nic => "nic",
+            Self::Port => "port",
+        }
+    }
+}
+
+/// Something one row needs and another may give.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Capability {
+    /// Switch ports mark packets of ECN-capable transports above a threshold.
+    CongestionMarks,
+    /// Packets carry a rank that ports can sort by: window transports write the bytes left from the packet's
+    /// first byte on.
+    Ranks,
+    /// Flows share by weight: w of (theta, w).
+    Weights,
+    /// Flows keep a minimum rate, if softly: theta of (theta, w).
+    MinimumRates,
+    /// The host's scheduler is asked for each packet at the instant the line is free.
+    PacketPull,
+    /// The order of levels inside the host is kept up to the line.
+    HostOrder,
+    /// Packets wait in a transmit queue in the order in which the transport gave them away.
+    TransmitQueue,
+    /// Switch ports cut payload off rather than drop packets.
+    Trimming,
+    /// Switch ports limit tokens so that what they call for fits the line.
+    TokenPorts,
+    /// Hosts limit their tokens as switch ports do.
+    TokenQueue,
+}
+
+impl Capability {
+    /// The capability as a clause, for messages.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::CongestionMarks => "switch ports that mark packets (ECN)",
+            Self::Ranks => "packets that carry a rank",
+            Self::Weights => "flows that share by weight",
+            Self::MinimumRates => "flows that keep a minimum rate",
+            Self::PacketPull => "a line that asks the host's scheduler for each packet",
+            Self::HostOrder => "a NIC that keeps the host's order of levels",
+            Self::Trimming => "switch ports that trim packets",
+            Self::TransmitQueue => "a transmit queue at the NIC",
+            Self::TokenPorts => "switch ports that limit tokens",
+            Self::TokenQueue => "a NIC that limits tokens as switch ports do",
+        }
+    }
+}
+
+/// A capability that an entry gives, perhaps only if one of its parameters is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Provision {
+    /// What it gives.
+    pub capability: Capability,
+    /// The parameter that must be set for it; `None` if it always gives it.
+    pub if_set: Option<&'static str>,
+}
+
+/// What the file of an algorithm declares of it as a part of a scheme; `#[derive(Part)]` makes it.
+pub trait Part: Keys {
+    /// Its name in a scheme file.
+    const NAME: &'static str;
+    /// What it does, in one line.
+    const SUMMARY: &'static str;
+    /// Paper or standard and section.
+    const SOURCE: &'static str;
+    /// What the other rows must give.
+    const REQUIRES: &'static [Capability] = &[];
+    /// What it gives the other rows.
+    const PROVIDES: &'static [Capability] = &[];
+}
+
+/// One thing a scheme can be made of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// The row it belongs to.
+    pub row: Row,
+    /// Its name in a scheme file.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Paper or standard and section.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: Vec<KeyInfo>,
+    /// What the other rows must give.
+    pub requires: &'static [Capability],
+    /// What it gives the other rows.
+    pub provides: Vec<Provision>,
+}
+
+impl Entry {
+    /// What the part `P` declares of itself.
+    pub fn of<P: Part>(row: Row) -> Self {
+        let mut parameters = Vec::new();
+        P::describe(&mut parameters);
+        let provides = P::PROVIDES.iter().map(|&capability| Provision { capability, if_set: None }).collect();
+        Self {
+            row,
+            name: P::NAME,
+            summary: P::SUMMARY,
+            source: P::SOURCE,
+            parameters,
+            requires: P::REQUIRES,
+            provides,
+        }
+    }
+
+    /// It with the keys `K` after its own.
+    #[must_use]
+    pub fn followed_by<K: Keys>(mut self) -> Self {
+        K::describe(&mut self.parameters);
+        self
+    }
+}
+
+/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
+macro_rules! parts {
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident in $row:ident {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $list {
+            $($(#[$doc])* $kind($config),)*
+        }
+
+        impl $list {
+            /// The names of files, in the order of the list.
+            pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
+
+            /// The name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+            }
+
+            /// Reads the keys of the kind `name`; `None` where there is no such kind.
+            ///
+            /// # Errors
+            /// Those of its keys.
+            pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
+                $(if name == <$config as $crate::part::Part>::NAME {
+                    return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
+                })*
+                Ok(None)
+            }
+
+            /// Appends its kind and its keys to `out`.
+            pub fn write(&self, out: &mut $crate::keys::Pairs) {
+                out.push(("kind", self.name().into()));
+                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
+            }
+
+            /// What the catalogue says of each.
+            pub fn entries() -> Vec<$crate::part::Entry> {
+                vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
+            }
+
+            /// What it does.
+            pub fn part(&self) -> &dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+
+            /// What it does, to change.
+            pub fn part_mut(&mut self) -> &mut dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+        }
+
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                let mut pairs = $crate::keys::Pairs::new();
+                self.write(&mut pairs);
+                s.collect_map(pairs)
+            }
+        }
+    };
+}
+
+pub(crate) use parts;

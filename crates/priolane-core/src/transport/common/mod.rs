@@ -1,0 +1,23 @@
+//! What all transports are built from.
+//!
+//! ```text
+//! FlowTable  the flows that start or end at a host, with their timers
+//! Timers     deadlines of flows
+//! Outbox     control packets that wait to leave a host
+//! Slab       a table whose places are used again
+//! Ranges     byte or packet ranges that arrived out of order
+//! Stamp      a reading of a host's clock, as packets carry it
+//! ```
+
+mod flow_table;
+mod outbox;
+mod ranges;
+mod slab;
+mod stamp;
+mod timers;
+
+pub(super) use flow_table::{Alarm, FlowKey, FlowTable, Incoming, Timed, timed_by_alarm};
+pub(super) use outbox::Outbox;
+pub(super) use ranges::{Interval, Ranges};
+pub use stamp::Stamp;
+pub(super) use timers::Owner;

@@ -1,0 +1,270 @@
+//! What ACKs and the retransmission timer do to a flow's sender.
+//!
+//! ```text
+//! Open      SACK:          more than (dup_threshold - 1) MSS SACKed above una, or dup_threshold duplicates
+//!                          that SACK something new .......................... Fast (RFC 6675 §5 steps 1-4)
+//!           NewReno, GBN:  dup_threshold duplicates, una beyond the last recovery ... Fast (RFC 6582 §3.2)
+//! Fast      one window cut; the first lost segment goes out at once, the rest as the pipe allows
+//!           SACK:          lost = missing below the loss edge (RFC 6675 §4 IsLost), at most `recover`
+//!           NewReno:       lost = the segment at una; each duplicate inflates by one MSS, a partial ACK
+//!                          deflates by what it acknowledges less one MSS and sends the next hole
+//!           GoBackN:       lost = everything up to `recover`
+//! any       RTO:           window 1 MSS, timeout doubled; lost = everything outstanding that is not
+//!                          SACKed ...................................... Timeout (RFC 5681 §3.1, RFC 6298 §5)
+//! Recovery  una ≥ recover .................................................................... Open
+//! ```
+//!
+//! A lost retransmission is left to the timer (docs/assumptions.md#lost-retransmission), which a new ACK
+//! restarts (RFC 6298 §5.3). After an expiry the timer starts when the retransmission leaves the host
+//! (§5.6), not before: a host that serves other flows first causes no second expiry
+//! (docs/assumptions.md#rto-after-expiry). What is left of RFC 6675: docs/assumptions.md#sack-recovery.
+
+use super::config::{Config, LossRecovery};
+use super::controller::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::recovery::{Kind, Recovery, State};
+use super::sender::Sender;
+use crate::transport::common::Interval;
+use crate::units::{Span, Time};
+
+/// An ACK as its sender understands it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub(super) now: Time,
+    pub(super) cumulative: u64,
+    /// SACK blocks as offsets from `cumulative`.
+    pub(super) sack: [(u32, u32); 2],
+    pub(super) rtt: Span,
+    pub(super) one_way_ps: i64,
+    pub(super) host_delay: Span,
+    pub(super) echo: Echoed,
+}
+
+/// What an ACK did to the sender's knowledge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    /// So many bytes were acknowledged for the first time.
+    Advanced(u64),
+    /// It repeats the cumulative ACK while data is outstanding; with selective ACKs, and SACKs something new.
+    Duplicate,
+    /// Nothing.
+    None,
+}
+
+/// Whether an ACK echoes a congestion mark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Echoed {
+    Nothing,
+    Congestion,
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// The handshake is over.
+    pub(super) fn on_established(&mut self, rtt: Span) {
+        self.rto.sample(rtt);
+        self.state = State::Open;
+        self.deadline = Time::NEVER;
+    }
+
+    /// The SYN or its answer is lost.
+    pub(super) fn on_handshake_timeout(&mut self) {
+        self.sent.timeouts += 1;
+        self.rto.back_off();
+    }
+
+    /// An ACK arrived. One for data that was never sent is ignored.
+    pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
+        if matches!(self.state, State::Handshake) || ack.cumulative > self.next {
+            return;
+        }
+        let growth = self.growth();
+        let effect = self.learn(ack, config);
+        self.controller.on_ack(&AckSeen {
+            now: ack.now,
+            acked: if let Effect::Advanced(acked) = effect { acked } else { 0 },
+            una: self.una,
+            next: self.next,
+            marked: ack.echo == Echoed::Congestion,
+            growth,
+            rtt: Some(ack.rtt),
+            srtt: self.rto.srtt(),
+            one_way_ps: ack.one_way_ps,
+            host_delay: ack.host_delay,
+        });
+        self.repair(effect, ack.now, config);
+        if let State::Recovery(recovery) = &self.state {
+            debug_assert!(recovery.counts_right(&self.sacked), "{recovery:?}");
+        }
+    }
+
+    /// Whether an ACK may grow the window, before it is processed.
+    fn growth(&self) -> Growth {
+        match &self.state {
+            State::Recovery(recovery) if recovery.kind == Kind::Fast => Growth::Recovering,
+            _ if self.una < self.full_until => Growth::Allowed,
+            _ => Growth::NotLimited,
+        }
+    }
+
+    /// Takes note of what an ACK reports.
+    fn learn(&mut self, ack: &Arrived, config: &Config) -> Effect {
+        let acked = self.advance(ack, config);
+        let selective = config.recovery == LossRecovery::Sack;
+        let fresh = if selective { self.take_sacks(ack) } else { 0 };
+        if acked > 0 {
+            return Effect::Advanced(acked);
+        }
+        let repeats = ack.cumulative == self.una && self.next > self.una;
+        if repeats && (fresh > 0 || !selective) {
+            self.dup_acks = self.dup_acks.saturating_add(1);
+            return Effect::Duplicate;
+        }
+        Effect::None
+    }
+
+    /// Moves `una`; bytes acknowledged for the first time.
+    fn advance(&mut self, ack: &Arrived, config: &Config) -> u64 {
+        let acked = ack.cumulative.saturating_sub(self.una);
+        if acked == 0 {
+            return 0;
+        }
+        let state = &mut self.state;
+        self.sacked.advance(self.una, ack.cumulative, |bytes| {
+            if let State::Recovery(recovery) = state {
+                recovery.arrived(bytes);
+            }
+        });
+        self.una = ack.cumulative;
+        if let State::Recovery(recovery) = &mut self.state {
+            recovery.acknowledged(self.una);
+        }
+        self.dup_acks = 0;
+        self.rto.sample(ack.rtt);
+        let outstanding = self.una < self.next;
+        self.deadline = if outstanding { ack.now + self.rto.timeout(config) } else { Time::NEVER };
+        acked
+    }
+
+    /// Takes note of SACK blocks; bytes they report for the first time.
+    fn take_sacks(&mut self, ack: &Arrived) -> u64 {
+        let mut fresh = 0;
+        for (start, end) in ack.sack {
+            let block = Interval {
+                start: (ack.cumulative + u64::from(start)).max(self.una),
+                end: (ack.cumulative + u64::from(end)).min(self.next),
+            };
+            if end == 0 || block.end <= block.start {
+                continue;
+            }
+            let state = &mut self.state;
+            self.sacked.insert(block, |bytes| {
+                fresh += bytes.len();
+                if let State::Recovery(recovery) = state {
+                    recovery.arrived(bytes);
+                }
+            });
+        }
+        fresh
+    }
+
+    /// Begins, continues or ends a repair.
+    fn repair(&mut self, effect: Effect, now: Time, config: &Config) {
+        if let State::Recovery(recovery) = &self.state {
+            let kind = recovery.kind;
+            if self.una >= recovery.recover {
+                self.end_recovery(kind, config);
+            } else if kind == Kind::Fast {
+                self.continue_fast(effect, config);
+            }
+        }
+        if matches!(self.state, State::Open) && self.una < self.next {
+            self.detect_loss(now, config);
+        }
+    }
+
+    fn end_recovery(&mut self, kind: Kind, config: &Config) {
+        self.state = State::Open;
+        self.dup_acks = 0;
+        if kind == Kind::Fast && config.recovery == LossRecovery::NewReno {
+            self.controller.on_recovered(self.next - self.una);
+        }
+    }
+
+    fn continue_fast(&mut self, effect: Effect, config: &Config) {
+        let mss = u64::from(config.frame.mss());
+        let flight = self.next - self.una;
+        let edge = self.loss_edge(config);
+        let State::Recovery(recovery) = &mut self.state else { return };
+        match (config.recovery, effect) {
+            (LossRecovery::Sack, _) => recovery.lose_to(edge.unwrap_or(0), &self.sacked),
+            (LossRecovery::NewReno, Effect::Advanced(acked)) => {
+                let kept = if acked >= mss { mss } else { 0 };
+                recovery.inflation = (recovery.inflation.saturating_sub(acked) + kept).min(flight);
+                recovery.send_at_once();
+                recovery.lose_to(self.una + mss.min(flight), &self.sacked);
+            }
+            (LossRecovery::NewReno, Effect::Duplicate) => {
+                recovery.inflation = (recovery.inflation + mss).min(flight);
+            }
+            (LossRecovery::NewReno, Effect::None) | (LossRecovery::GoBackN, _) => {}
+        }
+    }
+
+    /// Everything missing below is lost, by what SACKs reported.
+    fn loss_edge(&self, config: &Config) -> Option<u64> {
+        let tolerated = u64::from(config.dup_threshold.max(1) - 1) * u64::from(config.frame.mss());
+        self.sacked.lost_edge(tolerated)
+    }
+
+    fn detect_loss(&mut self, now: Time, config: &Config) {
+        let duplicates = self.dup_acks >= config.dup_threshold.max(1);
+        match config.recovery {
+            LossRecovery::Sack => {
+                let edge = self.loss_edge(config);
+                if edge.is_some() || duplicates {
+                    let head = self.una + u64::from(config.frame.mss());
+                    self.begin_fast(edge.unwrap_or(head), now);
+                }
+            }
+            LossRecovery::NewReno if duplicates && self.una >= self.may_recover_at => {
+                let mss = u64::from(config.frame.mss());
+                let reported = (u64::from(self.dup_acks) * mss).min(self.next - self.una);
+                self.begin_fast(self.una + mss, now);
+                if let State::Recovery(recovery) = &mut self.state {
+                    recovery.inflation = reported;
+                }
+            }
+            LossRecovery::GoBackN if duplicates && self.una >= self.may_recover_at => {
+                self.begin_fast(self.next, now);
+            }
+            LossRecovery::NewReno | LossRecovery::GoBackN => {}
+        }
+    }
+
+    fn begin_fast(&mut self, edge: u64, now: Time) {
+        self.controller.on_loss(&self.loss(now));
+        self.begin(Kind::Fast, edge);
+    }
+
+    /// The retransmission timer fired for outstanding data.
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        let repeat = if self.rto.backed_off() { Repeat::Again } else { Repeat::First };
+        self.sent.timeouts += 1;
+        self.controller.on_timeout(&self.loss(now), repeat);
+        self.rto.back_off();
+        self.begin(Kind::Timeout, self.next);
+        self.deadline = Time::NEVER;
+    }
+
+    fn begin(&mut self, kind: Kind, edge: u64) {
+        let mut recovery = Recovery::new(kind, self.next, self.una);
+        recovery.lose_to(edge, &self.sacked);
+        self.state = State::Recovery(Box::new(recovery));
+        self.may_recover_at = self.next + 1;
+        self.dup_acks = 0;
+    }
+
+    fn loss(&self, now: Time) -> LossSeen {
+        let in_flight = (self.next - self.una).min(self.controller.window());
+        LossSeen { now, in_flight, next: self.next }
+    }
+}
