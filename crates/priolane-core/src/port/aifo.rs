@@ -9,7 +9,7 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
-use super::{Admission, Buffer, Discipline, Fifo, Limit, PortSink};
+use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
 use crate::ids::CLASSES;
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -26,11 +26,26 @@ pub struct AifoSpec {
     pub sample: u16,
     /// k in thousandths, below 1000: the part of the room in which everything is admitted. Default 100 (AIFO §6).
     pub k_thousandths: u16,
+    /// The rank of each class, below 16, 0 the best.
+    pub map: [u8; CLASSES],
 }
 
 impl AifoSpec {
-    /// The paper's values.
-    pub const PAPER: Self = Self { window: 20, sample: 1, k_thousandths: 100 };
+    /// The paper's values; the class is the rank.
+    pub const PAPER: Self = Self {
+        window: 20,
+        sample: 1,
+        k_thousandths: 100,
+        map: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    };
+}
+
+impl PortFactory for AifoSpec {
+    type Port<P: Parcel> = Aifo<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Aifo<P> {
+        Aifo::new(*self, context.buffer)
+    }
 }
 
 /// The ranks that came last.
@@ -71,7 +86,6 @@ impl Recent {
 #[derive(Debug)]
 pub struct Aifo<P> {
     queue: Fifo<P>,
-    ranks: [u8; CLASSES],
     limit: Limit,
     spec: AifoSpec,
     recent: Recent,
@@ -80,11 +94,12 @@ pub struct Aifo<P> {
 }
 
 impl<P: Parcel> Aifo<P> {
-    /// An empty port; `ranks` says what a class's rank is, below 16. A buffer without limit admits everything.
-    pub fn new(spec: AifoSpec, ranks: [u8; CLASSES], buffer: Buffer) -> Self {
-        let ranks = ranks.map(|rank| rank.min(CLASSES as u8 - 1));
+    /// An empty port. A buffer without limit admits everything.
+    pub fn new(spec: AifoSpec, buffer: Buffer) -> Self {
+        let map = spec.map.map(|rank| rank.min(CLASSES as u8 - 1));
+        let spec = AifoSpec { map, ..spec };
         let recent = Recent::new(spec.window);
-        Self { queue: Fifo::new(buffer), ranks, limit: buffer.limit, spec, recent, until_sample: 0 }
+        Self { queue: Fifo::new(buffer), limit: buffer.limit, spec, recent, until_sample: 0 }
     }
 
     /// A packet came: its rank enters W, if it is its turn.
@@ -109,7 +124,7 @@ impl<P: Parcel> Aifo<P> {
     }
 
     fn rank(&self, header: &Header) -> u8 {
-        self.ranks[usize::from(header.class) % CLASSES]
+        self.spec.map[usize::from(header.class) % CLASSES]
     }
 }
 
@@ -157,9 +172,8 @@ mod tests {
     }
 
     fn port(room: u32, window: u16) -> Aifo<Packet<()>> {
-        let identity = std::array::from_fn(|class| class as u8);
         let buffer = Buffer { limit: Limit::Packets(room), ..Buffer::UNLIMITED };
-        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, identity, buffer)
+        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, buffer)
     }
 
     fn offer(port: &mut Aifo<Packet<()>>, classes: &[u8]) -> Vec<bool> {
@@ -196,7 +210,7 @@ mod tests {
     fn one_rank_is_tail_drop_and_no_limit_admits_all() {
         let mut same = port(3, 20);
         assert_eq!(offer(&mut same, &[7, 7, 7, 7]), [true, true, true, false]);
-        let mut free = Aifo::new(AifoSpec::PAPER, [0; CLASSES], Buffer::UNLIMITED);
+        let mut free = Aifo::new(AifoSpec { map: [0; CLASSES], ..AifoSpec::PAPER }, Buffer::UNLIMITED);
         assert!(offer(&mut free, &[9; 500]).iter().all(|&in_queue| in_queue));
     }
 

@@ -1,11 +1,27 @@
 //! One queue, first in, first out.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::ClassSet;
 use crate::packet::{Header, Parcel};
 use crate::ring::Ring;
 use crate::units::Time;
+
+/// One first-in first-out queue; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoSpec;
+
+impl PortFactory for FifoSpec {
+    type Port<P: Parcel> = Fifo<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Fifo<P> {
+        Fifo::new(context.buffer)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// A first-in first-out queue with tail drop and threshold marking.
 #[derive(Debug)]
@@ -61,14 +77,12 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     fn bytes(&self) -> u64 {
         self.bytes
     }
-}
 
-impl<P: Parcel> Pausable<P> for Fifo<P> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.queue.first().is_some_and(|first| !paused.has(first.header().class))
     }
 
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
-        if self.is_ready(paused) { self.start(t, &mut ()) } else { None }
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        if self.is_ready(paused) { self.start(t, out) } else { None }
     }
 }

@@ -1,9 +1,30 @@
 //! A rate limit in front of a discipline: no service starts before its token bucket lets it.
 
 use super::bucket::{Bucket, PerByte};
-use super::{Admission, Discipline, PortSink};
+use super::{Admission, Discipline, Fifo, PortContext, PortFactory, PortSink};
 use crate::packet::{Header, Parcel};
 use crate::units::{Rate, Time};
+
+/// One first-in first-out queue that serves no faster than a rate, whatever the line could do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitedSpec {
+    /// The rate, above which only the burst goes.
+    pub rate: Rate,
+    /// Bytes that may go ahead of the rate.
+    pub burst: u64,
+}
+
+impl PortFactory for LimitedSpec {
+    type Port<P: Parcel> = RateLimited<Fifo<P>>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> RateLimited<Fifo<P>> {
+        RateLimited::new(Fifo::new(context.buffer), self.rate, self.burst)
+    }
+
+    fn is_limited(&self) -> bool {
+        true
+    }
+}
 
 /// A discipline whose services are limited to a rate, whatever the line could do.
 #[derive(Debug)]

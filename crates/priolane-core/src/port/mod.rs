@@ -17,28 +17,45 @@ mod ranked;
 mod ranked_tokens;
 mod real_time_wfq;
 mod shared_buffer;
+mod spec;
 mod strict;
 mod token_group;
 mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
-pub use fifo::Fifo;
-pub use limiter::RateLimited;
+pub use fifo::{Fifo, FifoSpec};
+pub use limiter::{LimitedSpec, RateLimited};
 pub use multi_queue::{MultiQueue, Order};
-pub use pfabric::PFabric;
-pub use push_out::PushOut;
-pub use ranked::Ranked;
-pub use real_time_wfq::RealTimeWfq;
+pub use pfabric::{PFabric, PFabricSpec};
+pub use push_out::{PushOut, PushOutSpec};
+pub use ranked::{Ranked, RankedSpec};
+pub use real_time_wfq::{RealTimeWfq, RealTimeWfqSpec};
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
-pub use strict::{Strict, StrictOrder};
+pub use spec::{DisciplineKind, KindVisitor, PortContext, PortFactory, Returns};
+pub use strict::{Strict, StrictOrder, StrictSpec};
 pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
-pub use wfq::{QueueWeights, VirtualClock, Wfq};
+pub use wfq::{QueueWeights, VirtualClock, Wfq, WfqSpec};
 
-use crate::ids::ClassSet;
+use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, Marks, Parcel};
 use crate::units::Time;
+
+// The disciplines. A new one is a file with its parameters, which implement `PortFactory`, and a line here.
+spec::disciplines! {
+    Fifo: FifoSpec,
+    Strict: StrictSpec,
+    PushOut: PushOutSpec,
+    Wfq: WfqSpec,
+    RealTimeWfq: RealTimeWfqSpec,
+    Ranked: RankedSpec,
+    Aifo: AifoSpec,
+    PFabric: PFabricSpec,
+    Trimming: TrimmingSpec,
+    Tokens: TokenGroupSpec,
+    Limited: LimitedSpec,
+}
 
 /// What became of a packet offered to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -195,6 +212,21 @@ pub trait Discipline<P: Parcel>: Send {
     /// its header.
     fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P>;
 
+    /// Whether a packet could start while the classes in `paused` are paused (PFC), limiters aside. A queue waits where
+    /// its *first* packet is of a paused class, whatever is behind it. Default: only if no class is paused, for
+    /// disciplines that cannot hold back single classes ([`PortFactory::is_pausable`]).
+    #[inline]
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        paused == ClassSet::NONE && self.packets() > 0
+    }
+
+    /// As [`Discipline::start`], among the queues whose first packet is not of a class in `paused`. Default: nothing
+    /// starts while any class is paused.
+    #[inline]
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        if paused == ClassSet::NONE { self.start(t, out) } else { None }
+    }
+
     /// Packets queued, the one on the line not counted.
     fn packets(&self) -> u32;
 
@@ -213,60 +245,6 @@ pub trait Discipline<P: Parcel>: Send {
     fn bytes_before(&self, header: &Header) -> u64 {
         let _ = header;
         self.bytes()
-    }
-}
-
-/// A discipline whose classes can be paused. A queue waits where its *first* packet is of a paused class, whatever is
-/// behind it.
-pub trait Pausable<P: Parcel>: Discipline<P> {
-    /// Whether a queue could be served while the classes in `paused` are paused.
-    fn is_ready(&self, paused: ClassSet) -> bool;
-
-    /// As [`Discipline::start`], among the queues whose first packet is not of a class in `paused`.
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P>;
-}
-
-impl<P: Parcel> std::fmt::Debug for dyn Discipline<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Discipline").field("packets", &self.packets()).field("bytes", &self.bytes()).finish()
-    }
-}
-
-impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        (**self).enqueue(now, parcel, out)
-    }
-
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        (**self).pass(now, header)
-    }
-
-    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
-        (**self).expire(now, out);
-    }
-
-    fn next_start(&self) -> Option<Time> {
-        (**self).next_start()
-    }
-
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        (**self).start(t, out)
-    }
-
-    fn packets(&self) -> u32 {
-        (**self).packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        (**self).bytes()
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        (**self).payload_bytes()
-    }
-
-    fn bytes_before(&self, header: &Header) -> u64 {
-        (**self).bytes_before(header)
     }
 }
 

@@ -5,8 +5,8 @@
 //! an arrival behind others nothing.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink, SortBy};
-use crate::ids::{CLASSES, ClassSet};
+use super::{Admission, Buffer, Discipline, PortSink, SortBy};
+use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Parcel};
 use crate::ring::Ring;
 use crate::units::Time;
@@ -59,6 +59,11 @@ pub(super) struct Sorting {
     pub(super) queues: u8,
     pub(super) map: [u8; CLASSES],
     pub(super) by: SortBy,
+}
+
+/// The queue of `class` among `queues` ones.
+pub(super) fn mapped(map: &[u8; CLASSES], queues: u8, class: Class) -> u8 {
+    map[usize::from(class) % CLASSES].min(queues.saturating_sub(1))
 }
 
 impl<P: Parcel, O: Order> MultiQueue<P, O> {
@@ -161,14 +166,12 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues[self.queue_of(header)].backlog.bytes
     }
-}
 
-impl<P: Parcel, O: Order> Pausable<P> for MultiQueue<P, O> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.occupied & !self.held(paused) != 0
     }
 
-    fn start_unpaused(&mut self, _t: Time, paused: ClassSet) -> Option<&P> {
+    fn start_unpaused(&mut self, _t: Time, paused: ClassSet, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let held = self.held(paused);
         let ready = self.occupied & !held;
         if ready == 0 {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::FlowId;
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -26,6 +26,18 @@ type Key = (u64, u64);
 struct Waiting<P> {
     arrival: u64,
     parcel: P,
+}
+
+/// pFabric's port; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PFabricSpec;
+
+impl PortFactory for PFabricSpec {
+    type Port<P: Parcel> = PFabric<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> PFabric<P> {
+        PFabric::new(context.buffer)
+    }
 }
 
 /// Serves the flow with the best rank, drops the packet with the worst.

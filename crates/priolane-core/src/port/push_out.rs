@@ -5,10 +5,33 @@
 //! suffice. So no backlog of a worse queue ever costs a better one a packet, which a buffer with tail drop does
 //! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
 
-use super::{Admission, Buffer, Discipline, PortSink, Scope, SortBy, Strict};
-use crate::ids::CLASSES;
+use super::multi_queue::mapped;
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, Scope, SortBy, Strict};
+use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
+
+/// Strict priority over several queues, 0 first, that share a buffer by push-out. The limit of the buffer counts all
+/// queues together, whatever its scope says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PushOutSpec {
+    /// Number of queues, 1 to 16.
+    pub queues: u8,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for PushOutSpec {
+    type Port<P: Parcel> = PushOut<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> PushOut<P> {
+        PushOut::new(self.queues, self.map, context.sort_by, context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.queues, class)
+    }
+}
 
 /// N queues served in strict order, 0 first, that share a buffer by push-out.
 #[derive(Debug)]

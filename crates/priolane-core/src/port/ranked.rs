@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
 
@@ -33,6 +33,18 @@ impl<P> Ord for Entry<P> {
     /// Reversed: the heap's greatest entry is the smallest rank, the earliest of equals.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.rank, other.arrival).cmp(&(self.rank, self.arrival))
+    }
+}
+
+/// One queue sorted by the header's rank; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankedSpec;
+
+impl PortFactory for RankedSpec {
+    type Port<P: Parcel> = Ranked<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Ranked<P> {
+        Ranked::new(context.buffer)
     }
 }
 

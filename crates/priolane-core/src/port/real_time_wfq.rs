@@ -13,11 +13,36 @@
 
 use std::collections::VecDeque;
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink, QueueWeights, SortBy};
-use crate::ids::{CLASSES, ClassSet};
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, QueueWeights, SortBy};
+use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Parcel};
 use crate::units::{Rate, Time};
+
+/// Weighted fair queueing with stamps in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealTimeWfqSpec {
+    /// The weight of each queue.
+    pub weights: QueueWeights,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for RealTimeWfqSpec {
+    type Port<P: Parcel> = RealTimeWfq<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> RealTimeWfq<P> {
+        RealTimeWfq::new(&self.weights, self.map, (context.sort_by, context.rate), context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues whose packets are stamped in real time.
 #[derive(Debug)]
@@ -125,15 +150,13 @@ impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues.bytes_before(header)
     }
-}
 
-impl<P: Parcel> Pausable<P> for RealTimeWfq<P> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.queues.is_ready(paused)
     }
 
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
-        self.queues.start_unpaused(t, paused)
+    fn start_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.start_unpaused(t, paused, out)
     }
 }
 

@@ -1,9 +1,34 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Buffer, SortBy};
-use crate::ids::CLASSES;
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::{Buffer, PortContext, PortFactory, SortBy};
+use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, Parcel};
+
+/// Strict priority over several queues, 0 first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrictSpec {
+    /// Number of queues, 1 to 16.
+    pub queues: u8,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for StrictSpec {
+    type Port<P: Parcel> = Strict<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Strict<P> {
+        Strict::new(self.queues, self.map, context.sort_by, context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.queues, class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues served in strict order, 0 first, without preemption.
 pub type Strict<P> = MultiQueue<P, StrictOrder>;

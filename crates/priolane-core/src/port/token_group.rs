@@ -32,7 +32,7 @@ use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::ranked_tokens::{Offer, RankedTokens};
-use super::{Admission, Buffer, Discipline, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Kind, Parcel};
 use crate::ring::Ring;
@@ -149,6 +149,22 @@ impl TokenGroupSpec {
     pub fn longest_wait(&self, rate: Rate) -> Option<Span> {
         let slot = u64::from(self.token_wire) + u64::from(self.data_wire);
         self.expiry.filter(|_| self.detour == Span::ZERO).map(|slots| rate.serialize(u64::from(slots) * slot))
+    }
+}
+
+impl PortFactory for TokenGroupSpec {
+    type Port<P: Parcel> = TokenGroup<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> TokenGroup<P> {
+        TokenGroup::new(self, context.rate, context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        class.min(self.classes.saturating_sub(1))
+    }
+
+    fn is_limited(&self) -> bool {
+        true
     }
 }
 

@@ -13,7 +13,7 @@
 //! (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Limit, PortSink};
+use super::{Admission, Buffer, Discipline, Limit, PortContext, PortFactory, PortSink, Returns};
 use crate::packet::{Header, Kind, Marks, Parcel};
 use crate::ring::Ring;
 use crate::rng::Stream;
@@ -27,10 +27,22 @@ const HEADERS_PER_DATA: u32 = 10;
 pub struct TrimmingSpec {
     /// Room of the header queue.
     pub headers: Limit,
-    /// Bytes on the wire of a trimmed packet.
-    pub trimmed_wire: u16,
-    /// What becomes of payload for whose header there is no room.
+    /// What becomes of payload for whose header there is no room. A host's own queue drops it in any case: nobody is
+    /// before it to send it back to.
     pub overflow: Overflow,
+}
+
+impl PortFactory for TrimmingSpec {
+    type Port<P: Parcel> = Trimming<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Trimming<P> {
+        let overflow = match context.returns {
+            Returns::Forwarded => self.overflow,
+            Returns::Dropped => Overflow::Drop,
+        };
+        let spec = Self { overflow, ..*self };
+        Trimming::new(spec, context.frame.trimmed_wire(), context.buffer, context.rng())
+    }
 }
 
 /// What becomes of payload for whose header there is no room.
@@ -52,14 +64,16 @@ pub struct Trimming<P> {
     header_backlog: Backlog,
     bounds: Bounds,
     spec: TrimmingSpec,
+    trimmed_wire: u16,
     coin: Stream,
     /// Headers served while both waited, since a payload packet last went before a waiting header.
     headers_in_turn: u32,
 }
 
 impl<P: Parcel> Trimming<P> {
-    /// An empty port; `buffer` is that of the data queue, `coin` a random stream of the port's own.
-    pub fn new(spec: TrimmingSpec, buffer: Buffer, coin: Stream) -> Self {
+    /// An empty port that trims packets to `trimmed_wire` bytes on the wire; `buffer` is that of the data queue, `coin` a
+    /// random stream of the port's own.
+    pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: Stream) -> Self {
         Self {
             data: Ring::default(),
             data_backlog: Backlog::default(),
@@ -67,6 +81,7 @@ impl<P: Parcel> Trimming<P> {
             header_backlog: Backlog::default(),
             bounds: buffer.into(),
             spec,
+            trimmed_wire,
             coin,
             headers_in_turn: 0,
         }
@@ -109,7 +124,7 @@ impl<P: Parcel> Trimming<P> {
 
     /// Whether a packet goes back if there is no room for its header, and there is none.
     fn goes_back(&self, header: &Header) -> bool {
-        let wire = header.wire.min(self.spec.trimmed_wire);
+        let wire = header.wire.min(self.trimmed_wire);
         let may = header.kind == Kind::Data && !header.marks.has(Marks::RETURNED);
         may && self.spec.overflow == Overflow::Return
             && self.header_backlog.exceeds_with(wire, self.spec.headers.into())
@@ -119,7 +134,7 @@ impl<P: Parcel> Trimming<P> {
     fn trim(&mut self, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let mut trimmed = *parcel;
         let header = trimmed.header_mut();
-        header.wire = header.wire.min(self.spec.trimmed_wire);
+        header.wire = header.wire.min(self.trimmed_wire);
         header.payload = 0;
         header.marks = header.marks.with(Marks::TRIMMED);
         let back = self.goes_back(trimmed.header());

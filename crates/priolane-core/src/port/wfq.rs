@@ -15,10 +15,35 @@
 //! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
 //! bytes served and L the largest packets.
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Buffer, SortBy};
-use crate::ids::CLASSES;
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::{Buffer, PortContext, PortFactory, SortBy};
+use crate::ids::{CLASSES, Class};
 use crate::packet::Parcel;
+
+/// Weighted fair queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WfqSpec {
+    /// The weight of each queue.
+    pub weights: QueueWeights,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for WfqSpec {
+    type Port<P: Parcel> = Wfq<P>;
+
+    fn build<P: Parcel>(&self, context: &PortContext) -> Wfq<P> {
+        Wfq::new(&self.weights, self.map, context.sort_by, context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues that share the line by weight, without preemption.
 pub type Wfq<P> = MultiQueue<P, VirtualClock>;
@@ -33,9 +58,6 @@ pub struct QueueWeights {
 impl QueueWeights {
     /// The largest least common multiple of the weights of one port.
     pub const MAX_MULTIPLE: u64 = 1 << 40;
-
-    /// One queue.
-    pub const EQUAL: Self = Self { queues: 1, of: [1; CLASSES] };
 
     /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
     /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].

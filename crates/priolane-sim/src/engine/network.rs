@@ -3,11 +3,7 @@
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, NodeId};
 use priolane_core::packet::{Body, Packet};
-use priolane_core::port::{
-    Aifo, AifoSpec, Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited,
-    RealTimeWfq, SortBy, Strict, TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
-};
-use priolane_core::rng::{Purpose, Stream};
+use priolane_core::port::{DisciplineKind, DisciplineSpec, KindVisitor};
 use priolane_core::units::Time;
 
 use super::mail::LazyWire;
@@ -17,42 +13,28 @@ use crate::node::fabric::Fabric;
 use crate::node::group::{NodeGroup, Visits};
 use crate::node::host::Host;
 use crate::node::lossless::LosslessSwitch;
-use crate::node::switch::{Seat, Switch};
-use crate::scenario::Queues;
+use crate::node::switch::Switch;
 use crate::waits::News;
 use crate::wire::Wire;
 
 /// Where a node lives: its group and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    group: Group,
+    group: u32,
     pub(crate) index: u32,
 }
 
-/// The groups of a network, in their order: nodes of one type each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    Hosts,
-    /// Switches, by the queues of all their ports.
-    Fifo,
-    Strict,
-    Ranked,
-    PushOut,
-    Wfq,
-    Trimming,
-    Tokens,
-    PFabric,
-    Aifo,
-    /// Switches whose ports differ.
-    Mixed,
-    /// Switches with lossless classes, whatever their queues.
-    Lossless,
-    /// Of other parts.
-    Elsewhere,
+impl Place {
+    /// The group of hosts.
+    const HOSTS: u32 = 0;
+
+    /// In another part.
+    const ELSEWHERE: Self = Self { group: u32::MAX, index: u32::MAX };
 }
 
 /// The nodes of a run, or of a part of it.
 pub(crate) struct Network<B> {
+    /// Nodes of one type each, hosts first.
     groups: Vec<Box<dyn NodeGroup<B>>>,
     /// By node, of all parts.
     places: Vec<Place>,
@@ -78,7 +60,7 @@ impl<B: Body> Network<B> {
         let mut places = Vec::with_capacity(fabric.scenario.topology.nodes());
         for (host, node) in hosts(fabric, make).into_iter().zip((0..).map(NodeId)) {
             let index = push(&mut by_part[fabric.partition.part_of(node)], host);
-            places.push(Place { group: Group::Hosts, index });
+            places.push(Place { group: Place::HOSTS, index });
         }
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
@@ -99,75 +81,27 @@ impl<B: Body> Network<B> {
 
     fn add_switches(&mut self, fabric: &Fabric) {
         let topology = &fabric.scenario.topology;
-        let mut fifo = Vec::new();
-        let mut strict = Vec::new();
-        let mut ranked = Vec::new();
-        let mut push_out = Vec::new();
-        let mut wfq = Vec::new();
-        let mut trimming = Vec::new();
-        let mut tokens = Vec::new();
-        let mut pfabric = Vec::new();
-        let mut aifo = Vec::new();
-        let mut mixed = Vec::new();
-        let mut lossless = Vec::new();
-        for s in 0..topology.switches {
-            let node = NodeId(topology.hosts + s);
-            if fabric.partition.part_of(node) != self.part {
-                self.places.push(Place { group: Group::Elsewhere, index: u32::MAX });
-                continue;
-            }
-            if let Some(spec) = fabric.scenario.switch.lossless {
-                let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
-                self.places.push(Place { group: Group::Lossless, index });
-                continue;
-            }
-            let (group, index) = match common_kind(fabric, node) {
-                Some(Queues::Fifo) => {
-                    (Group::Fifo, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>)))
-                }
-                Some(Queues::Strict { .. }) => {
-                    (Group::Strict, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
-                }
-                Some(Queues::PushOut { .. }) => {
-                    (Group::PushOut, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
-                }
-                Some(Queues::Wfq { .. }) => {
-                    (Group::Wfq, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>)))
-                }
-                Some(Queues::Ranked) => {
-                    (Group::Ranked, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>)))
-                }
-                Some(Queues::Trimming { .. }) => {
-                    (Group::Trimming, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
-                }
-                Some(Queues::Tokens(_)) => {
-                    (Group::Tokens, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
-                }
-                Some(Queues::PFabric) => {
-                    (Group::PFabric, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
-                }
-                Some(Queues::Aifo { .. }) => {
-                    (Group::Aifo, push(&mut aifo, Switch::new(fabric, node, &make_aifo::<B>)))
-                }
-                _ => (Group::Mixed, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
-            };
-            self.places.push(Place { group, index });
+        self.places.resize(topology.nodes(), Place::ELSEWHERE);
+        let nodes: Vec<NodeId> = self.own(fabric, topology.hosts, topology.nodes() as u32).collect();
+        if let Some(spec) = fabric.scenario.switch.lossless {
+            let switches = nodes.iter().map(|&node| LosslessSwitch::new(fabric, node, spec)).collect();
+            return self.add_group::<LosslessSwitch<B>>(&nodes, switches);
         }
-        let mut groups: [(Group, Box<dyn NodeGroup<B>>); 11] = [
-            (Group::Fifo, Box::new(fifo)),
-            (Group::Strict, Box::new(strict)),
-            (Group::Ranked, Box::new(ranked)),
-            (Group::PushOut, Box::new(push_out)),
-            (Group::Wfq, Box::new(wfq)),
-            (Group::Trimming, Box::new(trimming)),
-            (Group::Tokens, Box::new(tokens)),
-            (Group::PFabric, Box::new(pfabric)),
-            (Group::Aifo, Box::new(aifo)),
-            (Group::Mixed, Box::new(mixed)),
-            (Group::Lossless, Box::new(lossless)),
-        ];
-        groups.sort_by_key(|&(group, _)| group);
-        self.groups.extend(groups.into_iter().map(|(_, nodes)| nodes));
+        let mut groups = SwitchGroups { network: self, fabric, left: nodes };
+        DisciplineSpec::visit_kinds(&mut groups);
+        // Those whose ports differ.
+        groups.visit::<DisciplineSpec>();
+    }
+
+    /// Adds `group`, which consists of `nodes`.
+    fn add_group<N>(&mut self, nodes: &[NodeId], group: Vec<N>)
+    where
+        Vec<N>: NodeGroup<B> + 'static,
+    {
+        for (&node, index) in nodes.iter().zip(0..) {
+            self.places[node.index()] = Place { group: self.groups.len() as u32, index };
+        }
+        self.groups.push(Box::new(group));
     }
 
     /// A host hears news; when the flow that waited for it starts, if that is known now.
@@ -243,89 +177,27 @@ fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E
     hosts
 }
 
-/// The queues all ports of a switch have, parameters aside; `None` where they differ.
-fn common_kind(fabric: &Fabric, node: NodeId) -> Option<Queues> {
-    let mut kinds = fabric.egress_links[node.index()].iter().map(|l| fabric.scenario.ports[l.index()].queues);
-    let first = kinds.next()?;
-    kinds.all(|k| std::mem::discriminant(&k) == std::mem::discriminant(&first)).then_some(first)
+/// Adds the switches of a network, those with ports of one kind as a group.
+struct SwitchGroups<'a, B> {
+    network: &'a mut Network<B>,
+    fabric: &'a Fabric<'a>,
+    /// Switches without a group yet.
+    left: Vec<NodeId>,
 }
 
-fn make_fifo<B: Body>(seat: &Seat) -> Fifo<Packet<B>> {
-    Fifo::new(seat.spec.buffer)
-}
-
-fn make_ranked<B: Body>(seat: &Seat) -> Ranked<Packet<B>> {
-    Ranked::new(seat.spec.buffer)
-}
-
-fn make_pfabric<B: Body>(seat: &Seat) -> PFabric<Packet<B>> {
-    PFabric::new(seat.spec.buffer)
-}
-
-fn make_aifo<B: Body>(seat: &Seat) -> Aifo<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Aifo { spec, map } => Aifo::new(spec, map, seat.spec.buffer),
-        _ => Aifo::new(AifoSpec::PAPER, [0; priolane_core::ids::CLASSES], seat.spec.buffer),
-    }
-}
-
-fn make_strict<B: Body>(seat: &Seat) -> Strict<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, seat.spec.buffer),
-        _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
-    }
-}
-
-fn make_push_out<B: Body>(seat: &Seat) -> PushOut<Packet<B>> {
-    match seat.spec.queues {
-        Queues::PushOut { queues, map } => PushOut::new(queues, map, SortBy::Class, seat.spec.buffer),
-        _ => PushOut::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
-    }
-}
-
-fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, seat.spec.buffer),
-        _ => {
-            Wfq::new(&QueueWeights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer)
-        }
-    }
-}
-
-fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
-    let (headers, overflow) = match seat.spec.queues {
-        Queues::Trimming { headers, overflow } => (headers, overflow),
-        _ => (Limit::Unlimited, Overflow::Drop),
-    };
-    let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
-    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire(), overflow };
-    Trimming::new(spec, seat.spec.buffer, coin)
-}
-
-fn make_tokens<B: Body>(seat: &Seat) -> TokenGroup<Packet<B>> {
-    let spec = match seat.spec.queues {
-        Queues::Tokens(spec) => spec,
-        _ => TokenGroupSpec::TOP,
-    };
-    TokenGroup::new(&spec, seat.rate, seat.spec.buffer)
-}
-
-fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
-    match seat.spec.queues {
-        Queues::Fifo => Box::new(make_fifo(seat)),
-        Queues::Strict { .. } => Box::new(make_strict(seat)),
-        Queues::PushOut { .. } => Box::new(make_push_out(seat)),
-        Queues::Wfq { .. } => Box::new(make_wfq(seat)),
-        Queues::RealTimeWfq { weights, map } => {
-            Box::new(RealTimeWfq::new(&weights, map, (SortBy::Class, seat.rate), seat.spec.buffer))
-        }
-        Queues::Trimming { .. } => Box::new(make_trimming(seat)),
-        Queues::Ranked => Box::new(make_ranked(seat)),
-        Queues::PFabric => Box::new(make_pfabric(seat)),
-        Queues::Aifo { .. } => Box::new(make_aifo(seat)),
-        Queues::Tokens(_) => Box::new(make_tokens(seat)),
-        Queues::Limited { rate, burst } => {
-            Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))
+impl<B: Body> KindVisitor for SwitchGroups<'_, B> {
+    fn visit<S: DisciplineKind>(&mut self) {
+        let (mut nodes, mut switches) = (Vec::new(), Vec::new());
+        self.left.retain(|&node| match Switch::<S::Port<Packet<B>>>::new::<B, S>(self.fabric, node) {
+            Some(switch) => {
+                nodes.push(node);
+                switches.push(switch);
+                false
+            }
+            None => true,
+        });
+        if !nodes.is_empty() {
+            self.network.add_group(&nodes, switches);
         }
     }
 }

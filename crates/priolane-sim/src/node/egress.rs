@@ -300,18 +300,24 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        while let Some(start) = self.queue.next_start() {
-            let mut expired = Drained(&mut take);
-            if let Some(packet) = self.queue.start(start.max(at), &mut expired) {
-                self.counts.payload_left(at, &packet.header);
-                take(packet);
-            }
+        drain(&mut self.queue, at, |packet| {
+            self.counts.payload_left(at, &packet.header);
+            take(packet);
+        });
+    }
+}
+
+/// Takes out what is still queued at the end of a run, what expires by then included.
+pub(super) fn drain<P: Parcel>(queue: &mut impl Discipline<P>, at: Time, mut take: impl FnMut(&P)) {
+    while let Some(start) = queue.next_start() {
+        if let Some(packet) = queue.start(start.max(at), &mut Drained(&mut take)) {
+            take(packet);
         }
     }
 }
 
 /// Takes the packets that expire in a queue that is emptied.
-pub(super) struct Drained<'a, F>(pub(super) &'a mut F);
+struct Drained<'a, F>(&'a mut F);
 
 impl<P: Parcel, F: FnMut(&P)> PortSink<P> for Drained<'_, F> {
     fn expired(&mut self, packet: &P) {

@@ -15,19 +15,20 @@ use std::sync::Arc;
 use priolane_core::endpoint::{Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Weights};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::packet::{self, Packet};
+use priolane_core::port::PortFactory;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::collector::{Collector, Ended};
 use super::counts::Counts;
+use super::egress::drain;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::gate::Gate;
 use super::line::Line;
 use super::machines::Machines;
-use super::nic::TransmitQueue;
+use super::nic::{Outgoing, TransmitQueue, transmit_queue};
 use super::reactions::{Aborted, Reactions};
-use super::switch::{Seat, queue_of};
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
 use crate::outcome::{FlowSample, Readings, Received, Tally};
@@ -89,15 +90,14 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn new(fabric: &Fabric, host: HostId, mut endpoint: E) -> Self {
         let scenario = fabric.scenario;
         let line = fabric.egress_links[host.index()][0];
+        let mut limited = false;
         let queue = match &scenario.nic {
             Nic::Pull => None,
             Nic::Queue { port, sort_by } => {
-                let rate = scenario.topology.host_capacity(host);
-                let seat = Seat { spec: port, link: line, rate, frame: &scenario.frame, seed: scenario.seed };
-                Some(TransmitQueue::new(&seat, *sort_by))
+                limited = port.discipline.is_limited();
+                Some(transmit_queue(scenario, line, port, *sort_by))
             }
         };
-        let limited = queue.as_ref().is_some_and(TransmitQueue::is_limited);
         endpoint.attach(scenario.topology.host_capacity(host));
         let estimator =
             scenario.adaptation.as_ref().map(|a| Box::new(Estimator::new(host, a, scenario.seed)));
@@ -398,21 +398,21 @@ impl<E: Endpoint> Host<E> {
 
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
-        let (queued_packets, queued_bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
+        let (queued_packets, queued_bytes) = self.backlog();
         self.counts.sample((at, self.line.link), (queued_packets, queued_bytes), samples);
     }
 
     /// Hands over what the run leaves.
     pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
-        let queues = match &fabric.scenario.nic {
-            Nic::Pull => crate::scenario::Queues::Fifo,
-            Nic::Queue { port, .. } => port.queues,
+        let queue_of = |class| match &fabric.scenario.nic {
+            Nic::Pull => 0,
+            Nic::Queue { port, .. } => port.discipline.queue_of(class),
         };
         if let Some(packet) = self.end_pauses(at) {
             self.counts.payload_left(at, &packet.header);
             out.resident(&packet.header);
         }
-        out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
+        out.port(&self.counts, self.line.link, at, &queue_of);
         out.host(&self.exchanged);
         out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
@@ -421,9 +421,9 @@ impl<E: Endpoint> Host<E> {
         std::mem::take(&mut self.ended).iter().for_each(|ended| out.ended(ended));
         self.reports.iter().for_each(|&report| out.reported(report));
         if let Some(queue) = &mut self.queue {
-            queue.drain(at, |header| {
-                self.counts.payload_left(at, header);
-                out.resident(header);
+            drain(queue, at, |Outgoing { packet, .. }| {
+                self.counts.payload_left(at, &packet.header);
+                out.resident(&packet.header);
             });
         }
         out.queue(self.counts.queue(self.line.link));

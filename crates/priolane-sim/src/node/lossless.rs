@@ -16,18 +16,18 @@ use std::collections::BinaryHeap;
 
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Packet};
-use priolane_core::port::Admission;
 use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
+use priolane_core::port::{Admission, Discipline, PortFactory};
 use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
 use super::counts::Counts;
+use super::egress::drain;
 use super::fabric::{Fabric, NO_WAY};
-use super::held::{Held, HeldQueue};
+use super::held::{Held, HeldQueue, held_queue};
 use super::line::Line;
 use super::strays::Strays;
-use super::switch::queue_of;
 use crate::outcome::Readings;
 use crate::scenario::{headroom, pause_wire};
 use crate::trace::{Backlog, Seen};
@@ -125,7 +125,7 @@ impl<B: Body> LosslessSwitch<B> {
         let port = |&link: &LinkId| Port {
             line: fabric.line(link),
             counts: Counts::default(),
-            queue: HeldQueue::new(&scenario.ports[link.index()]),
+            queue: held_queue(scenario, link),
             held: ClassSet::NONE,
             held_since: [Time::ZERO; CLASSES],
             wanted: ClassSet::NONE,
@@ -216,7 +216,7 @@ impl<B: Body> LosslessSwitch<B> {
             wire.observe(|| Seen::Admitted(Admission::Dropped));
             port.counts.dropped(header.class, header.wire);
         } else {
-            let admission = port.queue.enqueue(now, &Held { packet: *packet, from });
+            let admission = port.queue.enqueue(now, &Held { packet: *packet, from }, &mut ());
             wire.observe(|| Seen::Admitted(admission));
             if admission == Admission::Marked {
                 port.counts.marked(header.class);
@@ -242,7 +242,9 @@ impl<B: Body> LosslessSwitch<B> {
                 port.told = port.wanted;
                 let frame = pause_frame(port.told, self.pause_wire);
                 port.line.signal(now, &frame, wire);
-            } else if let Some(Held { packet, from }) = port.queue.start_unpaused(now, port.held).copied() {
+            } else if let Some(Held { packet, from }) =
+                port.queue.start_unpaused(now, port.held, &mut ()).copied()
+            {
                 self.send(p, now, Held { packet, from }, wire);
             }
         }
@@ -306,9 +308,9 @@ impl<B: Body> LosslessSwitch<B> {
         for port in &mut self.ports {
             let link = port.line.link;
             port.hold(at, ClassSet::NONE);
-            let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
-            port.queue.drain(at, |held| {
+            let discipline = fabric.scenario.ports[link.index()].discipline;
+            out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
+            drain(&mut port.queue, at, |held| {
                 let class = held.packet.header.class;
                 port.counts.payload_left(at, &held.packet.header);
                 out.standstill().waits((upstream[held.from as usize], class), (link, class));

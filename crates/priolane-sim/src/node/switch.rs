@@ -1,9 +1,9 @@
 //! A switch: forwarding, and an egress port per link.
 
-use priolane_core::ids::{Class, LinkId, NodeId};
-use priolane_core::packet::{Body, Frame, Header, Packet};
-use priolane_core::port::{Discipline, Fill, SharedBuffer};
-use priolane_core::units::{Rate, Time};
+use priolane_core::ids::{LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::port::{Discipline, DisciplineKind, Fill, PortFactory, SharedBuffer};
+use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
@@ -13,7 +13,6 @@ use super::strays::Strays;
 use crate::engine::sheaf::{Arrivals, Inbox};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
-use crate::scenario::{PortSpec, Queues, Scenario};
 use crate::wire::Wire;
 
 /// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
@@ -64,37 +63,30 @@ struct Busy {
     port: u32,
 }
 
-/// What a discipline is made for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat<'a> {
-    pub(crate) spec: &'a PortSpec,
-    pub(crate) link: LinkId,
-    pub(crate) rate: Rate,
-    pub(crate) frame: &'a Frame,
-    pub(crate) seed: u64,
-}
-
 impl<D> Switch<D> {
-    /// An empty switch at `node`; `make` makes the discipline of a port.
-    pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&Seat) -> D) -> Self {
+    /// An empty switch at `node` whose ports are of the kind `S`; `None` if one is not.
+    pub(crate) fn new<B: Body, S>(fabric: &Fabric, node: NodeId) -> Option<Self>
+    where
+        S: DisciplineKind + PortFactory<Port<Packet<B>> = D>,
+    {
+        let scenario = fabric.scenario;
         let port = |&link: &LinkId| {
-            let spec = &fabric.scenario.ports[link.index()];
-            let Scenario { frame, seed, topology, .. } = fabric.scenario;
-            let rate = topology.links[link.index()].rate;
-            Egress::new(fabric.line(link), make(&Seat { spec, link, rate, frame, seed: *seed }))
+            let spec = S::of(&scenario.ports[link.index()].discipline)?;
+            Some(Egress::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
         };
+        let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
         let chooser = fabric.chooser(node);
         let memory = fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 });
         let is_simple = memory.is_none() && !matches!(chooser, Chooser::Drill(_));
-        Self {
+        Some(Self {
             node,
-            ports: fabric.egress_links[node.index()].iter().map(port).collect(),
+            ports,
             busy: Vec::new(),
             chooser,
             strays: Strays::new(node),
             memory,
             needs: if is_simple { Needs::OwnPort } else { Needs::OtherPorts },
-        }
+        })
     }
 
     /// The arrivals of a window, with the port by which each will leave. What goes by the load of ports is looked up as it
@@ -395,8 +387,8 @@ impl<D> Switch<D> {
         self.strays.finish(out);
         for port in &mut self.ports {
             let link = port.line.link;
-            let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
+            let discipline = fabric.scenario.ports[link.index()].discipline;
+            out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
             port.drain(at, |packet| out.resident(&packet.header));
             out.queue(port.counts.queue(link));
         }
@@ -415,25 +407,6 @@ fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
     let done = act(port);
     memory.used += port.queued().1;
     done
-}
-
-/// The queue that serves `class`.
-pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
-    match queues {
-        Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
-            map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
-        }
-        Queues::Wfq { weights, map } | Queues::RealTimeWfq { weights, map } => {
-            map[usize::from(class) % map.len()].min(weights.queues() - 1)
-        }
-        Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
-        Queues::Fifo
-        | Queues::Ranked
-        | Queues::PFabric
-        | Queues::Aifo { .. }
-        | Queues::Limited { .. }
-        | Queues::Trimming { .. } => 0,
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Marks, Packet};
-use priolane_core::port::{Admission, SortBy};
+use priolane_core::port::{Admission, PortFactory, SortBy};
 use priolane_core::units::{Span, Time};
 
 use super::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
-use crate::node::switch::queue_of;
 use crate::scenario::{Nic, Scenario};
 
 /// What a node does, as it tells its wire.
@@ -270,10 +269,14 @@ impl Tracer {
             let header = &trace.packets[hop.packet as usize].header;
             let from = scenario.topology.links[hop.link.index()].from;
             hop.queue = match &scenario.nic {
-                _ if from.0 >= self.hosts => queue_of(&scenario.ports[hop.link.index()].queues, header.class),
+                _ if from.0 >= self.hosts => {
+                    scenario.ports[hop.link.index()].discipline.queue_of(header.class)
+                }
                 Nic::Pull => 0,
-                Nic::Queue { port, sort_by: SortBy::Class } => queue_of(&port.queues, header.class),
-                Nic::Queue { port, sort_by: SortBy::HostLevel } => queue_of(&port.queues, header.host_level),
+                Nic::Queue { port, sort_by: SortBy::Class } => port.discipline.queue_of(header.class),
+                Nic::Queue { port, sort_by: SortBy::HostLevel } => {
+                    port.discipline.queue_of(header.host_level)
+                }
             };
         }
         trace

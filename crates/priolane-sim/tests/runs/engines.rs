@@ -12,7 +12,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::port::{AifoSpec, Buffer, SortBy};
+use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, SortBy};
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
@@ -20,7 +20,7 @@ use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
-    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Queues, Scenario, ScheduledControl, Stop,
+    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Scenario, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 use priolane_sim::{Drive, run};
@@ -70,11 +70,11 @@ pub(crate) fn random(seed: u64) -> Scenario {
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows.at(0).id, control: abort }];
     }
     if seed % 9 == 4 {
-        scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
+        scenario.ports.iter_mut().for_each(|p| p.discipline = DisciplineSpec::PFabric(PFabricSpec));
     }
     if seed % 11 == 7 {
-        let aifo = Queues::Aifo { spec: AifoSpec::PAPER, map: std::array::from_fn(|class| class as u8) };
-        scenario.ports.iter_mut().for_each(|p| p.queues = aifo);
+        let aifo = DisciplineSpec::Aifo(AifoSpec::PAPER);
+        scenario.ports.iter_mut().for_each(|p| p.discipline = aifo);
     }
     let sprayed = |seed: u64| {
         PathChoice::Sprayed([Spray::Random, Spray::RoundRobin, Spray::Drill][(seed / 3 % 3) as usize])
@@ -143,7 +143,8 @@ fn token_transport(scenario: &mut Scenario, draw: &mut Draw) {
     } else {
         tokens::Config::top(scenario.frame, priority)
     };
-    let mut port = || PortSpec { queues: Queues::Tokens(draw.token_group()), buffer: draw.buffer() };
+    let mut port =
+        || PortSpec { discipline: DisciplineSpec::Tokens(draw.token_group()), buffer: draw.buffer() };
     scenario.ports.iter_mut().for_each(|p| *p = port());
     scenario.nic =
         Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port() }, sort_by: SortBy::Class };

@@ -4,7 +4,7 @@ use crate::support::blaster::{Blaster, Mix};
 use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario, strict};
 use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
-use priolane_core::port::{Alpha, Buffer, SharedBuffer, SortBy};
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, RankedSpec, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, RunError};
 use priolane_sim::run_with;
@@ -233,7 +233,7 @@ fn ports_that_cannot_be_paused_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    let ranked = refused(|s| s.ports[3].queues = priolane_sim::scenario::Queues::Ranked);
+    let ranked = refused(|s| s.ports[3].discipline = DisciplineSpec::Ranked(RankedSpec));
     assert!(ranked.0.contains("cannot be paused") && ranked.1 == "link 3", "{ranked:?}");
     let class = refused(|s| s.switch.lossless = Some(spec(1, Xoff::Bytes(0), 1 << 8)));
     assert!(class.0.contains("no pause frame") && class.1 == "class 8", "{class:?}");

@@ -5,14 +5,14 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::{Frame, Kind, Marks};
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, StrictSpec};
 use priolane_core::transport::Controller;
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
-use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
 use priolane_sim::trace;
 
@@ -21,7 +21,7 @@ fn port() -> PortSpec {
     let mut map = [1; 16];
     map[15] = 0;
     PortSpec {
-        queues: Queues::Strict { queues: 2, map },
+        discipline: DisciplineSpec::Strict(StrictSpec { queues: 2, map }),
         buffer: Buffer { limit: Limit::Unlimited, ..Buffer::UNLIMITED },
     }
 }

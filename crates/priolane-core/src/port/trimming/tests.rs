@@ -7,8 +7,8 @@ use crate::rng::Purpose;
 
 fn port(data: Limit, headers: Limit) -> Trimming<Packet<()>> {
     let buffer = Buffer { limit: data, ..Buffer::UNLIMITED };
-    let spec = TrimmingSpec { headers, trimmed_wire: 84, overflow: Overflow::Drop };
-    Trimming::new(spec, buffer, Stream::new(1, Purpose::Port, 0))
+    let spec = TrimmingSpec { headers, overflow: Overflow::Drop };
+    Trimming::new(spec, 84, buffer, Stream::new(1, Purpose::Port, 0))
 }
 
 fn data(id: u64, wire: u16) -> Packet<()> {

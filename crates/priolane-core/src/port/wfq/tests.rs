@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::ids::ClassSet;
 use crate::packet::{Header, Packet};
-use crate::port::{Admission, Discipline, Pausable, Scope};
+use crate::port::{Admission, Discipline, Scope};
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
@@ -232,10 +232,10 @@ fn a_paused_queue_waits_and_saves_up_nothing() {
     }
     let paused = ClassSet::NONE.with(0);
     for _ in 0..20 {
-        assert_eq!(port.start_unpaused(Time::ZERO, paused).unwrap().header.class, 1);
+        assert_eq!(port.start_unpaused(Time::ZERO, paused, &mut ()).unwrap().header.class, 1);
     }
     assert!(port.is_ready(paused) && !port.is_ready(paused.with(1)));
-    assert!(port.start_unpaused(Time::ZERO, paused.with(1)).is_none());
+    assert!(port.start_unpaused(Time::ZERO, paused.with(1), &mut ()).is_none());
     // Both go on in turns: the 20 packets are not made up for.
     let mut served = [0; 2];
     for _ in 0..10 {

@@ -3,13 +3,13 @@
 use priolane_core::endpoint::{Cx, Endpoint, LocalClock, SendId, Tx};
 use priolane_core::ids::{CLASSES, ClassSet, LinkId};
 use priolane_core::packet::{Body, Header, Packet};
-use priolane_core::port::{Admission, PortSink};
+use priolane_core::port::{Admission, Discipline, PortSink};
 use priolane_core::rng::Stream;
 use priolane_core::units::Time;
 
 use super::Host;
 use crate::node::counts::Counts;
-use crate::node::nic::{Outgoing, TransmitQueue};
+use crate::node::nic::{self, Outgoing};
 use crate::outcome::RunError;
 use crate::trace::{Backlog, Seen};
 use crate::wire::{Due, Kind, Service, Wire};
@@ -131,7 +131,8 @@ impl<E: Endpoint> Host<E> {
         if !self.waiting.limited {
             return self.line.free_at;
         }
-        self.queue.as_ref().map_or(Time::NEVER, |queue| queue.next_start().max(self.line.free_at))
+        let next = self.queue.as_ref().and_then(Discipline::next_start);
+        next.map_or(Time::NEVER, |start| start.max(self.line.free_at))
     }
 
     /// Departures that are not events and were due by `limit` happen.
@@ -149,7 +150,7 @@ impl<E: Endpoint> Host<E> {
             let paused = self.paused;
             let Some(queue) = &mut self.queue else { return };
             let events = &mut queue_events!(self, start, wire);
-            let Some(outgoing) = queue.start(start, paused, events) else { return };
+            let Some(outgoing) = nic::start(queue, start, paused, events) else { return };
             self.waiting.remove(None);
             self.counts.dequeued(start, &outgoing.packet.header);
             self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
@@ -278,9 +279,14 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
+    /// Packets and bytes in the transmit queue.
+    pub(super) fn backlog(&self) -> (u32, u64) {
+        self.queue.as_ref().map_or((0, 0), |queue| (queue.packets(), queue.bytes()))
+    }
+
     /// What a packet of the transport finds in front of the line now.
     fn offered(&self, at: Time, header: &Header) -> Seen<'static, E::Body> {
-        let (packets, bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
+        let (packets, bytes) = self.backlog();
         Seen::Offered { link: self.line.link, at, header: *header, ahead: Backlog { packets, bytes } }
     }
 
@@ -307,7 +313,7 @@ impl<E: Endpoint> Host<E> {
             let paused = self.paused;
             let Some(queue) = &mut self.queue else { return };
             let events = &mut queue_events!(self, now, wire);
-            let Some(outgoing) = queue.start(now, paused, events) else { return };
+            let Some(outgoing) = nic::start(queue, now, paused, events) else { return };
             self.waiting.remove(outgoing.id);
             self.counts.dequeued(now, &outgoing.packet.header);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);

@@ -7,6 +7,7 @@
 use priolane_core::endpoint::{Cx, Endpoint};
 use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::packet::Packet;
+use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
 use super::Host;
