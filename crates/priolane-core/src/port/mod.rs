@@ -71,6 +71,12 @@ pub enum Admission {
 }
 
 impl Admission {
+    /// Whether the packet was kept.
+    #[inline]
+    pub fn is_kept(self) -> bool {
+        matches!(self, Self::Queued | Self::Marked)
+    }
+
     /// Sets the congestion mark on what was kept, if this says so.
     #[inline]
     pub fn mark(self, kept: &mut impl Parcel) {

@@ -7,10 +7,10 @@ use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
 use super::collector::Collector;
-use super::egress::{Egress, Started};
 use super::fabric::Fabric;
 use super::host::Host;
 use super::lossless::LosslessSwitch;
+use super::port::{Port, Started};
 use super::switch::Switch;
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
@@ -310,13 +310,13 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
 
 /// A port with an idle line and a backlog waits for its discipline: nothing else will wake it.
 fn wake_limited<B: Body, D: Discipline<Packet<B>>>(
-    egress: &Egress<D>,
+    port: &Port<D>,
     now: Time,
     wake: Wake,
     wire: &mut EagerWire<B>,
 ) {
-    if egress.line.free_at <= now
-        && let Some(service) = egress.next_service()
+    if port.line.free_at <= now
+        && let Some(service) = port.next_service()
     {
         wire.wake_at(service, wake);
     }

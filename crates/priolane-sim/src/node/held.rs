@@ -2,10 +2,11 @@
 
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
+use priolane_core::port::pfc::{HeadroomFrom, Load, PAUSABLE_CLASSES};
 use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
 use priolane_core::units::Time;
 
+use super::port::PortItem;
 use crate::outcome::RunError;
 use crate::scenario::Scenario;
 
@@ -25,6 +26,23 @@ impl<B: Body> Parcel for Held<B> {
     #[inline]
     fn header_mut(&mut self) -> &mut Header {
         &mut self.packet.header
+    }
+}
+
+impl<B: Body> PortItem for Held<B> {
+    type Body = B;
+    type Tag = Load;
+
+    const STAMPED: bool = B::STAMPED;
+
+    #[inline]
+    fn packet(&self) -> &Packet<B> {
+        &self.packet
+    }
+
+    #[inline]
+    fn tag(&self) -> Load {
+        Load { from: self.from as usize, class: self.packet.header.class, wire: self.packet.header.wire }
     }
 }
 

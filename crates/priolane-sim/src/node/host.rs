@@ -20,14 +20,12 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::collector::{Collector, Ended};
-use super::counts::Counts;
-use super::egress::drain;
 use super::estimator::Estimator;
 use super::fabric::Fabric;
 use super::gate::Gate;
-use super::line::Line;
 use super::machines::Machines;
-use super::nic::{Outgoing, TransmitQueue, transmit_queue};
+use super::nic::{NicMode, Outgoing, TransmitQueue, transmit_queue};
+use super::port::Port;
 use super::reactions::{Aborted, Reactions};
 use crate::engine::control_plane::Told;
 use crate::engine::mail::LazyWire;
@@ -61,10 +59,10 @@ pub(crate) struct Host<E: Endpoint> {
     /// When the last flow of the list starts.
     last_start: Time,
     noise: Option<Box<Noise>>,
-    line: Line,
+    nic: NicMode,
+    /// The line and the transmit queue, which stays empty without one.
+    port: Port<TransmitQueue<E::Body>>,
     received: Received,
-    counts: Counts,
-    queue: Option<TransmitQueue<E::Body>>,
     exchanged: [Exchanged; CLASSES],
     endpoint: E,
     agenda: Agenda,
@@ -90,13 +88,9 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn new(fabric: &Fabric, host: HostId, mut endpoint: E) -> Self {
         let scenario = fabric.scenario;
         let line = fabric.egress_links[host.index()][0];
-        let mut limited = false;
-        let queue = match &scenario.nic {
-            Nic::Pull => None,
-            Nic::Queue { port, sort_by } => {
-                limited = port.discipline.is_limited();
-                Some(transmit_queue(scenario, line, port, *sort_by))
-            }
+        let (nic, limited) = match &scenario.nic {
+            Nic::Pull => (NicMode::Pull, false),
+            Nic::Queue { port, .. } => (NicMode::Queue, port.discipline.is_limited()),
         };
         endpoint.attach(scenario.topology.host_capacity(host));
         let estimator =
@@ -110,10 +104,9 @@ impl<E: Endpoint> Host<E> {
             clock: clock(scenario, host),
             noise: Noise::new(scenario, host).map(Box::new),
             processing: scenario.host_delay,
-            line: fabric.line(line),
-            queue,
+            nic,
+            port: Port::new(fabric.line(line), transmit_queue(scenario, line)),
             waiting: Waiting { limited, ..Waiting::default() },
-            counts: Counts::default(),
             paused: ClassSet::NONE,
             pausing: None,
             pull: Pull::Idle,
@@ -179,7 +172,7 @@ impl<E: Endpoint> Host<E> {
     pub(crate) fn next_life(&self) -> Time {
         let next = self.next_local().at();
         let lazy = self.waiting.packets > 0 && !self.waiting.limited && self.may_serve();
-        if lazy { next.min(self.line.free_at) } else { next }
+        if lazy { next.min(self.port.line.free_at) } else { next }
     }
 
     /// Does what `next_local` announced for `now`.
@@ -386,7 +379,7 @@ impl<E: Endpoint> Host<E> {
 
     /// Whether the next sample will find something here.
     pub(crate) fn has_reading(&self) -> bool {
-        self.waiting.packets > 0 || self.counts.unsampled_bytes() > 0
+        self.waiting.packets > 0 || self.port.counts.unsampled_bytes() > 0
     }
 
     /// Reads the host as it is at `instant`.
@@ -398,8 +391,8 @@ impl<E: Endpoint> Host<E> {
 
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
-        let (queued_packets, queued_bytes) = self.backlog();
-        self.counts.sample((at, self.line.link), (queued_packets, queued_bytes), samples);
+        let queued = self.port.queued();
+        self.port.counts.sample((at, self.port.line.link), queued, samples);
     }
 
     /// Hands over what the run leaves.
@@ -409,10 +402,10 @@ impl<E: Endpoint> Host<E> {
             Nic::Queue { port, .. } => port.discipline.queue_of(class),
         };
         if let Some(packet) = self.end_pauses(at) {
-            self.counts.payload_left(at, &packet.header);
+            self.port.counts.payload_left(at, &packet.header);
             out.resident(&packet.header);
         }
-        out.port(&self.counts, self.line.link, at, &queue_of);
+        out.port(&self.port.counts, self.port.line.link, at, &queue_of);
         out.host(&self.exchanged);
         out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));
@@ -420,12 +413,7 @@ impl<E: Endpoint> Host<E> {
         std::mem::take(&mut self.given_up).into_iter().for_each(|(flow, bytes)| out.given_up(flow, bytes));
         std::mem::take(&mut self.ended).iter().for_each(|ended| out.ended(ended));
         self.reports.iter().for_each(|&report| out.reported(report));
-        if let Some(queue) = &mut self.queue {
-            drain(queue, at, |Outgoing { packet, .. }| {
-                self.counts.payload_left(at, &packet.header);
-                out.resident(&packet.header);
-            });
-        }
-        out.queue(self.counts.queue(self.line.link));
+        self.port.drain(at, |outgoing: &Outgoing<_>| out.resident(&outgoing.packet.header));
+        out.queue(self.port.counts.queue(self.port.line.link));
     }
 }

@@ -1,12 +1,12 @@
 //! What stands between a host's transport and its line: nothing, or a transmit queue.
 
 use priolane_core::endpoint::SendId;
-use priolane_core::ids::{ClassSet, LinkId};
+use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::{AnyDiscipline, Discipline, PortContext, PortFactory, PortSink, Returns, SortBy};
-use priolane_core::units::Time;
+use priolane_core::port::{AnyDiscipline, Buffer, FifoSpec, PortContext, PortFactory, Returns, SortBy};
 
-use crate::scenario::{PortSpec, Scenario};
+use super::port::PortItem;
+use crate::scenario::{Nic, PortSpec, Scenario};
 
 /// A packet in a transmit queue, with the name under which the transport wants its transmission time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,28 +27,42 @@ impl<B: Body> Parcel for Outgoing<B> {
     }
 }
 
+impl<B: Body> PortItem for Outgoing<B> {
+    type Body = B;
+    type Tag = Option<SendId>;
+
+    const STAMPED: bool = false;
+
+    #[inline]
+    fn packet(&self) -> &Packet<B> {
+        &self.packet
+    }
+
+    #[inline]
+    fn tag(&self) -> Option<SendId> {
+        self.id
+    }
+}
+
+/// Whether a host has a transmit queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NicMode {
+    /// It has none: the line asks the transport who is next.
+    Pull,
+    /// It has one, filled as soon as the transport allows.
+    Queue,
+}
+
 /// A host's transmit queue.
 pub(crate) type TransmitQueue<B> = AnyDiscipline<Outgoing<B>>;
 
-/// An empty transmit queue in front of `link`.
-pub(crate) fn transmit_queue<B: Body>(
-    scenario: &Scenario,
-    link: LinkId,
-    port: &PortSpec,
-    sort_by: SortBy,
-) -> TransmitQueue<B> {
+/// The empty transmit queue of a host in front of `link`; without one, a queue that stays empty.
+pub(crate) fn transmit_queue<B: Body>(scenario: &Scenario, link: LinkId) -> TransmitQueue<B> {
+    let (port, sort_by) = match scenario.nic {
+        Nic::Pull => (PortSpec { discipline: FifoSpec.into(), buffer: Buffer::UNLIMITED }, SortBy::HostLevel),
+        Nic::Queue { port, sort_by } => (port, sort_by),
+    };
     let context =
         PortContext { buffer: port.buffer, sort_by, returns: Returns::Dropped, ..scenario.switch_port(link) };
     port.discipline.build(&context)
-}
-
-/// The next packet at `t`, of classes that are not in `paused`.
-#[inline]
-pub(crate) fn start<'q, B: Body>(
-    queue: &'q mut TransmitQueue<B>,
-    t: Time,
-    paused: ClassSet,
-    out: &mut dyn PortSink<Outgoing<B>>,
-) -> Option<&'q Outgoing<B>> {
-    if paused == ClassSet::NONE { queue.start(t, out) } else { queue.start_unpaused(t, paused, out) }
 }

@@ -1,4 +1,10 @@
 //! A switch: forwarding, and an egress port per link.
+//!
+//! The window engine serves ports *lazily*: on touch, everything that could start before now is served first. The wheel
+//! engine serves them *eagerly*, one event per departure. Both start packets in the same way, so a port cannot tell who
+//! drives it.
+
+mod service;
 
 use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Packet};
@@ -7,19 +13,20 @@ use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
-use super::egress::{ArrivalResult, Egress, Started};
 use super::fabric::{Fabric, NO_WAY};
+use super::port::{Port, Started};
 use super::strays::Strays;
 use crate::engine::sheaf::{Arrivals, Inbox};
 use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
 use crate::wire::Wire;
+use service::ArrivalResult;
 
 /// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Switch<D> {
-    pub(crate) ports: Box<[Egress<D>]>,
+    pub(crate) ports: Box<[Port<D>]>,
     /// Ports with a backlog, in no order. One that is not among them has none.
     busy: Vec<Busy>,
     chooser: Chooser,
@@ -49,8 +56,8 @@ struct Memory {
 impl Memory {
     /// Whether there is room for a packet in its queue at `port`.
     #[inline]
-    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Egress<D>, header: &Header) -> bool {
-        let fill = Fill { used: self.used, queue: port.bytes_before(header) };
+    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Port<D>, header: &Header) -> bool {
+        let fill = Fill { used: self.used, queue: port.queue.bytes_before(header) };
         self.buffer.admits(fill, header.wire)
     }
 }
@@ -72,7 +79,7 @@ impl<D> Switch<D> {
         let scenario = fabric.scenario;
         let port = |&link: &LinkId| {
             let spec = S::of(&scenario.ports[link.index()].discipline)?;
-            Some(Egress::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
+            Some(Port::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
         };
         let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
         let chooser = fabric.chooser(node);
@@ -249,7 +256,7 @@ impl<D> Switch<D> {
 
     /// Does something at port `p`; the shared buffer knows what that takes or frees.
     #[inline]
-    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Egress<D>) -> R) -> R
+    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Port<D>) -> R) -> R
     where
         D: Discipline<Packet<B>>,
     {
@@ -269,7 +276,9 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
-            self.ports[p].refuse(now, packet, wire);
+            let port = &mut self.ports[p];
+            port.offered(now, &packet.header, wire);
+            port.refuse(&packet.header, wire);
             return ArrivalResult::NotStarted;
         }
         self.at_port(p, |port| port.arrive(now, packet, wire))
@@ -389,7 +398,7 @@ impl<D> Switch<D> {
             let link = port.line.link;
             let discipline = fabric.scenario.ports[link.index()].discipline;
             out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
-            port.drain(at, |packet| out.resident(&packet.header));
+            port.drain(at, |packet: &Packet<B>| out.resident(&packet.header));
             out.queue(port.counts.queue(link));
         }
     }
@@ -398,9 +407,9 @@ impl<D> Switch<D> {
 /// Does something at a port; the shared buffer, if there is one, knows what that takes or frees.
 #[inline]
 fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
-    port: &mut Egress<D>,
+    port: &mut Port<D>,
     memory: Option<&mut Memory>,
-    act: impl FnOnce(&mut Egress<D>) -> R,
+    act: impl FnOnce(&mut Port<D>) -> R,
 ) -> R {
     let Some(memory) = memory else { return act(port) };
     memory.used -= port.queued().1;
