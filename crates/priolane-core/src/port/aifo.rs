@@ -11,7 +11,7 @@
 
 use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
 use crate::ids::CLASSES;
-use crate::packet::{Header, Parcel};
+use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
 /// Thousandths in a whole.
@@ -41,9 +41,9 @@ impl AifoSpec {
 }
 
 impl PortFactory for AifoSpec {
-    type Port<P: Parcel> = Aifo<P>;
+    type Port<P: QueueItem> = Aifo<P>;
 
-    fn build<P: Parcel>(&self, context: &PortContext) -> Aifo<P> {
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Aifo<P> {
         Aifo::new(*self, context.buffer)
     }
 }
@@ -93,7 +93,7 @@ pub struct Aifo<P> {
     until_sample: u16,
 }
 
-impl<P: Parcel> Aifo<P> {
+impl<P: QueueItem> Aifo<P> {
     /// An empty port. A buffer without limit admits everything.
     pub fn new(spec: AifoSpec, buffer: Buffer) -> Self {
         let map = spec.map.map(|rank| rank.min(CLASSES as u8 - 1));
@@ -128,27 +128,27 @@ impl<P: Parcel> Aifo<P> {
     }
 }
 
-impl<P: Parcel> Discipline<P> for Aifo<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let rank = self.rank(parcel.header());
+impl<P: QueueItem> Discipline<P> for Aifo<P> {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let rank = self.rank(item.header());
         self.see(rank);
-        if self.admits(rank) { self.queue.enqueue(now, parcel, out) } else { Admission::Dropped }
+        if self.admits(rank) { self.queue.enqueue(now, item, out) } else { Admission::Dropped }
     }
 
     #[inline]
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         self.see(self.rank(header));
-        self.queue.pass(now, header)
+        self.queue.try_bypass(now, header)
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
-        self.queue.next_start()
+    fn next_eligible_time(&self) -> Option<Time> {
+        self.queue.next_eligible_time()
     }
 
     #[inline]
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        self.queue.start(t, out)
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queue.dequeue(t, out)
     }
 
     #[inline]
@@ -201,9 +201,9 @@ mod tests {
         let mut port = port(100, 20);
         offer(&mut port, &[3, 1, 2, 0]);
         let classes: Vec<u8> =
-            std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
+            std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
         assert_eq!(classes, [3, 1, 2, 0]);
-        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+        assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_packet_that_passes_an_empty_queue_is_seen_too() {
         let mut port = port(10, 4);
-        assert_eq!(port.pass(Time::ZERO, &packet(0).header), Some(Admission::Queued));
+        assert_eq!(port.try_bypass(Time::ZERO, &packet(0).header), Some(Admission::Queued));
         assert_eq!(port.recent.ranks, [0]);
     }
 }

@@ -3,7 +3,7 @@
 use super::Buffer;
 use super::Discipline;
 use crate::ids::{Class, LinkId};
-use crate::packet::{Frame, Parcel};
+use crate::packet::{Frame, QueueItem};
 use crate::port::{DisciplineSpec, SortBy};
 use crate::rng::{Purpose, Stream};
 use crate::units::Rate;
@@ -46,10 +46,10 @@ pub enum Returns {
 /// The parameters of a discipline, of which its ports are built.
 pub trait PortFactory: Clone + std::fmt::Debug {
     /// The discipline, over packets or what stands for them in a node.
-    type Port<P: Parcel>: Discipline<P>;
+    type Port<P: QueueItem>: Discipline<P>;
 
     /// An empty port.
-    fn build<P: Parcel>(&self, context: &PortContext) -> Self::Port<P>;
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Self::Port<P>;
 
     /// The number of the queue that packets of `class` join, as results name it. Default: 0, the only queue.
     fn queue_of(&self, class: Class) -> u8 {
@@ -95,7 +95,7 @@ macro_rules! disciplines {
 
         /// A port of a discipline of any kind; boxed, as they differ in size.
         #[derive(Debug)]
-        pub enum AnyDiscipline<P: Parcel> {
+        pub enum AnyDiscipline<P: QueueItem> {
             $(
                 #[doc = concat!("A port of [`", stringify!($spec), "`].")]
                 $name(Box<<$spec as PortFactory>::Port<P>>),
@@ -130,9 +130,9 @@ macro_rules! disciplines {
         }
 
         impl PortFactory for DisciplineSpec {
-            type Port<P: Parcel> = AnyDiscipline<P>;
+            type Port<P: QueueItem> = AnyDiscipline<P>;
 
-            fn build<P: Parcel>(&self, context: &PortContext) -> AnyDiscipline<P> {
+            fn build<P: QueueItem>(&self, context: &PortContext) -> AnyDiscipline<P> {
                 match self {
                     $(Self::$name(spec) => AnyDiscipline::$name(Box::new(spec.build(context))),)+
                 }
@@ -157,18 +157,18 @@ macro_rules! disciplines {
             }
         }
 
-        impl<P: Parcel> Discipline<P> for AnyDiscipline<P> {
+        impl<P: QueueItem> Discipline<P> for AnyDiscipline<P> {
             #[inline]
-            fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
+            fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
                 match self {
-                    $(Self::$name(port) => port.enqueue(now, parcel, out),)+
+                    $(Self::$name(port) => port.enqueue(now, item, out),)+
                 }
             }
 
             #[inline]
-            fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+            fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
                 match self {
-                    $(Self::$name(port) => port.pass(now, header),)+
+                    $(Self::$name(port) => port.try_bypass(now, header),)+
                 }
             }
 
@@ -180,16 +180,16 @@ macro_rules! disciplines {
             }
 
             #[inline]
-            fn next_start(&self) -> Option<Time> {
+            fn next_eligible_time(&self) -> Option<Time> {
                 match self {
-                    $(Self::$name(port) => port.next_start(),)+
+                    $(Self::$name(port) => port.next_eligible_time(),)+
                 }
             }
 
             #[inline]
-            fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+            fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
                 match self {
-                    $(Self::$name(port) => port.start(t, out),)+
+                    $(Self::$name(port) => port.dequeue(t, out),)+
                 }
             }
 
@@ -201,14 +201,14 @@ macro_rules! disciplines {
             }
 
             #[inline]
-            fn start_unpaused(
+            fn dequeue_unpaused(
                 &mut self,
                 t: Time,
                 paused: ClassSet,
                 out: &mut dyn PortSink<P>,
             ) -> Option<&P> {
                 match self {
-                    $(Self::$name(port) => port.start_unpaused(t, paused, out),)+
+                    $(Self::$name(port) => port.dequeue_unpaused(t, paused, out),)+
                 }
             }
 

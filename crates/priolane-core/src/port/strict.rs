@@ -3,7 +3,7 @@
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
-use crate::packet::{Header, Parcel};
+use crate::packet::{Header, QueueItem};
 
 /// Strict priority over several queues, 0 first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub struct StrictSpec {
 }
 
 impl PortFactory for StrictSpec {
-    type Port<P: Parcel> = Strict<P>;
+    type Port<P: QueueItem> = Strict<P>;
 
-    fn build<P: Parcel>(&self, context: &PortContext) -> Strict<P> {
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Strict<P> {
         Strict::new(self.queues, self.map, context.sort_by, context.buffer)
     }
 
@@ -50,7 +50,7 @@ impl Order for StrictOrder {
     fn served(&mut self, _q: usize, _next: Option<u16>) {}
 }
 
-impl<P: Parcel> Strict<P> {
+impl<P: QueueItem> Strict<P> {
     /// `queues` empty queues (1 to 16). `map` gives the queue of each class; entries beyond the last queue
     /// mean the last.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
@@ -77,12 +77,12 @@ impl<P: Parcel> Strict<P> {
             return None;
         }
         let queue = &mut self.queues[q];
-        let parcel = queue.parcels.pop_last()?;
-        queue.backlog.remove(parcel.header().wire);
-        self.total.remove(parcel.header().wire);
+        let item = queue.items.pop_last()?;
+        queue.backlog.remove(item.header().wire);
+        self.total.remove(item.header().wire);
         if queue.backlog.packets == 0 {
             self.occupied &= !(1 << q);
         }
-        Some(parcel)
+        Some(item)
     }
 }

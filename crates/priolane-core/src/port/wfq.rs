@@ -18,7 +18,7 @@
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
-use crate::packet::Parcel;
+use crate::packet::QueueItem;
 
 /// Weighted fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub struct WfqSpec {
 }
 
 impl PortFactory for WfqSpec {
-    type Port<P: Parcel> = Wfq<P>;
+    type Port<P: QueueItem> = Wfq<P>;
 
-    fn build<P: Parcel>(&self, context: &PortContext) -> Wfq<P> {
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Wfq<P> {
         Wfq::new(&self.weights, self.map, context.sort_by, context.buffer)
     }
 
@@ -171,7 +171,7 @@ impl Order for VirtualClock {
     }
 }
 
-impl<P: Parcel> Wfq<P> {
+impl<P: QueueItem> Wfq<P> {
     /// One empty queue per weight. `map` gives the queue of each class; entries beyond the last queue mean the last.
     pub fn new(weights: &QueueWeights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let sorting = Sorting { queues: weights.queues, map, by: sort_by };

@@ -206,7 +206,7 @@ pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> 
 
 fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
     let blind = scheme.transport.kind.tokens().is_some_and(|tokens| tokens.unscheduled > 0);
-    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: 1 };
+    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
     TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..port.spec(frame) }
 }
 
@@ -227,7 +227,7 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     if let (Nic::Tokens, PortKind::Tokens(port)) = (&scheme.nic, scheme.port.kind) {
         // Hosts rank tokens themselves, and lose nothing of their own before it is on the line.
         let spec = token_port(scheme, port, frame);
-        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: u32::MAX, ..own });
+        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
         let spec = TokenGroupSpec { detour: Span::ZERO, unscheduled, ..spec };
         let port = PortSpec { discipline: DisciplineSpec::Tokens(spec), buffer: port::Buffer::UNLIMITED };
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };

@@ -83,7 +83,7 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
     assert_eq!((config.expiry, config.stop, config.unscheduled), (Some(Span::from_us(45)), Stop::NeedCap, 8));
     let DisciplineSpec::Tokens(spec) = own.ports[1].discipline else { panic!("{:?}", own.ports[1]) };
     assert_eq!(spec.expiry, None);
-    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }));
+    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }));
     for scheme in ["expresspass", "top", "ideal_tokens"] {
         let plan = with(scheme, "").unwrap();
         let first = &plan.runs[0].experiment.scheme[scheme];

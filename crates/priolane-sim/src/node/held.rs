@@ -1,7 +1,7 @@
 //! Queues of a switch with lossless classes: packets wait with the place they came from.
 
 use priolane_core::ids::LinkId;
-use priolane_core::packet::{Body, Header, Packet, Parcel};
+use priolane_core::packet::{Body, Header, Packet, QueueItem};
 use priolane_core::port::pfc::{HeadroomFrom, Load, PAUSABLE_CLASSES};
 use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
 use priolane_core::units::Time;
@@ -17,7 +17,7 @@ pub(crate) struct Held<B> {
     pub(crate) from: u32,
 }
 
-impl<B: Body> Parcel for Held<B> {
+impl<B: Body> QueueItem for Held<B> {
     #[inline]
     fn header(&self) -> &Header {
         &self.packet.header

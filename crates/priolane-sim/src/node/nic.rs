@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::SendId;
 use priolane_core::ids::LinkId;
-use priolane_core::packet::{Body, Header, Packet, Parcel};
+use priolane_core::packet::{Body, Header, Packet, QueueItem};
 use priolane_core::port::{AnyDiscipline, Buffer, FifoSpec, PortContext, PortFactory, Returns, SortBy};
 
 use super::port::PortItem;
@@ -15,7 +15,7 @@ pub(crate) struct Outgoing<B> {
     pub(crate) id: Option<SendId>,
 }
 
-impl<B: Body> Parcel for Outgoing<B> {
+impl<B: Body> QueueItem for Outgoing<B> {
     #[inline]
     fn header(&self) -> &Header {
         &self.packet.header

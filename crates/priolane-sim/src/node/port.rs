@@ -4,7 +4,7 @@
 //! queue goes with it ([`PortItem`]).
 
 use priolane_core::ids::{ClassSet, LinkId};
-use priolane_core::packet::{Body, Header, Packet, Parcel};
+use priolane_core::packet::{Body, Header, Packet, QueueItem};
 use priolane_core::port::{Admission, Discipline, PortSink};
 use priolane_core::units::Time;
 
@@ -14,7 +14,7 @@ use crate::trace::{Backlog, Seen};
 use crate::wire::Wire;
 
 /// What waits in a port: a packet, perhaps with something that never leaves the node.
-pub(crate) trait PortItem: Parcel {
+pub(crate) trait PortItem: QueueItem {
     /// The packet's body.
     type Body: Body;
 
@@ -67,7 +67,7 @@ impl<D> Port<D> {
 
     /// Packets and bytes queued.
     #[inline]
-    pub(crate) fn queued<P: Parcel>(&self) -> (u32, u64)
+    pub(crate) fn queued<P: QueueItem>(&self) -> (u32, u64)
     where
         D: Discipline<P>,
     {
@@ -76,11 +76,11 @@ impl<D> Port<D> {
 
     /// When the next service starts; `None` if nothing is queued.
     #[inline]
-    pub(crate) fn next_service<P: Parcel>(&self) -> Option<Time>
+    pub(crate) fn next_service<P: QueueItem>(&self) -> Option<Time>
     where
         D: Discipline<P>,
     {
-        self.queue.next_start().map(|ready| ready.max(self.line.free_at))
+        self.queue.next_eligible_time().map(|ready| ready.max(self.line.free_at))
     }
 
     /// Discards what has waited too long at `now`.
@@ -120,7 +120,7 @@ impl<D> Port<D> {
     where
         D: Discipline<P>,
     {
-        let admission = self.queue.pass(now, header)?;
+        let admission = self.queue.try_bypass(now, header)?;
         wire.observe(|| Seen::Admitted(admission));
         if admission != Admission::Queued {
             self.count_rare(admission, header);
@@ -225,9 +225,9 @@ impl<D> Port<D> {
     {
         let mut events = PortEvents::new(t, self.line.link, &mut self.counts, &mut *wire, node);
         let item = if paused == ClassSet::NONE {
-            self.queue.start(t, &mut events)?
+            self.queue.dequeue(t, &mut events)?
         } else {
-            self.queue.start_unpaused(t, paused, &mut events)?
+            self.queue.dequeue_unpaused(t, paused, &mut events)?
         };
         let (packet, tag) = (item.packet(), item.tag());
         self.counts.dequeued(t, &packet.header);
@@ -263,8 +263,8 @@ impl<D> Port<D> {
             self.counts.payload_left(at, item.header());
             take(item);
         };
-        while let Some(start) = self.queue.next_start() {
-            if let Some(item) = self.queue.start(start.max(at), &mut Expired(&mut left)) {
+        while let Some(start) = self.queue.next_eligible_time() {
+            if let Some(item) = self.queue.dequeue(start.max(at), &mut Expired(&mut left)) {
                 left(item);
             }
         }
@@ -329,7 +329,7 @@ impl<P: PortItem, W: Wire<P::Body>, S: PortSink<P>> PortSink<P> for PortEvents<'
 /// Takes the packets that expire in a queue that is emptied.
 struct Expired<'a, F>(&'a mut F);
 
-impl<P: Parcel, F: FnMut(&P)> PortSink<P> for Expired<'_, F> {
+impl<P: QueueItem, F: FnMut(&P)> PortSink<P> for Expired<'_, F> {
     fn expired(&mut self, item: &P) {
         (self.0)(item);
     }

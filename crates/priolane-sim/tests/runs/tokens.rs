@@ -277,7 +277,7 @@ fn random(seed: u64) -> Scenario {
         let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
         match seed % 6 {
             1 => spec.expiry = None,
-            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }),
+            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }),
             4 => *spec = TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}
