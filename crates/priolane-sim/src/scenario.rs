@@ -4,7 +4,7 @@ use priolane_core::admit::Policy;
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::ids::{CLASSES, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
@@ -261,26 +261,6 @@ pub enum Engine {
     Window,
     /// One global timing wheel, every departure an event.
     Wheel,
-}
-
-/// A class for tables: what a flow asked for and what its packets carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClassSpan {
-    /// Asked for at the start.
-    pub asked: Class,
-    /// Given for it by the admission policy when the flow started: the same without one.
-    pub given: Class,
-    /// Of the first payload packet.
-    pub first: Class,
-    /// Of the last payload packet sent.
-    pub last: Class,
-}
-
-impl ClassSpan {
-    /// This class from beginning to end.
-    pub(crate) fn all(class: Class) -> Self {
-        Self { asked: class, given: class, first: class, last: class }
-    }
 }
 
 /// Bytes on the wire of a pause frame: the smallest frame.

@@ -13,9 +13,6 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 
-use crate::outcome::Began;
-use crate::records::FlowRecords;
-
 /// A flow that starts when others have been delivered. Its `FlowSpec::start` is the earliest it may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
@@ -46,25 +43,4 @@ pub(crate) struct News {
     /// The flow that waits.
     pub(crate) flow: FlowId,
     pub(crate) at: Time,
-}
-
-/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
-/// asked for, and neither was what waits for it.
-pub(crate) fn mark_not_issued(waits: &[Wait], flows: &mut FlowRecords) {
-    let not_issued = |wait: &&Wait| wait.until.is_some();
-    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
-    let mut found: Vec<FlowId> =
-        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
-    if found.is_empty() {
-        return;
-    }
-    let mut followers: Vec<(FlowId, FlowId)> =
-        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
-    followers.sort_unstable();
-    while let Some(flow) = found.pop() {
-        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
-        let from = followers.partition_point(|&(first, _)| first < flow);
-        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
-        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
-    }
 }

@@ -12,10 +12,10 @@ use super::fates::Fates;
 use super::gate::Gate;
 use super::host::Exchanged;
 use super::standstill::Standstill;
-use crate::outcome::{Began, FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
-use crate::records::{FlowRecords, RecordColumns};
-use crate::scenario::{ClassSpan, Scenario};
-use crate::waits::mark_not_issued;
+use crate::outcome::{FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
+use crate::records::{Began, ClassSpan, FlowRecords, RecordColumns};
+use crate::scenario::Scenario;
+use crate::waits::Wait;
 
 /// The outcome in the making.
 #[derive(Debug)]
@@ -172,6 +172,27 @@ impl From<&FlowReport> for Ended {
     fn from(report: &FlowReport) -> Self {
         let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
         Self { flow, retransmits, timeouts, classes: (class_first, class_last) }
+    }
+}
+
+/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
+/// asked for, and neither was what waits for it.
+fn mark_not_issued(waits: &[Wait], flows: &mut FlowRecords) {
+    let not_issued = |wait: &&Wait| wait.until.is_some();
+    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
+    let mut found: Vec<FlowId> =
+        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
+    if found.is_empty() {
+        return;
+    }
+    let mut followers: Vec<(FlowId, FlowId)> =
+        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
+    followers.sort_unstable();
+    while let Some(flow) = found.pop() {
+        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
+        let from = followers.partition_point(|&(first, _)| first < flow);
+        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
+        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
     }
 }
 
