@@ -4,7 +4,7 @@ use priolane_core::admit::Policy;
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{CLASSES, FlowId, LinkId};
+use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
@@ -79,6 +79,27 @@ pub enum Queues {
         /// Bytes that may go ahead of the rate.
         burst: u64,
     },
+}
+
+impl Queues {
+    /// The queue that serves `class`, which may also be a level or a class of tokens; 0 where there is one.
+    pub fn queue_of(&self, class: Class) -> u8 {
+        match self {
+            Self::Strict { queues, map } | Self::PushOut { queues, map } => {
+                map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
+            }
+            Self::Wfq { weights, map } | Self::RealTimeWfq { weights, map } => {
+                map[usize::from(class) % map.len()].min(weights.queues() - 1)
+            }
+            Self::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
+            Self::Fifo
+            | Self::Ranked
+            | Self::PFabric
+            | Self::Aifo { .. }
+            | Self::Limited { .. }
+            | Self::Trimming { .. } => 0,
+        }
+    }
 }
 
 /// An egress port.

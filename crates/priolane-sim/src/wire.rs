@@ -4,7 +4,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
-use crate::node::estimator::Posted;
+use crate::node::estimator::ScheduledReport;
 use crate::outcome::RunError;
 use crate::trace::Seen;
 use crate::waits::News;
@@ -79,7 +79,7 @@ pub(crate) trait Wire<B: Body> {
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>));
 
     /// The node sends a report to the threshold controller.
-    fn post(&mut self, posted: Posted);
+    fn post(&mut self, report: ScheduledReport);
 
     /// The node sends news of a delivered flow to another host.
     fn notify(&mut self, news: News);

@@ -10,9 +10,9 @@ use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
-use super::drive::Ending;
 use super::sheaf::{Inboxes, MAX_LENGTH, Sheaf, Stock, nodes_of};
-use crate::node::estimator::Posted;
+use super::stop::StopCondition;
+use crate::node::estimator::ScheduledReport;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Readings, RunError};
 use crate::waits::News;
@@ -66,10 +66,10 @@ pub(crate) struct LazyWire<B> {
     far_wake: Vec<u64>,
     pub(super) control_plane: ControlPlane,
     /// Reports sent in the current window.
-    pub(super) posted: Vec<Posted>,
+    pub(super) posted: Vec<ScheduledReport>,
     /// News sent in the current window.
     pub(super) news: Vec<News>,
-    pub(super) ending: Ending,
+    pub(super) ending: StopCondition,
     pub(super) error: Option<RunError>,
     pub(crate) samples: Readings,
     pub(crate) handled: u64,
@@ -94,8 +94,8 @@ impl<B: Body> Wire<B> for LazyWire<B> {
         }
     }
 
-    fn post(&mut self, posted: Posted) {
-        self.posted.push(posted);
+    fn post(&mut self, report: ScheduledReport) {
+        self.posted.push(report);
     }
 
     fn notify(&mut self, news: News) {
@@ -141,7 +141,7 @@ impl<B: Body> LazyWire<B> {
             far_wake: vec![u64::MAX; nodes],
             control_plane: ControlPlane::new(fabric.scenario),
             news: Vec::new(),
-            ending: Ending::new(fabric.scenario),
+            ending: StopCondition::new(fabric.scenario),
             error: None,
             samples: Readings::default(),
             handled: 0,

@@ -11,23 +11,17 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
 
 use super::mail::LazyWire;
+use super::nodes::NodeGroup;
 use super::sheaf::Inboxes;
-use super::window::Span;
+use super::window_nodes::WindowContext;
+use super::window_span::WindowSpan;
 use crate::node::fabric::Fabric;
-use crate::node::group::{NodeGroup, Visits};
 use crate::node::host::Host;
 use crate::node::lossless::LosslessSwitch;
 use crate::node::switch::{Seat, Switch};
 use crate::scenario::Queues;
 use crate::waits::News;
 use crate::wire::Wire;
-
-/// Where a node lives: its group and its place there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    group: Group,
-    pub(crate) index: u32,
-}
 
 /// The groups of a network, in their order: nodes of one type each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +48,10 @@ enum Group {
 /// The nodes of a run, or of a part of it.
 pub(crate) struct Network<B> {
     groups: Vec<Box<dyn NodeGroup<B>>>,
-    /// By node, of all parts.
-    places: Vec<Place>,
+    /// By node of the whole network: its group.
+    group_of: Vec<Group>,
+    /// By node of the whole network: its index in its group.
+    index_of: Vec<u32>,
     part: usize,
 }
 
@@ -75,14 +71,14 @@ impl<B: Body> Network<B> {
     {
         let parts = fabric.partition.parts();
         let mut by_part: Vec<Vec<Host<E>>> = (0..parts).map(|_| Vec::new()).collect();
-        let mut places = Vec::with_capacity(fabric.scenario.topology.nodes());
+        let mut index_of = Vec::with_capacity(fabric.scenario.topology.nodes());
         for (host, node) in hosts(fabric, make).into_iter().zip((0..).map(NodeId)) {
-            let index = push(&mut by_part[fabric.partition.part_of(node)], host);
-            places.push(Place { group: Group::Hosts, index });
+            index_of.push(push(&mut by_part[fabric.partition.part_of(node)], host));
         }
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
-            let mut network = Self { groups, places: places.clone(), part };
+            let group_of = vec![Group::Hosts; index_of.len()];
+            let mut network = Self { groups, group_of, index_of: index_of.clone(), part };
             network.add_switches(fabric);
             network
         };
@@ -113,12 +109,12 @@ impl<B: Body> Network<B> {
         for s in 0..topology.switches {
             let node = NodeId(topology.hosts + s);
             if fabric.partition.part_of(node) != self.part {
-                self.places.push(Place { group: Group::Elsewhere, index: u32::MAX });
+                self.add(Group::Elsewhere, u32::MAX);
                 continue;
             }
             if let Some(spec) = fabric.scenario.switch.lossless {
                 let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
-                self.places.push(Place { group: Group::Lossless, index });
+                self.add(Group::Lossless, index);
                 continue;
             }
             let (group, index) = match common_kind(fabric, node) {
@@ -151,7 +147,7 @@ impl<B: Body> Network<B> {
                 }
                 _ => (Group::Mixed, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
             };
-            self.places.push(Place { group, index });
+            self.add(group, index);
         }
         let mut groups: [(Group, Box<dyn NodeGroup<B>>); 11] = [
             (Group::Fifo, Box::new(fifo)),
@@ -170,10 +166,16 @@ impl<B: Body> Network<B> {
         self.groups.extend(groups.into_iter().map(|(_, nodes)| nodes));
     }
 
+    /// The next node is at this `index` of its `group`.
+    fn add(&mut self, group: Group, index: u32) {
+        self.group_of.push(group);
+        self.index_of.push(index);
+    }
+
     /// A host hears news; when the flow that waited for it starts, if that is known now.
     pub(crate) fn hear<W: Wire<B>>(&mut self, fabric: &Fabric, news: &News, wire: &mut W) -> Option<Time> {
         let (group, i) = self.at(fabric.scenario.topology.node_of(news.to));
-        let start = group.hear(i, news)?;
+        let start = group.on_signal(i, news)?;
         if fabric.scenario.flows.size(news.flow.index()).is_some() {
             wire.flow_awaited();
         }
@@ -182,30 +184,30 @@ impl<B: Body> Network<B> {
 
     /// How many nodes there are, of all parts.
     pub(crate) fn nodes(&self) -> u32 {
-        self.places.len() as u32
+        self.group_of.len() as u32
     }
 
     /// `nodes` live through a window, in this order: as many of one group at once as stand together.
     pub(super) fn live(
         &mut self,
         nodes: &[NodeId],
-        (fabric, span): (&Fabric, &Span),
+        (fabric, window): (&Fabric, &WindowSpan),
         inboxes: &mut Inboxes<B>,
         wire: &mut LazyWire<B>,
     ) {
-        let Self { groups, places, .. } = self;
-        let group_of = |node: NodeId| places[node.index()].group;
+        let Self { groups, group_of, index_of, .. } = self;
+        let group_of = |node: NodeId| group_of[node.index()];
         for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
             let group = group_of(nodes[0]) as usize;
-            groups[group].run_window(&Visits { nodes, places, fabric, span }, inboxes, wire);
+            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, inboxes, wire);
         }
     }
 
     /// The group of `node` and its place there.
     #[inline]
     pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
-        let place = self.places[node.index()];
-        (&mut *self.groups[place.group as usize], place.index as usize)
+        let group = self.group_of[node.index()] as usize;
+        (&mut *self.groups[group], self.index_of[node.index()] as usize)
     }
 }
 

@@ -29,11 +29,11 @@ use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
 use super::barrier::{Barrier, Broken};
-use super::drive::{Count, OnProgress};
 use super::mail::Far;
+use super::part::{Part, REPORT_EVERY, WindowOutcome};
 use super::sheaf::Sheaf;
-use super::window::{Lived, Part, REPORT_EVERY};
-use crate::node::estimator::Posted;
+use super::stop::{CompletionCount, OnProgress};
+use crate::node::estimator::ScheduledReport;
 use crate::node::fabric::Fabric;
 use crate::outcome::RunError;
 use crate::waits::News;
@@ -98,8 +98,8 @@ impl<B> Default for Post<B> {
 struct Notice {
     /// The next window in which it has anything to do.
     next: Option<u64>,
-    count: Count,
-    reports: Vec<Posted>,
+    count: CompletionCount,
+    reports: Vec<ScheduledReport>,
     halt: Halt,
     /// Processor time spent on windows since the clocks were last looked at.
     worked: Duration,
@@ -257,7 +257,7 @@ impl<'a, B: Body> Hand<'a, B> {
             }
             halt = self.judge(round, agreed.worked);
             for (_, part) in &mut self.mine {
-                if part.live(self.exchange.fabric, window, stop) == Lived::UpToTheEnd
+                if part.live(self.exchange.fabric, window, stop) == WindowOutcome::UpToTheEnd
                     || part.wire.error.is_some()
                 {
                     halt = Halt::All;
@@ -337,7 +337,7 @@ impl<'a, B: Body> Hand<'a, B> {
                 }
                 post.far.drain(..).for_each(|far| part.wire.keep_far(far));
             }
-            let mut others = Count::default();
+            let mut others = CompletionCount::default();
             for (source, notice) in board.notices.iter().enumerate() {
                 let notice = locked(notice);
                 notice.reports.iter().for_each(|posted| part.wire.control_plane.post(posted.clone()));
@@ -364,7 +364,8 @@ impl<'a, B: Body> Hand<'a, B> {
         self.meet()?;
         for (own, part) in &mut self.mine {
             let others = board.notices.iter().enumerate().filter(|(source, _)| source != own);
-            let others = others.fold(Count::default(), |sum, (_, notice)| sum.and(locked(notice).count));
+            let others =
+                others.fold(CompletionCount::default(), |sum, (_, notice)| sum.and(locked(notice).count));
             part.wire.ending.told(others);
         }
         Ok(())

@@ -3,194 +3,25 @@
 //! It shares the nodes with the window engine and nothing of its laziness, which makes it the oracle: both
 //! must leave the same outcome, to the bit. It is also the better one where the lookahead is tiny.
 
-use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use priolane_core::ids::NodeId;
-use priolane_core::packet::{Body, Packet};
+use priolane_core::packet::Body;
 use priolane_core::units::{Span, Time};
 
-use super::control_plane::{ControlPlane, Told};
-use super::drive::{Ending, OnProgress, collect};
+use super::collect::collect;
+use super::event_queue::{Awaited, EagerWire, Event, Wake, What};
 use super::network::Network;
-use super::timing_wheel::{Timed, TimingWheel};
-use crate::node::estimator::Posted;
+use super::stop::OnProgress;
+use crate::node::estimator::ThresholdUpdate;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, Readings, RunError};
-use crate::trace::{Passage, Seen, Tracer};
+use crate::trace::{Passage, Tracer};
 use crate::waits::News;
-use crate::wire::{Arrival, Ingress, Kind, Service, Wire};
+use crate::wire::{Arrival, Kind};
 
 /// Events between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 18;
-
-/// An instant a node asked for: of a port, or of a host itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wake {
-    pub(crate) kind: Kind,
-    pub(crate) port: u32,
-}
-
-impl Wake {
-    /// A host's own instant.
-    pub(crate) fn local(kind: Kind) -> Self {
-        Self { kind, port: 0 }
-    }
-
-    /// A departure at a switch port.
-    pub(crate) fn port(port: usize) -> Self {
-        Self { kind: Kind::Departure, port: port as u32 }
-    }
-}
-
-#[derive(Debug)]
-enum What<B> {
-    Arrive(Packet<B>),
-    Wake,
-}
-
-/// An event, ordered by (instant, kind, node, entity, counter).
-#[derive(Debug)]
-struct Event<B> {
-    at: Time,
-    kind: Kind,
-    node: NodeId,
-    /// The ingress of an arrival, the port of a departure.
-    entity: u32,
-    counter: u64,
-    what: What<B>,
-}
-
-impl<B> Event<B> {
-    fn key(&self) -> (Time, Kind, NodeId, u32, u64) {
-        (self.at, self.kind, self.node, self.entity, self.counter)
-    }
-}
-
-impl<B> PartialEq for Event<B> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<B> Eq for Event<B> {}
-
-impl<B> PartialOrd for Event<B> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<B> Ord for Event<B> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl<B> Timed for Event<B> {
-    fn at(&self) -> Time {
-        self.at
-    }
-}
-
-/// The wheel engine as nodes see it.
-#[derive(Debug)]
-pub(crate) struct EagerWire<B> {
-    wheel: TimingWheel<Event<B>>,
-    counter: u64,
-    /// The node whose event is being handled.
-    node: NodeId,
-    hosts: u32,
-    /// The instant each host has an event for, so that it has one at a time.
-    awaited: Vec<(Time, Kind)>,
-    control_plane: ControlPlane,
-    /// News sent by the event that is being handled.
-    news: Vec<News>,
-    ending: Ending,
-    error: Option<RunError>,
-    tracer: Option<Box<Tracer>>,
-}
-
-impl<B: Body> Wire<B> for EagerWire<B> {
-    const SERVICE: Service = Service::Eager;
-
-    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
-        let mut packet = *packet;
-        stamp(&mut packet);
-        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(packet));
-        if let Some(tracer) = &mut self.tracer {
-            tracer.emitted(Passage(self.counter));
-        }
-    }
-
-    #[inline]
-    fn observe<'s>(&mut self, seen: impl FnOnce() -> Seen<'s, B>) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.see(seen());
-        }
-    }
-
-    fn post(&mut self, posted: Posted) {
-        self.control_plane.post(posted);
-    }
-
-    fn notify(&mut self, news: News) {
-        self.news.push(news);
-    }
-
-    fn flow_awaited(&mut self) {
-        self.ending.flow_awaited();
-    }
-
-    fn flow_done(&mut self, at: Time) {
-        self.ending.flow_done(at);
-    }
-
-    fn violated(&mut self, error: RunError) {
-        self.error.get_or_insert(error);
-    }
-}
-
-impl<B: Body> EagerWire<B> {
-    fn push(&mut self, at: Time, kind: Kind, (node, entity): (NodeId, u32), what: What<B>) {
-        self.counter += 1;
-        self.wheel.push(Event { at, kind, node, entity, counter: self.counter, what });
-    }
-
-    /// The node being handled wants to be called at `at`.
-    pub(crate) fn wake_at(&mut self, at: Time, wake: Wake) {
-        if at == Time::NEVER {
-            return;
-        }
-        if self.node.0 < self.hosts {
-            let awaited = &mut self.awaited[self.node.index()];
-            if (at, wake.kind) >= *awaited {
-                return;
-            }
-            *awaited = (at, wake.kind);
-        }
-        self.push(at, wake.kind, (self.node, wake.port), What::Wake);
-    }
-
-    /// Whether an event of a host is still the one it waits for.
-    fn is_awaited(&mut self, event: &Event<B>) -> Awaited {
-        if event.node.0 >= self.hosts {
-            return Awaited::Yes;
-        }
-        let awaited = &mut self.awaited[event.node.index()];
-        if (event.at, event.kind) != *awaited {
-            return Awaited::No;
-        }
-        *awaited = (Time::NEVER, Kind::Timer);
-        Awaited::Yes
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaited {
-    Yes,
-    No,
-}
 
 /// Runs the scenario of `fabric` to its end; `tracer` is told what it observes.
 pub(crate) fn run<B: Body>(
@@ -201,23 +32,11 @@ pub(crate) fn run<B: Body>(
 ) -> Result<Outcome, RunError> {
     let scenario = fabric.scenario;
     let nodes = fabric.scenario.topology.nodes();
-    let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
-    let mut wire = EagerWire {
-        wheel: TimingWheel::new(tick_log2),
-        counter: 0,
-        node: NodeId(0),
-        hosts: scenario.topology.hosts,
-        awaited: vec![(Time::NEVER, Kind::Timer); scenario.topology.hosts as usize],
-        control_plane: ControlPlane::new(scenario),
-        news: Vec::new(),
-        ending: Ending::new(scenario),
-        error: None,
-        tracer: tracer.take(),
-    };
+    let mut wire = EagerWire::new(scenario, tracer.take());
     for node in 0..nodes as u32 {
         wire.node = NodeId(node);
         let (group, i) = network.at(NodeId(node));
-        let first = group.first(i);
+        let first = group.first_event(i);
         wire.wake_at(first.at(), Wake::local(first.kind()));
     }
     let mut sampler =
@@ -267,12 +86,12 @@ pub(crate) fn run<B: Body>(
 }
 
 /// The controller has worked: hosts will be told.
-fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, news: Vec<Told>) {
+fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, news: Vec<ThresholdUpdate>) {
     for told in news {
         for host in 0..wire.hosts {
             wire.node = NodeId(host);
             let (group, i) = network.at(NodeId(host));
-            group.tell(i, &told);
+            group.on_thresholds(i, &told);
             wire.wake_at(told.at, Wake::local(Kind::Control));
         }
     }

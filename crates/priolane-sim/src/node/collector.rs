@@ -7,10 +7,9 @@ use priolane_core::units::Time;
 
 use priolane_core::transport::tokens::Account;
 
-use super::counts::Counts;
+use super::counts::{Counts, Exchanged};
 use super::fates::Fates;
 use super::gate::Gate;
-use super::host::Exchanged;
 use super::standstill::Standstill;
 use crate::outcome::{FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
 use crate::records::{Began, ClassSpan, FlowRecords, RecordColumns};

@@ -26,11 +26,20 @@ pub(crate) struct Estimator {
     stream: Stream,
 }
 
-/// A report, and when it reaches the controller.
+/// A report on its way to the threshold controller.
 #[derive(Clone, Debug)]
-pub(crate) struct Posted {
+pub(crate) struct ScheduledReport {
+    /// When it reaches the controller.
     pub(crate) arrives: Time,
     pub(crate) report: SizeReport,
+}
+
+/// New thresholds on their way to all hosts.
+#[derive(Debug)]
+pub(crate) struct ThresholdUpdate {
+    /// When hosts apply them.
+    pub(crate) at: Time,
+    pub(crate) thresholds: Arc<Thresholds>,
 }
 
 /// What an instant of the estimator's brings.
@@ -38,7 +47,7 @@ pub(crate) struct Posted {
 pub(crate) struct Adapted {
     /// Ladders that change now.
     pub(crate) thresholds: Vec<Arc<Thresholds>>,
-    pub(crate) posted: Option<Posted>,
+    pub(crate) posted: Option<ScheduledReport>,
 }
 
 impl Estimator {
@@ -89,7 +98,7 @@ impl Estimator {
     }
 
     /// The report of this period, unless it gets lost.
-    fn post(&mut self, now: Time) -> Option<Posted> {
+    fn post(&mut self, now: Time) -> Option<ScheduledReport> {
         let Adaptation { plan, report_loss, report_jitter, .. } = self.adaptation;
         self.sequence += 1;
         let late = Span(self.stream.below(report_jitter.0.saturating_add(1)));
@@ -98,6 +107,6 @@ impl Estimator {
         }
         let sizes = self.estimate.histogram().clone();
         let report = SizeReport { host: self.host, sequence: self.sequence, made: now, sizes };
-        Some(Posted { arrives: now + plan.delay + late, report })
+        Some(ScheduledReport { arrives: now + plan.delay + late, report })
     }
 }

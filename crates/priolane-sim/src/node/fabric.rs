@@ -10,7 +10,7 @@ use priolane_core::units::{Span, Time};
 use super::chooser::{Chooser, Drill, Turns, Ways};
 use super::fates::Fates;
 use super::line::Line;
-use crate::engine::partition::Partition;
+use crate::partition::Partition;
 use crate::scenario::Scenario;
 use crate::topology::{NextHops, PathChoice, Pick, Spray, Topology};
 use crate::wire::Ingress;

@@ -19,18 +19,16 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::collector::{Collector, Ended};
-use super::counts::Counts;
-use super::estimator::Estimator;
+use super::counts::{Counts, Exchanged};
+use super::estimator::{Estimator, ThresholdUpdate};
 use super::fabric::Fabric;
 use super::gate::Gate;
 use super::line::Line;
 use super::machines::Machines;
 use super::nic::TransmitQueue;
 use super::reactions::{Aborted, Reactions};
-use super::switch::{Seat, queue_of};
-use crate::engine::control_plane::Told;
-use crate::engine::mail::LazyWire;
-use crate::outcome::{FlowSample, Readings, Received, Tally};
+use super::switch::Seat;
+use crate::outcome::{FlowSample, Readings, Received};
 use crate::scenario::{Nic, ScheduledControl};
 use crate::trace::Seen;
 use crate::waits::News;
@@ -75,13 +73,6 @@ pub(crate) struct Host<E: Endpoint> {
     /// What there is to keep of flows that ended, besides when.
     ended: Vec<Ended>,
     reports: Vec<FlowSample>,
-}
-
-/// What a host's transport made and took of one class.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Exchanged {
-    pub(crate) made: Tally,
-    pub(crate) taken: Tally,
 }
 
 impl<E: Endpoint> Host<E> {
@@ -174,9 +165,9 @@ impl<E: Endpoint> Host<E> {
         };
     }
 
-    /// When the host must live again if nothing arrives: its next local event, or a departure that is none.
+    /// When the host must run next if nothing arrives: its next local event, or a departure that is none.
     #[inline]
-    pub(crate) fn next_life(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         let next = self.next_local().at();
         let lazy = self.waiting.packets > 0 && !self.waiting.limited && self.may_serve();
         if lazy { next.min(self.line.free_at) } else { next }
@@ -276,9 +267,9 @@ impl<E: Endpoint> Host<E> {
     }
 
     /// New thresholds are on their way here.
-    pub(crate) fn tell(&mut self, told: &Told) {
+    pub(crate) fn tell(&mut self, update: &ThresholdUpdate) {
         if let Some(estimator) = &mut self.agenda.estimator {
-            estimator.tell(told.at, Arc::clone(&told.thresholds));
+            estimator.tell(update.at, Arc::clone(&update.thresholds));
             self.replan();
         }
     }
@@ -389,13 +380,6 @@ impl<E: Endpoint> Host<E> {
         self.waiting.packets > 0 || self.counts.unsampled_bytes() > 0
     }
 
-    /// Reads the host as it is at `instant`.
-    #[cold]
-    pub(crate) fn sample_at(&mut self, instant: Time, wire: &mut LazyWire<E::Body>) {
-        self.catch_up(instant, wire);
-        self.sample(instant, &mut wire.samples);
-    }
-
     /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         let (queued_packets, queued_bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
@@ -412,7 +396,7 @@ impl<E: Endpoint> Host<E> {
             self.counts.payload_left(at, &packet.header);
             out.resident(&packet.header);
         }
-        out.port(&self.counts, self.line.link, at, &|class| queue_of(&queues, class));
+        out.port(&self.counts, self.line.link, at, &|class| queues.queue_of(class));
         out.host(&self.exchanged);
         out.received(&self.received, self.endpoint.token_account());
         self.agenda.reactions.iter().for_each(|reactions| out.started(reactions.started()));

@@ -27,7 +27,6 @@ use super::fabric::{Fabric, NO_WAY};
 use super::held::{Held, HeldQueue};
 use super::line::Line;
 use super::strays::Strays;
-use super::switch::queue_of;
 use crate::outcome::Readings;
 use crate::scenario::{headroom, pause_wire};
 use crate::trace::{Backlog, Seen};
@@ -307,7 +306,7 @@ impl<B: Body> LosslessSwitch<B> {
             let link = port.line.link;
             port.hold(at, ClassSet::NONE);
             let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
+            out.port(&port.counts, link, at, &|class| queues.queue_of(class));
             port.queue.drain(at, |held| {
                 let class = held.packet.header.class;
                 port.counts.payload_left(at, &held.packet.header);

@@ -9,7 +9,6 @@ pub(crate) mod estimator;
 pub(crate) mod fabric;
 pub(crate) mod fates;
 pub(crate) mod gate;
-pub(crate) mod group;
 pub(crate) mod held;
 pub(crate) mod host;
 pub(crate) mod line;

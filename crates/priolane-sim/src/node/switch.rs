@@ -1,6 +1,6 @@
 //! A switch: forwarding, and an egress port per link.
 
-use priolane_core::ids::{Class, LinkId, NodeId};
+use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::packet::{Body, Frame, Header, Packet};
 use priolane_core::port::{Discipline, Fill, SharedBuffer};
 use priolane_core::units::{Rate, Time};
@@ -8,12 +8,11 @@ use priolane_core::units::{Rate, Time};
 use super::chooser::Chooser;
 use super::collector::Collector;
 use super::egress::{Egress, Started};
-use super::fabric::{Fabric, NO_WAY};
+use super::fabric::{Fabric, NO_WAY, Signpost};
 use super::strays::Strays;
-use crate::engine::sheaf::{Arrivals, Inbox};
-use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
-use crate::scenario::{PortSpec, Queues, Scenario};
+use crate::scenario::{PortSpec, Scenario};
+use crate::topology::Pick;
 use crate::wire::Wire;
 
 /// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
@@ -97,38 +96,29 @@ impl<D> Switch<D> {
         }
     }
 
-    /// The arrivals of a window, with the port by which each will leave. What goes by the load of ports is looked up as it
-    /// arrives.
+    /// How the header alone decides on a packet's port from `start` until `end`; `None` where more does.
     #[inline]
-    pub(crate) fn route<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<'a, B>,
-        span: &WindowSpan,
-    ) -> Arrivals<'a, B> {
-        let (forwarding, changes) = fabric.forwarding(span.start);
-        if let Chooser::ByEntropy(pick) = self.chooser
-            && changes >= span.end
-        {
-            let signpost = fabric.signpost(forwarding, self.node);
-            return inbox.open_noting(span.end, |packet| signpost.port(&packet.header, pick));
+    pub(crate) fn fixed_routes<'f>(
+        &self,
+        fabric: &'f Fabric,
+        start: Time,
+        end: Time,
+    ) -> Option<(Signpost<'f>, Pick)> {
+        let (forwarding, changes) = fabric.forwarding(start);
+        match self.chooser {
+            Chooser::ByEntropy(pick) if changes >= end => {
+                Some((fabric.signpost(forwarding, self.node), pick))
+            }
+            _ => None,
         }
-        self.route_in_order(fabric, inbox.open(span.end))
     }
 
-    /// The same where a way hangs on the arrivals before, or forwarding changes within the window.
-    #[inline(never)]
-    fn route_in_order<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        mut arrivals: Arrivals<'a, B>,
-    ) -> Arrivals<'a, B> {
-        let (node, chooser) = (self.node, &mut self.chooser);
-        arrivals.note(|at, packet| {
-            let (forwarding, _) = fabric.forwarding(at);
-            fabric.next_port(forwarding, node, &packet.header, chooser)
-        });
-        arrivals
+    /// The port of the packet that arrives at `now`, after those asked for before; meaningless with DRILL, which asks the
+    /// ports as it arrives.
+    #[inline]
+    pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
+        let (forwarding, _) = fabric.forwarding(now);
+        fabric.next_port(forwarding, self.node, header, &mut self.chooser)
     }
 
     /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
@@ -351,10 +341,7 @@ impl<D> Switch<D> {
     {
         let p = match self.chooser {
             Chooser::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
-            _ => {
-                let (forwarding, _) = fabric.forwarding(now);
-                fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize
-            }
+            _ => self.next_port(fabric, now, &packet.header) as usize,
         };
         if p >= self.ports.len() {
             self.strays.add(fabric, now, &packet.header, wire);
@@ -396,7 +383,7 @@ impl<D> Switch<D> {
         for port in &mut self.ports {
             let link = port.line.link;
             let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
+            out.port(&port.counts, link, at, &|class| queues.queue_of(class));
             port.drain(at, |packet| out.resident(&packet.header));
             out.queue(port.counts.queue(link));
         }
@@ -415,25 +402,6 @@ fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
     let done = act(port);
     memory.used += port.queued().1;
     done
-}
-
-/// The queue that serves `class`.
-pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
-    match queues {
-        Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
-            map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
-        }
-        Queues::Wfq { weights, map } | Queues::RealTimeWfq { weights, map } => {
-            map[usize::from(class) % map.len()].min(weights.queues() - 1)
-        }
-        Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
-        Queues::Fifo
-        | Queues::Ranked
-        | Queues::PFabric
-        | Queues::Aifo { .. }
-        | Queues::Limited { .. }
-        | Queues::Trimming { .. } => 0,
-    }
 }
 
 #[cfg(test)]

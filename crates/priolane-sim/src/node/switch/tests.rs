@@ -10,11 +10,11 @@ use priolane_core::transport::{Controller, Transport, new_reno, window};
 use priolane_core::units::{Rate, Span};
 
 use super::*;
-use crate::engine::partition::Partition;
-use crate::node::estimator::Posted;
+use crate::node::estimator::ScheduledReport;
 use crate::outage::Outages;
 use crate::outcome::RunError;
-use crate::scenario::{Measuring, Nic, Stop, SwitchSpec};
+use crate::partition::Partition;
+use crate::scenario::{Measuring, Nic, Queues, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
 use crate::waits::News;
 use crate::wire::{Ingress, Service};
@@ -66,7 +66,7 @@ impl Wire<()> for Sent {
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
         self.0.push((at, packet.header.rank));
     }
-    fn post(&mut self, _posted: Posted) {}
+    fn post(&mut self, _report: ScheduledReport) {}
     fn flow_done(&mut self, _at: Time) {}
     fn notify(&mut self, _news: News) {}
     fn flow_awaited(&mut self) {}
