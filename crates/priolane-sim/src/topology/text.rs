@@ -6,46 +6,7 @@
 
 use priolane_core::units::{Rate, Span};
 
-use super::error::{Problem, quote};
-
-/// Why a quantity cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QuantityError {
-    /// It does not start with a decimal number.
-    #[error(
-        "{found} does not start with a number: write digits, with `.` between them or not, and a unit ({units})"
-    )]
-    NoNumber {
-        /// The text.
-        found: String,
-        /// The units that exist.
-        units: &'static str,
-    },
-    /// Its unit is missing or unknown.
-    #[error("{found} has no known unit: add one of {units}")]
-    Unit {
-        /// The text.
-        found: String,
-        /// The units that exist.
-        units: &'static str,
-    },
-    /// It is finer than the base unit.
-    #[error("{found} is not a whole number of {base}: round it")]
-    NotWhole {
-        /// The text.
-        found: String,
-        /// The base unit's name.
-        base: &'static str,
-    },
-    /// It does not fit 64 bits.
-    #[error("{found} is too large: below 2^64 {base}")]
-    TooLarge {
-        /// The text.
-        found: String,
-        /// The base unit's name.
-        base: &'static str,
-    },
-}
+use super::error::{Problem, QuantityError, quote};
 
 struct Dimension {
     /// Unit and the power of ten it is worth, in base units.
@@ -67,18 +28,18 @@ const TIMES: Dimension = Dimension {
 };
 
 /// A rate such as `10Gbps` or `2.5Gbps`; refused if it is zero, not whole bits per second, or above 64 bits.
-pub fn rate(text: &str) -> Result<Rate, Problem> {
+pub(super) fn rate(text: &str) -> Result<Rate, Problem> {
     let bps = quantity(text, &RATES).map_err(Problem::Rate)?;
     Rate::from_bps(bps).ok_or(Problem::ZeroRate)
 }
 
 /// A time such as `1us` or `1.5us`; refused if it is not whole picoseconds or above 64 bits. Zero is a time.
-pub fn span(text: &str) -> Result<Span, Problem> {
+pub(super) fn span(text: &str) -> Result<Span, Problem> {
     quantity(text, &TIMES).map(Span).map_err(Problem::Delay)
 }
 
 /// A probability in [0, 1), such as `0`, `0.01` or `1e-5`.
-pub fn probability(text: &str) -> Result<f64, Problem> {
+pub(super) fn probability(text: &str) -> Result<f64, Problem> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..1.0).contains(&p) => Ok(p.abs()),
         _ => Err(Problem::Loss { found: quote(text) }),
