@@ -20,7 +20,7 @@ mod network;
 mod routes;
 mod single_switch;
 mod sprayed;
-mod text;
+pub mod text;
 mod three_tier;
 mod token_buffers;
 

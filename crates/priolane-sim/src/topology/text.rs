@@ -28,18 +28,18 @@ const TIMES: Dimension = Dimension {
 };
 
 /// A rate such as `10Gbps` or `2.5Gbps`; refused if it is zero, not whole bits per second, or above 64 bits.
-pub(super) fn rate(text: &str) -> Result<Rate, Problem> {
+pub fn rate(text: &str) -> Result<Rate, Problem> {
     let bps = quantity(text, &RATES).map_err(Problem::Rate)?;
     Rate::from_bps(bps).ok_or(Problem::ZeroRate)
 }
 
 /// A time such as `1us` or `1.5us`; refused if it is not whole picoseconds or above 64 bits. Zero is a time.
-pub(super) fn span(text: &str) -> Result<Span, Problem> {
+pub fn span(text: &str) -> Result<Span, Problem> {
     quantity(text, &TIMES).map(Span).map_err(Problem::Delay)
 }
 
 /// A probability in [0, 1), such as `0`, `0.01` or `1e-5`.
-pub(super) fn probability(text: &str) -> Result<f64, Problem> {
+pub fn probability(text: &str) -> Result<f64, Problem> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..1.0).contains(&p) => Ok(p.abs()),
         _ => Err(Problem::Loss { found: quote(text) }),
