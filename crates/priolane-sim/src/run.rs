@@ -42,12 +42,12 @@ pub fn run_with<E: Endpoint + 'static>(
         Engine::Wheel => true,
     };
     let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let mut fabric = Fabric::new(scenario, Partition::of(scenario, threads));
+    let fabric = Fabric::new(scenario, Partition::of(scenario, threads));
     if on_wheel {
-        wheel::run(&mut Network::whole(&fabric, make), &mut fabric, &mut None, progress)
+        wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
     } else {
         let networks = Network::parts(&fabric, make);
-        window::run(networks, &mut fabric, (drive.order, drive.threads.fallback), progress)
+        window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
     }
 }
 
@@ -116,10 +116,10 @@ impl EndpointUser for TracedRunner<'_> {
     fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out {
         let Self { scenario, flow, progress } = self;
         held::check(scenario)?;
-        let mut fabric = Fabric::new(scenario, Partition::WHOLE);
+        let fabric = Fabric::new(scenario, Partition::WHOLE);
         let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
         let mut network = Network::whole(&fabric, &make);
-        let outcome = wheel::run(&mut network, &mut fabric, &mut tracer, progress)?;
+        let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;
         let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
         Ok((outcome, trace))
     }

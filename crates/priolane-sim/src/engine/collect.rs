@@ -6,18 +6,19 @@ use priolane_core::units::Time;
 
 use super::network::Network;
 use crate::node::collector::Collector;
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
 
-/// Asks the nodes of all parts for what they leave and adds what was on links.
+/// The outcome of a run that ended `at` an instant, from the nodes and logs of all parts and what `engine` adds.
 pub(crate) fn collect<B: Body>(
     parts: &mut [&mut Network<B>],
-    fabric: &mut Fabric,
+    fabric: &Fabric,
     at: Time,
+    logs: Vec<FlowLog>,
     engine: &mut dyn FnMut(&mut Collector),
 ) -> Result<Outcome, RunError> {
-    let fates = std::mem::take(&mut fabric.fates);
-    let mut collector = Collector::new(fabric.scenario, fates);
+    let mut collector = Collector::new(fabric.scenario, logs);
     for node in (0..fabric.scenario.topology.nodes() as u32).map(NodeId) {
         let (group, i) = parts[fabric.partition.part_of(node)].at(node);
         group.finish(i, fabric, at, &mut collector);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use priolane_core::assign::control::{SizeReport, ThresholdController};
 use priolane_core::units::{Span, Time};
 
-use crate::node::estimator::{ScheduledReport, ThresholdUpdate};
+use crate::node::messages::{ScheduledReport, ThresholdUpdate};
 use crate::outcome::ThresholdChange;
 use crate::scenario::Scenario;
 
@@ -42,9 +42,9 @@ impl ControlPlane {
     }
 
     /// A host sends a report.
-    pub(crate) fn post(&mut self, posted: ScheduledReport) {
+    pub(crate) fn post(&mut self, report: ScheduledReport) {
         if let Some(central) = &mut self.central {
-            central.under_way.push(posted);
+            central.under_way.push(report);
         }
     }
 

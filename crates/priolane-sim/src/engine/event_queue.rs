@@ -9,12 +9,12 @@ use priolane_core::units::Time;
 use super::control_plane::ControlPlane;
 use super::stop::StopCondition;
 use super::timing_wheel::{Timed, TimingWheel};
-use crate::node::estimator::ScheduledReport;
+use crate::node::completion_log::FlowLog;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outcome::RunError;
 use crate::scenario::Scenario;
 use crate::trace::{Passage, Seen, Tracer};
-use crate::waits::News;
-use crate::wire::{Ingress, Kind, Service, Wire};
+use crate::wire::{ControlSink, Ingress, Kind, Service, Wire};
 
 /// An instant a node asked for: of a port, or of a host itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +96,10 @@ pub(crate) struct EagerWire<B> {
     /// The instant each host has an event for, so that it has one at a time.
     pub(super) awaited: Vec<(Time, Kind)>,
     pub(super) control_plane: ControlPlane,
-    /// News sent by the event that is being handled.
-    pub(super) news: Vec<News>,
-    pub(super) ending: StopCondition,
+    /// Signals sent by the event that is being handled.
+    pub(super) signals: Vec<DependencySignal>,
+    pub(super) stop: StopCondition,
+    pub(super) log: FlowLog,
     pub(super) error: Option<RunError>,
     pub(super) tracer: Option<Box<Tracer>>,
 }
@@ -121,21 +122,27 @@ impl<B: Body> Wire<B> for EagerWire<B> {
             tracer.see(seen());
         }
     }
+}
 
-    fn post(&mut self, report: ScheduledReport) {
+impl<B: Body> ControlSink for EagerWire<B> {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        &mut self.log
+    }
+
+    fn send_report(&mut self, report: ScheduledReport) {
         self.control_plane.post(report);
     }
 
-    fn notify(&mut self, news: News) {
-        self.news.push(news);
+    fn send_signal(&mut self, signal: DependencySignal) {
+        self.signals.push(signal);
     }
 
-    fn flow_awaited(&mut self) {
-        self.ending.flow_awaited();
+    fn dependent_scheduled(&mut self) {
+        self.stop.dependent_scheduled();
     }
 
     fn flow_done(&mut self, at: Time) {
-        self.ending.flow_done(at);
+        self.stop.flow_done(at);
     }
 
     fn violated(&mut self, error: RunError) {
@@ -144,8 +151,8 @@ impl<B: Body> Wire<B> for EagerWire<B> {
 }
 
 impl<B: Body> EagerWire<B> {
-    /// Without events, at time zero.
-    pub(super) fn new(scenario: &Scenario, tracer: Option<Box<Tracer>>) -> Self {
+    /// Without events, at time zero; flows are recorded in `log`.
+    pub(super) fn new(scenario: &Scenario, log: FlowLog, tracer: Option<Box<Tracer>>) -> Self {
         let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
         Self {
             wheel: TimingWheel::new(tick_log2),
@@ -154,8 +161,9 @@ impl<B: Body> EagerWire<B> {
             hosts: scenario.topology.hosts,
             awaited: vec![(Time::NEVER, Kind::Timer); scenario.topology.hosts as usize],
             control_plane: ControlPlane::new(scenario),
-            news: Vec::new(),
-            ending: StopCondition::new(scenario),
+            signals: Vec::new(),
+            stop: StopCondition::new(scenario),
+            log,
             error: None,
             tracer,
         }

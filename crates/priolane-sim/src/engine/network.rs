@@ -16,11 +16,13 @@ use super::sheaf::Inboxes;
 use super::window_nodes::WindowContext;
 use super::window_span::WindowSpan;
 use crate::node::fabric::Fabric;
+use crate::node::features::HostMessage;
 use crate::node::host::Host;
+use crate::node::hosts::hosts;
 use crate::node::lossless::LosslessSwitch;
+use crate::node::messages::DependencySignal;
 use crate::node::switch::{Seat, Switch};
 use crate::scenario::Queues;
-use crate::waits::News;
 use crate::wire::Wire;
 
 /// The groups of a network, in their order: nodes of one type each.
@@ -172,14 +174,24 @@ impl<B: Body> Network<B> {
         self.index_of.push(index);
     }
 
-    /// A host hears news; when the flow that waited for it starts, if that is known now.
-    pub(crate) fn hear<W: Wire<B>>(&mut self, fabric: &Fabric, news: &News, wire: &mut W) -> Option<Time> {
-        let (group, i) = self.at(fabric.scenario.topology.node_of(news.to));
-        let start = group.on_signal(i, news)?;
-        if fabric.scenario.flows.size(news.flow.index()).is_some() {
-            wire.flow_awaited();
+    /// A signal is on its way to a host; the start of the flow that depended on it, if it is known now.
+    pub(crate) fn signal<W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        signal: &DependencySignal,
+        wire: &mut W,
+    ) -> Option<Time> {
+        let (group, i) = self.at(fabric.scenario.topology.node_of(signal.to));
+        let start = group.on_message(i, HostMessage::Signal(signal))?;
+        if fabric.scenario.flows.size(signal.flow.index()).is_some() {
+            wire.dependent_scheduled();
         }
         Some(start)
+    }
+
+    /// Which part it is, from 0.
+    pub(super) fn part(&self) -> usize {
+        self.part
     }
 
     /// How many nodes there are, of all parts.
@@ -214,35 +226,6 @@ impl<B: Body> Network<B> {
 fn push<T>(all: &mut Vec<T>, one: T) -> u32 {
     all.push(one);
     all.len() as u32 - 1
-}
-
-fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(HostId) -> E) -> Vec<Host<E>> {
-    let scenario = fabric.scenario;
-    let host = |h: u32| Host::new(fabric, HostId(h as u16), make(HostId(h as u16)));
-    let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
-    let mut opens = vec![0; hosts.len()];
-    scenario.flows.iter().for_each(|flow| opens[flow.src.index()] += 1);
-    hosts.iter_mut().zip(opens).for_each(|(host, opens)| host.expect_opens(opens));
-    let mut waits = scenario.waits.iter().peekable();
-    for (i, flow) in scenario.flows.iter().enumerate() {
-        match waits.next_if(|wait| wait.flow == flow.id) {
-            Some(wait) => hosts[flow.src.index()].reactions().plan(wait, flow.start),
-            None => hosts[flow.src.index()].plan_open(flow.start, i as u32),
-        }
-    }
-    for wait in &scenario.waits {
-        let source = scenario.flows.at(wait.flow.index()).src;
-        for &first in &wait.after {
-            hosts[scenario.flows.at(first.index()).dst.index()].reactions().follow(first, wait, source);
-        }
-    }
-    if !scenario.waits.is_empty() {
-        hosts.iter_mut().for_each(|host| host.reactions().prepare());
-    }
-    for control in &scenario.controls {
-        hosts[scenario.flows.at(control.flow.index()).src.index()].plan_control(*control);
-    }
-    hosts
 }
 
 /// The queues all ports of a switch have, parameters aside; `None` where they differ.

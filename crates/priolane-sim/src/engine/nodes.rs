@@ -8,12 +8,11 @@ use priolane_core::units::Time;
 use super::wheel_nodes::EventNodes;
 use super::window_nodes::WindowNodes;
 use crate::node::collector::Collector;
-use crate::node::estimator::ThresholdUpdate;
 use crate::node::fabric::Fabric;
+use crate::node::features::HostMessage;
 use crate::node::host::Host;
 use crate::node::lossless::LosslessSwitch;
 use crate::node::switch::Switch;
-use crate::waits::News;
 use crate::wire::Due;
 
 /// Nodes of one type, which both engines drive; `i` is the index of a node in its group.
@@ -24,14 +23,10 @@ pub(crate) trait NodeGroup<B: Body>: WindowNodes<B> + EventNodes<B> + Send {
         Due::NEVER
     }
 
-    /// New thresholds are on their way to host `i`. Switches sort by what hosts write into headers, and ignore them.
-    fn on_thresholds(&mut self, i: usize, update: &ThresholdUpdate) {
-        let _ = (i, update);
-    }
-
-    /// The signal of a delivered flow is on its way to host `i`; the start of the flow that waits for it, if it is known now.
-    fn on_signal(&mut self, i: usize, signal: &News) -> Option<Time> {
-        let _ = (i, signal);
+    /// A message is on its way to host `i`; the start of the flow that depended on it, if it is known now. Switches get
+    /// none.
+    fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {
+        let _ = (i, message);
         None
     }
 
@@ -44,12 +39,8 @@ impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
         self[i].next_local()
     }
 
-    fn on_thresholds(&mut self, i: usize, update: &ThresholdUpdate) {
-        self[i].tell(update);
-    }
-
-    fn on_signal(&mut self, i: usize, signal: &News) -> Option<Time> {
-        self[i].hear(signal)
+    fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {
+        self[i].on_message(message)
     }
 
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector) {

@@ -9,8 +9,10 @@ use super::mail::LazyWire;
 use super::network::Network;
 use super::sheaf::Inboxes;
 use super::window_span::WindowSpan;
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
-use crate::waits::News;
+use crate::node::features::HostMessage;
+use crate::node::messages::DependencySignal;
 
 /// The order in which nodes live through a window; results must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -44,16 +46,17 @@ pub(super) enum WindowOutcome {
 }
 
 impl<B: Body> Part<B> {
-    /// The part at this `place` of `fabric`, with its nodes; windows take `length` picoseconds.
+    /// The part of `fabric` that has the nodes of `network`; windows take `length` picoseconds, and flows are recorded in
+    /// `log`.
     pub(super) fn new(
         mut network: Network<B>,
         fabric: &Fabric,
         length: u64,
-        place: usize,
+        log: FlowLog,
         order: NodeOrder,
     ) -> Self {
         let topology = &fabric.scenario.topology;
-        let mut wire = LazyWire::new(fabric, length, place);
+        let mut wire = LazyWire::new(fabric, length, network.part(), log);
         for node in network.own(fabric, 0, topology.nodes() as u32) {
             let (group, i) = network.at(node);
             wire.wake(node, group.first_event(i).at());
@@ -72,23 +75,23 @@ impl<B: Body> Part<B> {
         if span.end < end { WindowOutcome::UpToTheEnd } else { WindowOutcome::Whole }
     }
 
-    /// The controller lives through `span`: hosts will be told, after it.
+    /// The controller runs through `span`: its updates reach hosts after it.
     fn tell_hosts(&mut self, span: &WindowSpan) {
-        while let Some(news) = self.wire.control_plane.run_before(span.end) {
-            for told in news {
+        while let Some(updates) = self.wire.control_plane.run_before(span.end) {
+            for update in updates {
                 for &host in &self.hosts {
                     let (group, i) = self.network.at(host);
-                    group.on_thresholds(i, &told);
-                    self.wire.wake(host, told.at);
+                    group.on_message(i, HostMessage::Thresholds(&update));
+                    self.wire.wake(host, update.at);
                 }
             }
         }
     }
 
-    /// One of its hosts hears news of the window just lived through, which arrives after it.
-    pub(super) fn hear(&mut self, fabric: &Fabric, news: &News) {
-        if let Some(start) = self.network.hear(fabric, news, &mut self.wire) {
-            self.wire.wake(fabric.scenario.topology.node_of(news.to), start);
+    /// A signal of the window just run through, which arrives after it, is on its way to one of the hosts.
+    pub(super) fn signal(&mut self, fabric: &Fabric, signal: &DependencySignal) {
+        if let Some(start) = self.network.signal(fabric, signal, &mut self.wire) {
+            self.wire.wake(fabric.scenario.topology.node_of(signal.to), start);
         }
     }
 }

@@ -61,7 +61,7 @@ impl StopCondition {
     }
 
     /// A finite flow that waited will start. The flow that it waited for last is not done before that.
-    pub(crate) fn flow_awaited(&mut self) {
+    pub(crate) fn dependent_scheduled(&mut self) {
         self.own.awaited += 1;
     }
 

@@ -13,11 +13,12 @@ use super::collect::collect;
 use super::event_queue::{Awaited, EagerWire, Event, Wake, What};
 use super::network::Network;
 use super::stop::OnProgress;
-use crate::node::estimator::ThresholdUpdate;
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
+use crate::node::features::HostMessage;
+use crate::node::messages::{DependencySignal, ThresholdUpdate};
 use crate::outcome::{Outcome, Readings, RunError};
 use crate::trace::{Passage, Tracer};
-use crate::waits::News;
 use crate::wire::{Arrival, Kind};
 
 /// Events between two reports of progress.
@@ -26,13 +27,14 @@ const REPORT_EVERY: u64 = 1 << 18;
 /// Runs the scenario of `fabric` to its end; `tracer` is told what it observes.
 pub(crate) fn run<B: Body>(
     network: &mut Network<B>,
-    fabric: &mut Fabric,
+    fabric: &Fabric,
     tracer: &mut Option<Box<Tracer>>,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
     let scenario = fabric.scenario;
     let nodes = fabric.scenario.topology.nodes();
-    let mut wire = EagerWire::new(scenario, tracer.take());
+    let log = FlowLog::by_part(scenario, 1).swap_remove(0);
+    let mut wire = EagerWire::new(scenario, log, tracer.take());
     for node in 0..nodes as u32 {
         wire.node = NodeId(node);
         let (group, i) = network.at(NodeId(node));
@@ -44,9 +46,9 @@ pub(crate) fn run<B: Body>(
     let mut handled = 0u64;
     let mut unhandled = None;
     while let Some(event) = wire.wheel.pop() {
-        let stop = wire.ending.stop_at();
-        if let Some(news) = wire.control_plane.run_before(event.at.min(stop)) {
-            tell_hosts(network, &mut wire, news);
+        let stop = wire.stop.stop_at();
+        if let Some(updates) = wire.control_plane.run_before(event.at.min(stop)) {
+            tell_hosts(network, &mut wire, updates);
             wire.wheel.push(event);
             continue;
         }
@@ -57,23 +59,24 @@ pub(crate) fn run<B: Body>(
         }
         handled += 1;
         handle(event, network, fabric, &mut wire);
-        while let Some(news) = wire.news.pop() {
-            spread(network, fabric, &mut wire, &news);
+        while let Some(signal) = wire.signals.pop() {
+            deliver(network, fabric, &mut wire, &signal);
         }
         if let Some(error) = wire.error.take() {
             return Err(error);
         }
         if handled.is_multiple_of(REPORT_EVERY)
-            && progress(wire.ending.progress(stop.min(wire.wheel.now()))) == ControlFlow::Break(())
+            && progress(wire.stop.progress(stop.min(wire.wheel.now()))) == ControlFlow::Break(())
         {
             return Err(RunError::Interrupted);
         }
     }
-    let stop = wire.ending.stop_at();
+    let stop = wire.stop.stop_at();
     sampler.sample_before(stop, network);
-    let _ = progress(wire.ending.progress(stop));
+    let _ = progress(wire.stop.progress(stop));
     *tracer = wire.tracer.take();
-    collect(&mut [network], fabric, stop, &mut |out| {
+    let logs = vec![std::mem::take(&mut wire.log)];
+    collect(&mut [network], fabric, stop, logs, &mut |out| {
         for event in wire.wheel.rest().chain(&unhandled) {
             if let What::Arrive(packet) = &event.what {
                 out.resident(&packet.header);
@@ -85,22 +88,27 @@ pub(crate) fn run<B: Body>(
     })
 }
 
-/// The controller has worked: hosts will be told.
-fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, news: Vec<ThresholdUpdate>) {
-    for told in news {
+/// The controller has new thresholds for all hosts.
+fn tell_hosts<B: Body>(network: &mut Network<B>, wire: &mut EagerWire<B>, updates: Vec<ThresholdUpdate>) {
+    for update in updates {
         for host in 0..wire.hosts {
             wire.node = NodeId(host);
             let (group, i) = network.at(NodeId(host));
-            group.on_thresholds(i, &told);
-            wire.wake_at(told.at, Wake::local(Kind::Control));
+            group.on_message(i, HostMessage::Thresholds(&update));
+            wire.wake_at(update.at, Wake::local(Kind::Control));
         }
     }
 }
 
-/// A host hears news.
-fn spread<B: Body>(network: &mut Network<B>, fabric: &Fabric, wire: &mut EagerWire<B>, news: &News) {
-    if let Some(start) = network.hear(fabric, news, wire) {
-        wire.node = fabric.scenario.topology.node_of(news.to);
+/// A signal is on its way to its host.
+fn deliver<B: Body>(
+    network: &mut Network<B>,
+    fabric: &Fabric,
+    wire: &mut EagerWire<B>,
+    signal: &DependencySignal,
+) {
+    if let Some(start) = network.signal(fabric, signal, wire) {
+        wire.node = fabric.scenario.topology.node_of(signal.to);
         wire.wake_at(start, Wake::local(Kind::Open));
     }
 }

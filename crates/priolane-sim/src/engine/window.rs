@@ -16,6 +16,7 @@ use super::part::{NodeOrder, Part, REPORT_EVERY, WindowOutcome};
 use super::sheaf::{MAX_LENGTH, MAX_LETTERS};
 use super::stop::OnProgress;
 use super::threads::{self, Fallback};
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
 use crate::scenario::Scenario;
@@ -52,14 +53,15 @@ fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
 /// The parts of `fabric`, each with its nodes of `networks`.
 fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
     let length = window_length(fabric.scenario).0;
-    let part = |(place, network)| Part::new(network, fabric, length, place, order);
-    networks.into_iter().enumerate().map(part).collect()
+    let logs = FlowLog::by_part(fabric.scenario, networks.len());
+    let part = |(network, log)| Part::new(network, fabric, length, log, order);
+    networks.into_iter().zip(logs).map(part).collect()
 }
 
 /// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
 pub(crate) fn run<B: Body>(
     networks: Vec<Network<B>>,
-    fabric: &mut Fabric,
+    fabric: &Fabric,
     (order, fallback): (NodeOrder, Fallback),
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
@@ -68,11 +70,12 @@ pub(crate) fn run<B: Body>(
         [only] => alone(only, fabric, progress)?,
         _ => parts = threads::run(parts, fabric, fallback, progress)?,
     }
-    let stop = parts[0].wire.ending.stop_at();
-    let _ = progress(parts[0].wire.ending.progress(stop));
+    let stop = parts[0].wire.stop.stop_at();
+    let _ = progress(parts[0].wire.stop.progress(stop));
     let (mut networks, mut wires): (Vec<_>, Vec<_>) =
         parts.iter_mut().map(|part| (&mut part.network, &mut part.wire)).unzip();
-    collect(&mut networks, fabric, stop, &mut |out| {
+    let logs = wires.iter_mut().map(|wire| std::mem::take(&mut wire.log)).collect();
+    collect(&mut networks, fabric, stop, logs, &mut |out| {
         for (place, wire) in wires.iter_mut().enumerate() {
             wire.on_links().for_each(|packet| out.resident(&packet.header));
             out.outcome().samples.append(&mut wire.samples);
@@ -91,16 +94,16 @@ fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> 
     let mut windows = 0u64;
     while let Some(window) = part.wire.next_window(next) {
         let start = Time(window * part.wire.length());
-        let stop = part.wire.ending.stop_at();
+        let stop = part.wire.stop.stop_at();
         if start >= stop {
             break;
         }
         let lived = part.live(fabric, window, stop);
-        let reports = std::mem::take(&mut part.wire.posted);
-        reports.into_iter().for_each(|posted| part.wire.control_plane.post(posted));
-        let mut news = std::mem::take(&mut part.wire.news);
-        news.drain(..).for_each(|news| part.hear(fabric, &news));
-        part.wire.news = news;
+        let reports = std::mem::take(&mut part.wire.reports);
+        reports.into_iter().for_each(|report| part.wire.control_plane.post(report));
+        let mut signals = std::mem::take(&mut part.wire.signals);
+        signals.drain(..).for_each(|signal| part.signal(fabric, &signal));
+        part.wire.signals = signals;
         if let Some(error) = part.wire.error.take() {
             return Err(error);
         }
@@ -109,7 +112,7 @@ fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> 
         }
         windows += 1;
         if windows.is_multiple_of(REPORT_EVERY)
-            && progress(part.wire.ending.progress(start)) == ControlFlow::Break(())
+            && progress(part.wire.stop.progress(start)) == ControlFlow::Break(())
         {
             return Err(RunError::Interrupted);
         }

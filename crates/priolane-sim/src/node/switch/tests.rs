@@ -10,14 +10,14 @@ use priolane_core::transport::{Controller, Transport, new_reno, window};
 use priolane_core::units::{Rate, Span};
 
 use super::*;
-use crate::node::estimator::ScheduledReport;
+use crate::node::completion_log::FlowLog;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outage::Outages;
 use crate::outcome::RunError;
 use crate::partition::Partition;
 use crate::scenario::{Measuring, Nic, Queues, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
-use crate::waits::News;
-use crate::wire::{Ingress, Service};
+use crate::wire::{ControlSink, Ingress, Service};
 
 const HOSTS: u32 = 5;
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -66,10 +66,16 @@ impl Wire<()> for Sent {
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
         self.0.push((at, packet.header.rank));
     }
-    fn post(&mut self, _report: ScheduledReport) {}
+}
+
+impl ControlSink for Sent {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        unreachable!("a switch records no flows")
+    }
+    fn send_report(&mut self, _report: ScheduledReport) {}
     fn flow_done(&mut self, _at: Time) {}
-    fn notify(&mut self, _news: News) {}
-    fn flow_awaited(&mut self) {}
+    fn send_signal(&mut self, _signal: DependencySignal) {}
+    fn dependent_scheduled(&mut self) {}
     fn violated(&mut self, error: RunError) {
         panic!("{error}");
     }
