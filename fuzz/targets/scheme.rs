@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use priolane_lab::scheme::{self, Scheme};
-use priolane_lab::source::{InputError, Origin, Table, from_json, parse};
+use priolane_source::{InputError, Origin, Table, from_json, parse};
 
 fn read(tree: &Table) -> Result<Scheme, InputError> {
     scheme::read(tree, "", &Origin { file: "s.toml".into(), line: Some(1) })

@@ -3,6 +3,8 @@
 //! A simulator and, later, a real host drive the same code. [`endpoint::Endpoint`] is the contract with
 //! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels.
 
+extern crate self as priolane_core;
+
 pub mod admit;
 pub mod analyze;
 pub mod assign;
@@ -10,11 +12,13 @@ pub mod endpoint;
 pub mod flows;
 pub mod host;
 pub mod ids;
+pub mod keys;
 pub mod noise;
 pub mod packed;
 pub mod packet;
 pub mod port;
 pub mod price;
+pub mod quantity;
 mod ring;
 pub mod rng;
 pub mod scheme;

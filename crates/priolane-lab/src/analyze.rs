@@ -9,6 +9,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use priolane_core::analyze::{BytesBased, LatencyBased, Law, Model};
+use priolane_source::{SIZE_LIMIT, read_text};
 use serde::{Deserialize, Serialize};
 
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
@@ -16,7 +17,6 @@ use self::simulated::Observed;
 use crate::execute::{Failure, OnProgress};
 use crate::interrupt::Interrupt;
 use crate::plan::{Options, Size};
-use crate::source::{SIZE_LIMIT, read_text};
 
 /// What is asked, one JSON object.
 #[derive(Clone, Debug, Deserialize)]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
-use crate::source::{Field, InputError, nearest};
+use priolane_source::{Field, InputError, nearest};
 
 /// An entry of docs/assumptions.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,11 +1,11 @@
 //! What experiment and scheme files can name.
 
 use priolane_core::scheme::{ENTRIES, Entry, Row};
+use priolane_source::parse;
 use serde::Serialize;
 
 use crate::import::Format;
 use crate::scheme::{SHIPPED, Solver};
-use crate::source::parse;
 use crate::workload::size_csv;
 
 /// Everything that has a name, by kind.
@@ -186,7 +186,7 @@ fn choice(entry: &Entry) -> Choice {
 
 fn scheme(name: &'static str, text: &str) -> SchemeEntry {
     let tree =
-        parse(name, text).map(|table| crate::source::Value::Table(table).to_json()).unwrap_or_default();
+        parse(name, text).map(|table| priolane_source::Value::Table(table).to_json()).unwrap_or_default();
     let of = |pointer: &str| tree.pointer(pointer).and_then(|v| v.as_str()).unwrap_or("-").to_owned();
     SchemeEntry { name, paper: of("/paper"), transport: of("/transport/kind"), port: of("/port/kind") }
 }

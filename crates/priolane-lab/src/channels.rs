@@ -20,11 +20,11 @@ pub use room::Room;
 use priolane_core::ids::CLASSES;
 use priolane_core::noise::DelayNoise;
 use priolane_core::units::{PS_PER_S, Rate, Span};
+use priolane_source::InputError;
+use priolane_source::quantity::{bytes, rate, show_bytes, show_span, span};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::noise;
-use crate::quantity::{bytes, rate, show_bytes, show_span, span};
-use crate::source::InputError;
 
 /// The longest fluctuation, and the longest noise.
 const LONGEST: Span = Span(PS_PER_S);
@@ -121,7 +121,8 @@ pub struct Queues {
 /// An [`InputError`] where a value is none or out of its range, or the trace cannot be read.
 pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let wrong = |key: &str, what: String, fix: &str| InputError::new("channels", None, key, what, fix);
-    let read = |key: &'static str| move |e: crate::quantity::QuantityError| wrong(key, e.what, &e.fix);
+    let read =
+        |key: &'static str| move |e: priolane_source::quantity::QuantityError| wrong(key, e.what, &e.fix);
     if !(1..=CLASSES as u8).contains(&request.priorities) {
         return Err(wrong("priorities", format!("{} priorities", request.priorities), "1 to 16"));
     }

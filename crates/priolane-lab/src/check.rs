@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use priolane_core::units::Span;
+use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -13,7 +14,6 @@ use crate::bench::{self, BenchError, Calibration};
 use crate::experiment::{Experiment, Timing};
 use crate::interrupt::Interrupt;
 use crate::plan::{self, Options, Point, Points, Warnings};
-use crate::source::InputError;
 use predict::Forecast;
 
 /// Instructions per second where they could not be measured: a round figure for one core.

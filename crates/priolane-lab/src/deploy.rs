@@ -23,8 +23,8 @@ use priolane_core::port::TokenGroupSpec;
 use priolane_core::units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::{QuantityError, bytes, rate, span};
-use crate::source::InputError;
+use priolane_source::InputError;
+use priolane_source::quantity::{QuantityError, bytes, rate, span};
 
 /// VLANs of leaf and spine switches: data, and tokens of odd and of even levels.
 const LEVEL_VLANS: u32 = 3;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{Class, LinkId};
 use priolane_core::transport::tokens::DATA_CLASS;
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunError};
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, Threads};
+use priolane_source::InputError;
 use serde_json::Value;
 
-use crate::metrics::effective::{Bottleneck, EffectiveRecord};
+use crate::metrics::effective::Bottleneck;
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, Built, Run};
@@ -22,8 +23,8 @@ use crate::results::digest;
 use crate::results::record::{self, Counters, LoadRecord, RunRecord};
 use crate::results::rows::{Rows, Source, canonical};
 use crate::results::store::{Published, RunId, Store, StoreError};
+use crate::results::summary::EffectiveRecord;
 use crate::results::tokens::{ReceivedRecord, TokenRecord};
-use crate::source::InputError;
 use crate::verdict::spec::Spec;
 
 /// How runs are carried out. Nothing here changes results.
@@ -263,10 +264,12 @@ impl Job<'_> {
         let spec = Spec::of(experiment);
         let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
         let ran = (&source(built), outcome);
-        let admission = AdmissionRecord::of(ran.0, outcome);
+        let rtt = plan::round_trip(&built.scenario.topology, &built.scenario.frame);
+        let admission = AdmissionRecord::of(ran.0, outcome, rtt);
         let said = optimum.iter().filter_map(optimum::Optimum::warning);
-        let said =
-            said.chain(deadlock(built, outcome)).chain(admission.iter().flat_map(AdmissionRecord::warnings));
+        let said = said
+            .chain(deadlock(built, outcome))
+            .chain(admission.iter().flat_map(metrics::admission::warnings));
         let warnings = built.warnings.iter().cloned().chain(said).collect();
         let window = experiment.time.window();
         RunRecord {
@@ -280,7 +283,7 @@ impl Job<'_> {
             digest: digest::of_rows(rows),
             stopped_at_ps: outcome.stopped_at.0,
             counters: Counters::of(&built.scenario, outcome),
-            load: LoadRecord::from(&built.load),
+            load: load(&built.load),
             warnings,
             admission,
             priorities: record::priorities(outcome),
@@ -288,13 +291,22 @@ impl Job<'_> {
             summary: metrics::summarize(ran.0, outcome, &spec.classes),
             coflows: metrics::coflows::summarize(rows.coflows(), &spec.classes),
             order: metrics::order::order(&built.scenario, outcome, built.judged, window),
-            ports: metrics::ports::summarize(built, outcome),
+            ports: metrics::ports::summarize(&built.scenario, built.zero_loss.as_deref(), outcome),
             received: ReceivedRecord::of(&built.scenario, outcome),
             tokens: TokenRecord::of(outcome),
-            effective: effective(self.run, ran, &spec.classes),
+            effective: effective(self.run, ran, &spec.classes, rtt),
             rates: metrics::rates::rates(ran, &spec.classes, optimum.as_ref(), window),
             files: Vec::new(),
         }
+    }
+}
+
+fn load(load: &plan::Load) -> LoadRecord {
+    LoadRecord {
+        asked: load.asked,
+        offered_host: load.offered_host,
+        offered_core: load.offered_core,
+        demands: load.demands.clone(),
     }
 }
 
@@ -303,13 +315,13 @@ fn effective(
     run: &Run,
     (source, outcome): (&Source, &Outcome),
     classes: &[SizeClass],
+    rtt: Span,
 ) -> Option<EffectiveRecord> {
     let declared = run.experiment.metrics.effective.as_ref()?;
     let topology = &source.scenario.topology;
     let group = run.experiment.groups.iter().find(|group| group.name == declared.to)?;
     let hosts = group.hosts.list(topology.hosts).ok()?;
     let bottleneck = Bottleneck { hosts, every: declared.every };
-    let rtt = plan::round_trip(topology, &source.scenario.frame);
     let window = run.experiment.time.window();
     Some(metrics::effective::effective((source, outcome), &bottleneck, classes, (window, rtt)))
 }

@@ -28,6 +28,8 @@ use std::sync::Arc;
 
 use priolane_core::packet::Frame;
 use priolane_core::units::Span;
+use priolane_source::Merge;
+use priolane_source::quantity::as_text;
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
@@ -54,9 +56,7 @@ pub use sizes::Sizes;
 pub use sources::{Sources, of_seed};
 pub use timing::{Change, ControlText, Timing, Whom};
 
-use crate::quantity::as_text;
 use crate::scheme::{self, Scheme};
-use crate::source::Merge;
 use crate::workload::flow_list;
 
 /// An experiment at one point of its sweep.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::source::InputError;
+use priolane_source::InputError;
 
 /// Asks the caller whether to stop; by default never.
 #[derive(Clone, Default)]

@@ -24,6 +24,7 @@ mod traffic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use priolane_source::{InputError, Mistakes, Node, Origin, SIZE_LIMIT, Table, Value, parse_value, read_text};
 use serde_json::Value as Json;
 
 pub(crate) use admission::round_trip;
@@ -38,7 +39,6 @@ use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, Named, Read, Seeds};
 use crate::interrupt::Interrupt;
 use crate::scheme;
-use crate::source::{InputError, Mistakes, Node, Origin, SIZE_LIMIT, Table, Value, parse_value, read_text};
 
 /// What the user asked to change about an experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use priolane_core::price::Cos;
+use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::optimum;
 use crate::plan::{self, Options, Run};
-use crate::source::InputError;
 
 /// The promises at one point of a sweep, of the first seed: under any scheme, which do not change the traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use priolane_source::InputError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::analyze::Extent;
 use crate::interrupt::Interrupt;
 use crate::plan::{self, Options, Requirement};
-use crate::source::InputError;
 
 /// What is asked, one JSON object.
 #[derive(Clone, Debug, Deserialize)]

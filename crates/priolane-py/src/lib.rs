@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use priolane_lab::execute::{self, Failure};
 use priolane_lab::import::{self, Request};
 use priolane_lab::results::checksum;
-use priolane_lab::source::InputError as LabInputError;
+use priolane_source::InputError as LabInputError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

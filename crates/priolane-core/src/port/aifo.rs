@@ -9,7 +9,7 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
-use super::{Admission, Buffer, Discipline, Fifo, Limit};
+use super::{Admission, Buffer, Discipline, Fifo, Limit, PortSink};
 use crate::ids::CLASSES;
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -114,10 +114,10 @@ impl<P: Parcel> Aifo<P> {
 }
 
 impl<P: Parcel> Discipline<P> for Aifo<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let rank = self.rank(parcel.header());
         self.see(rank);
-        if self.admits(rank) { self.queue.enqueue(now, parcel) } else { Admission::Dropped }
+        if self.admits(rank) { self.queue.enqueue(now, parcel, out) } else { Admission::Dropped }
     }
 
     #[inline]
@@ -132,8 +132,8 @@ impl<P: Parcel> Discipline<P> for Aifo<P> {
     }
 
     #[inline]
-    fn start(&mut self, t: Time) -> Option<&P> {
-        self.queue.start(t)
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queue.start(t, out)
     }
 
     #[inline]
@@ -163,7 +163,10 @@ mod tests {
     }
 
     fn offer(port: &mut Aifo<Packet<()>>, classes: &[u8]) -> Vec<bool> {
-        classes.iter().map(|&class| port.enqueue(Time::ZERO, &packet(class)) == Admission::Queued).collect()
+        classes
+            .iter()
+            .map(|&class| port.enqueue(Time::ZERO, &packet(class), &mut ()) == Admission::Queued)
+            .collect()
     }
 
     #[test]
@@ -184,7 +187,7 @@ mod tests {
         let mut port = port(100, 20);
         offer(&mut port, &[3, 1, 2, 0]);
         let classes: Vec<u8> =
-            std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.class)).collect();
+            std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
         assert_eq!(classes, [3, 1, 2, 0]);
         assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
     }

@@ -1,7 +1,7 @@
 //! One queue, first in, first out.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable};
+use super::{Admission, Buffer, Discipline, Pausable, PortSink};
 use crate::ids::ClassSet;
 use crate::packet::{Header, Parcel};
 use crate::ring::Ring;
@@ -24,7 +24,7 @@ impl<P: Parcel> Fifo<P> {
 
 impl<P: Parcel> Discipline<P> for Fifo<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
         let backlog = Backlog { packets: self.queue.len(), bytes: self.bytes };
         let admission = self.bounds.decide(backlog, backlog, header);
@@ -46,7 +46,7 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     }
 
     #[inline]
-    fn start(&mut self, _t: Time) -> Option<&P> {
+    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let parcel = self.queue.pop()?;
         self.bytes -= u64::from(parcel.header().wire);
         Some(parcel)
@@ -69,6 +69,6 @@ impl<P: Parcel> Pausable<P> for Fifo<P> {
     }
 
     fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
-        if self.is_ready(paused) { self.start(t) } else { None }
+        if self.is_ready(paused) { self.start(t, &mut ()) } else { None }
     }
 }

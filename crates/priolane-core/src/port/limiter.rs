@@ -1,7 +1,7 @@
 //! A rate limit in front of a discipline: no service starts before its token bucket lets it.
 
 use super::bucket::{Bucket, PerByte};
-use super::{Admission, Discipline};
+use super::{Admission, Discipline, PortSink};
 use crate::packet::{Header, Parcel};
 use crate::units::{Rate, Time};
 
@@ -21,24 +21,23 @@ impl<D> RateLimited<D> {
 }
 
 impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
-        self.inner.enqueue(now, parcel)
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
+        self.inner.enqueue(now, parcel, out)
     }
 
-    fn pop_evicted(&mut self) -> Option<P> {
-        self.inner.pop_evicted()
-    }
-
-    fn pop_expired(&mut self, now: Time) -> Option<P> {
-        self.inner.pop_expired(now)
+    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        self.inner.expire(now, out);
     }
 
     fn next_start(&self) -> Option<Time> {
         self.inner.next_start().map(|inner| inner.max(self.bucket.eligible()))
     }
 
-    fn start(&mut self, t: Time) -> Option<&P> {
-        let parcel = self.inner.start(t)?;
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        if self.bucket.eligible() > t {
+            return None;
+        }
+        let parcel = self.inner.start(t, out)?;
         self.bucket.charge(t, parcel.header().wire);
         Some(parcel)
     }

@@ -49,7 +49,7 @@ pub enum Admission {
     Marked,
     /// Not kept: no room.
     Dropped,
-    /// Not kept, but to be sent back, as [`Discipline::pop_returned`] tells it.
+    /// Not kept, but its header is to be sent back: see [`PortSink::returned`].
     Returned,
 }
 
@@ -130,19 +130,44 @@ pub enum SortBy {
     HostLevel,
 }
 
-/// A packet from which a port cut the payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cut {
-    /// Its header as it was.
-    pub before: Header,
-    /// Its header as it goes on: smaller on the wire, without payload, with [`Marks::TRIMMED`].
-    pub after: Header,
+/// Receives the packets that a discipline gives up or changes, besides the one whose [`Admission`] is the answer. The
+/// owner of a port counts them here. Default: ignored.
+pub trait PortSink<P: Parcel> {
+    /// A queued packet was dropped to make room; it is no longer counted as queued.
+    #[inline]
+    fn evicted(&mut self, packet: &P) {
+        let _ = packet;
+    }
+
+    /// The payload of a packet was cut off, of the arriving one or of a queued one: its header `before`, and `after`,
+    /// smaller on the wire, without payload, with [`Marks::TRIMMED`]. Comes after `returned` for a packet that goes back.
+    #[inline]
+    fn trimmed(&mut self, before: &Header, after: &Header) {
+        let _ = (before, after);
+    }
+
+    /// The arriving packet is not kept ([`Admission::Returned`]), and its header goes back to its sender: `packet` is
+    /// addressed so and has [`Marks::RETURNED`].
+    #[inline]
+    fn returned(&mut self, packet: &P) {
+        let _ = packet;
+    }
+
+    /// A queued packet had waited too long and was discarded; it is no longer counted as queued.
+    #[inline]
+    fn expired(&mut self, packet: &P) {
+        let _ = packet;
+    }
 }
+
+/// Ignores everything: for tests, and for disciplines that only drop arriving packets.
+impl<P: Parcel> PortSink<P> for () {}
 
 /// A port's queueing discipline, over packets or what stands for them in a node.
 pub trait Discipline<P: Parcel>: Send {
-    /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped.
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission;
+    /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped. `out` receives the packets that make way
+    /// for it, or that had waited too long.
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission;
 
     /// A packet arrives at `now`, nothing is queued and the line is free: a discipline that would start it
     /// at once may let it pass without storing it, and says what it would have done (the caller sets the
@@ -153,45 +178,22 @@ pub trait Discipline<P: Parcel>: Send {
         None
     }
 
-    /// The next of the queued packets that made way for the one of the last `enqueue`, in the order in which they
-    /// did; `None` when all are told. They are dropped and no longer counted as queued; whoever calls `enqueue`
-    /// asks until `None`. Disciplines that never push out leave it as it is.
+    /// Discards the packets that have waited too long at `now`. `enqueue` and `start` do so first: a caller needs this
+    /// only to see the backlog without them. Default: nothing expires.
     #[inline]
-    fn pop_evicted(&mut self) -> Option<P> {
-        None
-    }
-
-    /// The next of the packets whose payload the last `enqueue` cut off, the one it was called for or one that was
-    /// queued; `None` when all are told. They stay queued; whoever calls `enqueue` asks until `None`. Disciplines that
-    /// never trim leave it as it is.
-    #[inline]
-    fn pop_cut(&mut self) -> Option<Cut> {
-        None
-    }
-
-    /// The packet of the last `enqueue`, if its header is to go back to its sender: addressed so, with
-    /// [`Marks::RETURNED`]. Whoever calls `enqueue` asks. Disciplines that never return leave it as it is.
-    #[inline]
-    fn pop_returned(&mut self) -> Option<P> {
-        None
-    }
-
-    /// Takes out the next of the queued packets that have waited too long at `now`; `None` when there is none. Whoever
-    /// calls `enqueue` or `start` asks until `None` first. Disciplines in which nothing expires leave it as it is.
-    #[inline]
-    fn pop_expired(&mut self, now: Time) -> Option<P> {
-        let _ = now;
-        None
+    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        let _ = (now, out);
     }
 
     /// The earliest instant at which a queued packet may start service if the line is free; `None` if
     /// nothing is queued. `Time::ZERO` means "at once".
     fn next_start(&self) -> Option<Time>;
 
-    /// The line starts a service at `t`, not before `next_start()`: which packet? `None` only if nothing
-    /// is queued. Packets with equal headers leave in the order in which
-    /// they came: traces know a packet in a queue by its header.
-    fn start(&mut self, t: Time) -> Option<&P>;
+    /// The line starts a service at `t`: which packet? `None` if none may start at `t`: nothing is queued, `t` is
+    /// before `next_start()`, or what could have started had waited too long, which `out` receives; then `next_start()`
+    /// has changed. Packets with equal headers leave in the order in which they came: traces know a packet in a queue by
+    /// its header.
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P>;
 
     /// Packets queued, the one on the line not counted.
     fn packets(&self) -> u32;
@@ -231,36 +233,24 @@ impl<P: Parcel> std::fmt::Debug for dyn Discipline<P> {
 }
 
 impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
-        (**self).enqueue(now, parcel)
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
+        (**self).enqueue(now, parcel, out)
     }
 
     fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         (**self).pass(now, header)
     }
 
-    fn pop_evicted(&mut self) -> Option<P> {
-        (**self).pop_evicted()
-    }
-
-    fn pop_cut(&mut self) -> Option<Cut> {
-        (**self).pop_cut()
-    }
-
-    fn pop_returned(&mut self) -> Option<P> {
-        (**self).pop_returned()
-    }
-
-    fn pop_expired(&mut self, now: Time) -> Option<P> {
-        (**self).pop_expired(now)
+    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        (**self).expire(now, out);
     }
 
     fn next_start(&self) -> Option<Time> {
         (**self).next_start()
     }
 
-    fn start(&mut self, t: Time) -> Option<&P> {
-        (**self).start(t)
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        (**self).start(t, out)
     }
 
     fn packets(&self) -> u32 {

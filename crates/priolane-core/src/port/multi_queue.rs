@@ -5,7 +5,7 @@
 //! an arrival behind others nothing.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable, SortBy};
+use super::{Admission, Buffer, Discipline, Pausable, PortSink, SortBy};
 use crate::ids::{CLASSES, ClassSet};
 use crate::packet::{Header, Parcel};
 use crate::ring::Ring;
@@ -110,7 +110,7 @@ impl<P: Parcel, O: Order> MultiQueue<P, O> {
 
 impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
         let q = self.queue_of(header);
         let queue = &mut self.queues[q];
@@ -139,7 +139,7 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
     }
 
     #[inline]
-    fn start(&mut self, _t: Time) -> Option<&P> {
+    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         if self.occupied == 0 {
             return None;
         }

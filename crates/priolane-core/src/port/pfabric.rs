@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline};
+use super::{Admission, Buffer, Discipline, PortSink};
 use crate::ids::FlowId;
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -38,8 +38,6 @@ pub struct PFabric<P> {
     spare: Vec<VecDeque<Waiting<P>>>,
     /// What was taken out last.
     started: P,
-    /// What made way and has not been asked for, the latest first.
-    evicted: Vec<P>,
     arrivals: u64,
     backlog: Backlog,
     bounds: Bounds,
@@ -53,7 +51,6 @@ impl<P: Parcel> PFabric<P> {
             flows: FxHashMap::default(),
             spare: Vec::new(),
             started: P::default(),
-            evicted: Vec::new(),
             arrivals: 0,
             backlog: Backlog::default(),
             bounds: buffer.into(),
@@ -67,7 +64,7 @@ impl<P: Parcel> PFabric<P> {
 
     /// Evicts the worst packets, if those that are worse than `header` make room enough for it.
     #[cold]
-    fn make_room(&mut self, header: &Header) {
+    fn make_room(&mut self, header: &Header, out: &mut dyn PortSink<P>) {
         let mut left = self.backlog;
         let worse = |key: &Key| key.0 > header.rank;
         let mut leaving = 0;
@@ -84,10 +81,9 @@ impl<P: Parcel> PFabric<P> {
         for _ in 0..leaving {
             let Some((key, flow)) = self.order.pop_last() else { break };
             if let Some(parcel) = self.take(flow, |list| place(list, key.1)) {
-                self.evicted.push(parcel);
+                out.evicted(&parcel);
             }
         }
-        self.evicted.reverse();
     }
 
     /// Takes the packet that `pick` finds out of the list of `flow`.
@@ -108,11 +104,10 @@ fn place<P>(list: &VecDeque<Waiting<P>>, arrival: u64) -> Option<usize> {
 }
 
 impl<P: Parcel> Discipline<P> for PFabric<P> {
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, _now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
-        self.evicted.clear();
         if self.backlog.exceeds_with(header.wire, self.bounds.drop) {
-            self.make_room(header);
+            self.make_room(header, out);
         }
         let admission = self.bounds.admit(self.backlog, self.backlog, header);
         if admission == Admission::Dropped {
@@ -134,16 +129,11 @@ impl<P: Parcel> Discipline<P> for PFabric<P> {
         Some(self.bounds.admit_alone(header))
     }
 
-    #[inline]
-    fn pop_evicted(&mut self) -> Option<P> {
-        self.evicted.pop()
-    }
-
     fn next_start(&self) -> Option<Time> {
         if self.order.is_empty() { None } else { Some(Time::ZERO) }
     }
 
-    fn start(&mut self, _t: Time) -> Option<&P> {
+    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let (_, &flow) = self.order.first_key_value()?;
         let first = self.flows.get(&flow)?.front()?;
         self.order.remove(&(first.parcel.header().rank, first.arrival));
@@ -165,6 +155,7 @@ mod tests {
     use super::*;
     use crate::packet::Packet;
     use crate::port::Limit;
+    use crate::port::tests::Log;
 
     fn packet(flow: u32, rank: u64, offset: u64) -> Packet<()> {
         let offset = crate::packet::Offset::new(offset);
@@ -176,8 +167,15 @@ mod tests {
         PFabric::new(Buffer { limit, ..Buffer::UNLIMITED })
     }
 
+    /// Offers a packet: what became of it, and the flows whose packets made way.
+    fn offer(port: &mut PFabric<Packet<()>>, packet: &Packet<()>) -> (Admission, Vec<FlowId>) {
+        let mut log = Log::default();
+        let admission = port.enqueue(Time::ZERO, packet, &mut log);
+        (admission, log.evicted.iter().map(|header| header.flow).collect())
+    }
+
     fn drain(port: &mut PFabric<Packet<()>>) -> Vec<(u32, u64)> {
-        let next = |_| port.start(Time::ZERO).map(|p| (p.header.flow.0, p.header.offset.get()));
+        let next = |_| port.start(Time::ZERO, &mut ()).map(|p| (p.header.flow.0, p.header.offset.get()));
         (0..).map_while(next).collect()
     }
 
@@ -185,7 +183,7 @@ mod tests {
     fn the_flow_of_the_best_rank_goes_first_with_its_earliest_packet() {
         let mut port = port(Limit::Unlimited);
         for (flow, rank, offset) in [(1, 30, 0), (2, 20, 0), (1, 10, 1), (2, 20, 1), (3, 20, 0)] {
-            assert_eq!(port.enqueue(Time::ZERO, &packet(flow, rank, offset)), Admission::Queued);
+            assert_eq!(port.enqueue(Time::ZERO, &packet(flow, rank, offset), &mut ()), Admission::Queued);
         }
         // Rank 10 is flow 1's: its packet of rank 30 goes first, then itself; of ranks 20 the earlier arrivals.
         assert_eq!(drain(&mut port), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]);
@@ -196,14 +194,11 @@ mod tests {
     fn the_worst_rank_makes_way_of_equals_the_latest() {
         let mut port = port(Limit::Packets(3));
         for (flow, rank) in [(1, 30), (2, 20), (3, 30)] {
-            port.enqueue(Time::ZERO, &packet(flow, rank, 0));
+            port.enqueue(Time::ZERO, &packet(flow, rank, 0), &mut ());
         }
-        assert_eq!(port.enqueue(Time::ZERO, &packet(4, 10, 0)), Admission::Queued);
-        assert_eq!(port.pop_evicted().map(|p| p.header.flow), Some(FlowId(3)));
-        assert_eq!(port.pop_evicted().map(|p| p.header.flow), None);
+        assert_eq!(offer(&mut port, &packet(4, 10, 0)), (Admission::Queued, vec![FlowId(3)]));
         // Nothing queued is worse than 30: the arriving packet goes.
-        assert_eq!(port.enqueue(Time::ZERO, &packet(5, 30, 0)), Admission::Dropped);
-        assert_eq!(port.pop_evicted().map(|p| p.header.flow), None);
+        assert_eq!(offer(&mut port, &packet(5, 30, 0)), (Admission::Dropped, vec![]));
         assert_eq!(drain(&mut port), [(4, 0), (2, 0), (1, 0)]);
     }
 
@@ -212,15 +207,14 @@ mod tests {
         let mut port = port(Limit::Bytes(2_000));
         let mut small = packet(1, 50, 0);
         small.header.wire = 84;
-        port.enqueue(Time::ZERO, &packet(2, 5, 0));
-        port.enqueue(Time::ZERO, &small);
+        port.enqueue(Time::ZERO, &packet(2, 5, 0), &mut ());
+        port.enqueue(Time::ZERO, &small, &mut ());
         // 1000 + 84 + 1000 > 2000; without the 84 it fits.
-        assert_eq!(port.enqueue(Time::ZERO, &packet(3, 20, 0)), Admission::Queued);
-        assert_eq!(port.pop_evicted().map(|p| p.header.flow), Some(FlowId(1)));
+        assert_eq!(offer(&mut port, &packet(3, 20, 0)), (Admission::Queued, vec![FlowId(1)]));
         // All of rank above 10 are 1000 B: room for 1000, not for 1500.
         let mut large = packet(4, 10, 0);
         large.header.wire = 1_500;
-        assert_eq!(port.enqueue(Time::ZERO, &large), Admission::Dropped);
-        assert_eq!((port.pop_evicted().is_none(), port.packets()), (true, 2));
+        assert_eq!(offer(&mut port, &large), (Admission::Dropped, vec![]));
+        assert_eq!(port.packets(), 2);
     }
 }

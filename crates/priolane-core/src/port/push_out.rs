@@ -5,7 +5,7 @@
 //! suffice. So no backlog of a worse queue ever costs a better one a packet, which a buffer with tail drop does
 //! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
 
-use super::{Admission, Buffer, Discipline, Scope, SortBy, Strict};
+use super::{Admission, Buffer, Discipline, PortSink, Scope, SortBy, Strict};
 use crate::ids::CLASSES;
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
@@ -14,8 +14,6 @@ use crate::units::Time;
 #[derive(Debug)]
 pub struct PushOut<P> {
     queues: Strict<P>,
-    /// What made way and has not been asked for, the latest first.
-    evicted: Vec<P>,
 }
 
 impl<P: Parcel> PushOut<P> {
@@ -23,31 +21,29 @@ impl<P: Parcel> PushOut<P> {
     /// port, whatever its scope says.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let buffer = Buffer { limit_scope: Scope::Port, ..buffer };
-        Self { queues: Strict::new(queues, map, sort_by, buffer), evicted: Vec::new() }
+        Self { queues: Strict::new(queues, map, sort_by, buffer) }
     }
 
     #[cold]
-    fn make_room(&mut self, header: &Header) {
-        self.evicted.clear();
+    fn make_room(&mut self, header: &Header, out: &mut dyn PortSink<P>) {
         if !self.queues.fits_without_worse(header) {
             return;
         }
         while !self.queues.fits(header)
             && let Some(parcel) = self.queues.evict_worse_than(header)
         {
-            self.evicted.push(*parcel);
+            out.evicted(parcel);
         }
-        self.evicted.reverse();
     }
 }
 
 impl<P: Parcel> Discipline<P> for PushOut<P> {
     #[inline]
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         if !self.queues.fits(parcel.header()) {
-            self.make_room(parcel.header());
+            self.make_room(parcel.header(), out);
         }
-        self.queues.enqueue(now, parcel)
+        self.queues.enqueue(now, parcel, out)
     }
 
     #[inline]
@@ -56,18 +52,13 @@ impl<P: Parcel> Discipline<P> for PushOut<P> {
     }
 
     #[inline]
-    fn pop_evicted(&mut self) -> Option<P> {
-        self.evicted.pop()
-    }
-
-    #[inline]
     fn next_start(&self) -> Option<Time> {
         self.queues.next_start()
     }
 
     #[inline]
-    fn start(&mut self, t: Time) -> Option<&P> {
-        self.queues.start(t)
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.start(t, out)
     }
 
     #[inline]

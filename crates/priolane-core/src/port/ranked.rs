@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline};
+use super::{Admission, Buffer, Discipline, PortSink};
 use crate::packet::{Header, Parcel};
 use crate::units::Time;
 
@@ -61,7 +61,7 @@ impl<P: Parcel> Ranked<P> {
 }
 
 impl<P: Parcel> Discipline<P> for Ranked<P> {
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
         let admission = self.bounds.admit(self.backlog, self.backlog, header);
         if admission != Admission::Dropped {
@@ -83,7 +83,7 @@ impl<P: Parcel> Discipline<P> for Ranked<P> {
         if self.heap.is_empty() { None } else { Some(Time::ZERO) }
     }
 
-    fn start(&mut self, _t: Time) -> Option<&P> {
+    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         self.started = self.heap.pop()?.parcel;
         self.backlog.remove(self.started.header().wire);
         Some(&self.started)

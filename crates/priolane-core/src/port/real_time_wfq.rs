@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Admission, Buffer, Discipline, Pausable, QueueWeights, SortBy};
+use super::{Admission, Buffer, Discipline, Pausable, PortSink, QueueWeights, SortBy};
 use crate::ids::{CLASSES, ClassSet};
 use crate::packet::{Header, Parcel};
 use crate::units::{Rate, Time};
@@ -87,10 +87,10 @@ impl<P: Parcel> RealTimeWfq<P> {
 }
 
 impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
         let (q, wire) = (self.queues.queue_of(header), header.wire);
-        let admission = self.queues.enqueue(now, parcel);
+        let admission = self.queues.enqueue(now, parcel, out);
         if admission != Admission::Dropped {
             let finish = self.queues.order.stamp(q, now, wire);
             self.queues.order.finish[q].push_back(finish);
@@ -110,8 +110,8 @@ impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
         self.queues.next_start()
     }
 
-    fn start(&mut self, t: Time) -> Option<&P> {
-        self.queues.start(t)
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.start(t, out)
     }
 
     fn packets(&self) -> u32 {

@@ -13,14 +13,42 @@ fn packet(class: u8, id: u64) -> Packet<()> {
 }
 
 fn drain(port: &mut impl Discipline<Packet<()>>) -> Vec<(u8, u64)> {
-    std::iter::from_fn(|| port.start(Time::ZERO).map(|p| (p.header.class, p.header.rank))).collect()
+    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| (p.header.class, p.header.rank))).collect()
+}
+
+/// What a port reported to its sink, by header.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) evicted: Vec<Header>,
+    /// Headers before and after.
+    pub(super) trimmed: Vec<(Header, Header)>,
+    pub(super) returned: Vec<Header>,
+    pub(super) expired: Vec<Header>,
+}
+
+impl PortSink<Packet<()>> for Log {
+    fn evicted(&mut self, packet: &Packet<()>) {
+        self.evicted.push(packet.header);
+    }
+
+    fn trimmed(&mut self, before: &Header, after: &Header) {
+        self.trimmed.push((*before, *after));
+    }
+
+    fn returned(&mut self, packet: &Packet<()>) {
+        self.returned.push(packet.header);
+    }
+
+    fn expired(&mut self, packet: &Packet<()>) {
+        self.expired.push(packet.header);
+    }
 }
 
 #[test]
 fn strict_serves_the_best_class_and_keeps_order_within_it() {
     let mut port = Strict::new(8, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
     for (class, id) in [(3, 0), (1, 1), (3, 2), (0, 3), (1, 4)] {
-        assert_eq!(port.enqueue(Time::ZERO, &packet(class, id)), Admission::Queued);
+        assert_eq!(port.enqueue(Time::ZERO, &packet(class, id), &mut ()), Admission::Queued);
     }
     assert_eq!((port.packets(), port.bytes()), (5, 5000));
     assert_eq!(drain(&mut port), [(0, 3), (1, 1), (1, 4), (3, 0), (3, 2)]);
@@ -31,7 +59,7 @@ fn strict_serves_the_best_class_and_keeps_order_within_it() {
 fn classes_beyond_the_last_queue_share_it() {
     let mut port = Strict::new(3, IDENTITY, SortBy::Class, Buffer::UNLIMITED);
     for (class, id) in [(7, 0), (2, 1), (0, 2), (1, 3)] {
-        port.enqueue(Time::ZERO, &packet(class, id));
+        port.enqueue(Time::ZERO, &packet(class, id), &mut ());
     }
     assert_eq!(drain(&mut port), [(0, 2), (1, 3), (7, 0), (2, 1)]);
 }
@@ -41,8 +69,8 @@ fn a_transmit_queue_sorts_by_host_level() {
     let mut port = Strict::new(8, IDENTITY, SortBy::HostLevel, Buffer::UNLIMITED);
     let mut low = packet(0, 1);
     low.header.host_level = 5;
-    port.enqueue(Time::ZERO, &low);
-    port.enqueue(Time::ZERO, &packet(1, 2));
+    port.enqueue(Time::ZERO, &low, &mut ());
+    port.enqueue(Time::ZERO, &packet(1, 2), &mut ());
     assert_eq!(drain(&mut port), [(1, 2), (0, 1)]);
 }
 
@@ -51,9 +79,9 @@ fn a_shared_buffer_lets_low_priority_crowd_out_high_a_split_one_does_not() {
     let buffer = |limit_scope| Buffer { limit: Limit::Packets(2), limit_scope, ..Buffer::UNLIMITED };
     for (scope, expected) in [(Scope::Port, Admission::Dropped), (Scope::Queue, Admission::Queued)] {
         let mut port = Strict::new(2, IDENTITY, SortBy::Class, buffer(scope));
-        port.enqueue(Time::ZERO, &packet(1, 0));
-        port.enqueue(Time::ZERO, &packet(1, 1));
-        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2)), expected, "{scope:?}");
+        port.enqueue(Time::ZERO, &packet(1, 0), &mut ());
+        port.enqueue(Time::ZERO, &packet(1, 1), &mut ());
+        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2), &mut ()), expected, "{scope:?}");
     }
 }
 
@@ -61,14 +89,14 @@ fn a_shared_buffer_lets_low_priority_crowd_out_high_a_split_one_does_not() {
 fn marks_start_above_the_threshold_with_the_arriving_packet_counted() {
     let buffer = Buffer { mark_above: Limit::Packets(2), ..Buffer::UNLIMITED };
     let mut port = Fifo::new(buffer);
-    let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, &packet(0, id))).collect();
+    let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, &packet(0, id), &mut ())).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Queued, Admission::Marked, Admission::Marked]);
     let congested =
-        std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.marks.has(Marks::CONGESTED)));
+        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED)));
     assert_eq!(congested.collect::<Vec<_>>(), [false, false, true, true]);
 
     let mut bytes = Fifo::new(Buffer { mark_above: Limit::Bytes(1999), ..Buffer::UNLIMITED });
-    let seen: Vec<_> = (0..2).map(|id| bytes.enqueue(Time::ZERO, &packet(0, id))).collect();
+    let seen: Vec<_> = (0..2).map(|id| bytes.enqueue(Time::ZERO, &packet(0, id), &mut ())).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Marked]);
 }
 
@@ -77,17 +105,17 @@ fn only_ecn_capable_packets_are_marked() {
     let mut port = Fifo::new(Buffer { mark_above: Limit::Packets(0), ..Buffer::UNLIMITED });
     let mut deaf = packet(0, 0);
     deaf.header.marks = Marks::none();
-    assert_eq!(port.enqueue(Time::ZERO, &deaf), Admission::Queued);
-    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1)), Admission::Marked);
+    assert_eq!(port.enqueue(Time::ZERO, &deaf, &mut ()), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1), &mut ()), Admission::Marked);
 }
 
 #[test]
 fn marking_per_queue_ignores_the_other_queues() {
     let buffer = Buffer { mark_above: Limit::Packets(1), mark_scope: Scope::Queue, ..Buffer::UNLIMITED };
     let mut port = Strict::new(2, IDENTITY, SortBy::Class, buffer);
-    port.enqueue(Time::ZERO, &packet(1, 0));
-    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1)), Admission::Queued);
-    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2)), Admission::Marked);
+    port.enqueue(Time::ZERO, &packet(1, 0), &mut ());
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 1), &mut ()), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2), &mut ()), Admission::Marked);
 }
 
 #[test]
@@ -97,9 +125,9 @@ fn one_level_is_fifo_packet_for_packet() {
     let mut strict = Strict::new(1, IDENTITY, SortBy::Class, buffer);
     for id in 0..40 {
         let p = packet((id % 4) as u8, id);
-        assert_eq!(fifo.enqueue(Time::ZERO, &p), strict.enqueue(Time::ZERO, &p));
+        assert_eq!(fifo.enqueue(Time::ZERO, &p, &mut ()), strict.enqueue(Time::ZERO, &p, &mut ()));
         if id % 3 == 0 {
-            let (a, b) = (fifo.start(Time::ZERO), strict.start(Time::ZERO));
+            let (a, b) = (fifo.start(Time::ZERO, &mut ()), strict.start(Time::ZERO, &mut ()));
             assert_eq!(a.map(|p| p.header), b.map(|p| p.header));
         }
     }
@@ -109,7 +137,7 @@ fn one_level_is_fifo_packet_for_packet() {
 fn ranked_serves_the_smallest_rank_and_the_earliest_of_equals() {
     let mut port = Ranked::new(Buffer::UNLIMITED);
     for (class, rank) in [(0, 7), (1, 3), (2, 7), (3, 3)] {
-        port.enqueue(Time::ZERO, &packet(class, rank));
+        port.enqueue(Time::ZERO, &packet(class, rank), &mut ());
     }
     assert_eq!(drain(&mut port), [(1, 3), (3, 3), (0, 7), (2, 7)]);
 }
@@ -120,12 +148,12 @@ fn a_limiter_keeps_its_rate_to_the_picosecond_over_any_number_of_packets() {
     let rate = Rate::from_gbps(3);
     let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), rate, 0);
     for id in 0..=3000 {
-        port.enqueue(Time::ZERO, &packet(0, id));
+        port.enqueue(Time::ZERO, &packet(0, id), &mut ());
     }
     let mut t = Time::ZERO;
     for _ in 0..=3000 {
         t = t.max(port.next_start().unwrap());
-        port.start(t).unwrap();
+        port.start(t, &mut ()).unwrap();
     }
     assert_eq!(t, Time(8_000_000_000));
 }
@@ -136,13 +164,13 @@ fn a_limiter_lets_its_burst_go_and_no_more() {
     // each 8 us at 1 Gbps.
     let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), Rate::from_gbps(1), 2000);
     for id in 0..5 {
-        port.enqueue(Time::ZERO, &packet(0, id));
+        port.enqueue(Time::ZERO, &packet(0, id), &mut ());
     }
     let mut starts = vec![];
     let mut t = Time::ZERO;
     while let Some(next) = port.next_start() {
         t = t.max(next);
-        port.start(t);
+        port.start(t, &mut ());
         starts.push(t.0 / 1_000_000);
     }
     assert_eq!(starts, [0, 0, 0, 8, 16]);
@@ -156,12 +184,12 @@ fn a_limiter_charges_packets_of_every_size() {
         let mut small = packet(0, 0);
         small.header.wire = wire;
         for _ in 0..5 {
-            port.enqueue(Time::ZERO, &small);
+            port.enqueue(Time::ZERO, &small, &mut ());
         }
         let starts: Vec<u64> = (0..5)
             .map(|_| {
                 let at = port.next_start().unwrap();
-                port.start(at).unwrap();
+                port.start(at, &mut ()).unwrap();
                 at.0 / 1_000
             })
             .collect();
@@ -175,9 +203,9 @@ fn a_limit_in_bytes_is_room_for_so_many_and_not_one_more() {
     let room = |bytes| Buffer { limit: Limit::Bytes(bytes), ..Buffer::UNLIMITED };
     let third = |bytes| {
         let mut port = Fifo::new(room(bytes));
-        port.enqueue(Time::ZERO, &packet(0, 0));
-        port.enqueue(Time::ZERO, &packet(0, 1));
-        port.enqueue(Time::ZERO, &packet(0, 2))
+        port.enqueue(Time::ZERO, &packet(0, 0), &mut ());
+        port.enqueue(Time::ZERO, &packet(0, 1), &mut ());
+        port.enqueue(Time::ZERO, &packet(0, 2), &mut ())
     };
     assert_eq!((third(3000), third(2999)), (Admission::Queued, Admission::Dropped));
 }
@@ -186,9 +214,10 @@ fn a_limit_in_bytes_is_room_for_so_many_and_not_one_more() {
 fn ranked_marks_what_it_keeps() {
     let mut port = Ranked::new(Buffer { mark_above: Limit::Packets(1), ..Buffer::UNLIMITED });
     for rank in [5, 3] {
-        port.enqueue(Time::ZERO, &packet(0, rank));
+        port.enqueue(Time::ZERO, &packet(0, rank), &mut ());
     }
-    let marked = std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.marks.has(Marks::CONGESTED)));
+    let marked =
+        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED)));
     // The second to arrive finds one queued; it leaves first.
     assert_eq!(marked.collect::<Vec<_>>(), [true, false]);
 }

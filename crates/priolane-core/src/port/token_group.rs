@@ -32,7 +32,7 @@ use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::ranked_tokens::{Offer, RankedTokens};
-use super::{Admission, Buffer, Discipline};
+use super::{Admission, Buffer, Discipline, PortSink};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, Kind, Parcel};
 use crate::ring::Ring;
@@ -171,7 +171,6 @@ pub struct TokenGroup<P> {
     none_late_until: Time,
     /// In place of `tokens`, of which there is one that stays empty; then all are of class 0.
     ranked: Option<Box<RankedTokens<P>>>,
-    evicted: Option<P>,
     data: Ring<P>,
     /// The queues of data after the first.
     worse_data: Vec<Ring<P>>,
@@ -224,7 +223,6 @@ impl<P: Parcel> TokenGroup<P> {
             waiting: ClassSet::NONE,
             none_late_until: Time::NEVER,
             ranked: (spec.among == Among::Rank).then(|| Box::new(RankedTokens::new(room))),
-            evicted: None,
             data: Ring::default(),
             worse_data: (1..spec.data_queues).map(|_| Ring::default()).collect(),
             unscheduled: Ring::default(),
@@ -330,26 +328,41 @@ impl<P: Parcel> TokenGroup<P> {
         }
     }
 
-    /// Takes out a token that should have started before `now`, of the best class that has one.
+    /// Takes out the tokens that should have started before `now`, class by class.
     // Apart by measurement: nearly always there is none, and it is asked several times a packet.
     #[inline(never)]
-    fn pop_late(&mut self, now: Time) -> Option<P> {
-        // Each class is in order of time.
-        let first = |class: usize| self.tokens[class].first().map_or(Time::NEVER, |token| token.last);
-        let mut waiting = self.waiting.iter().map(usize::from);
-        let Some(class) = waiting.find(|&class| first(class) < now) else {
-            let next = self.waiting.iter().map(|class| first(usize::from(class))).min();
-            self.none_late_until = next.unwrap_or(Time::NEVER);
-            return None;
-        };
-        self.take_out(class);
-        let Mortal { parcel, .. } = self.tokens[class].pop()?;
-        self.total.remove(parcel.header().wire);
-        Some(*parcel)
+    fn expire_late(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        let mut next = Time::NEVER;
+        for class in self.waiting.iter().map(usize::from) {
+            // Each class is in order of time.
+            while let Some(&Mortal { last, parcel }) = self.tokens[class].first() {
+                if last >= now {
+                    next = next.min(last);
+                    break;
+                }
+                self.take_out(class);
+                self.tokens[class].pop();
+                self.total.remove(parcel.header().wire);
+                out.expired(&parcel);
+            }
+        }
+        self.none_late_until = next;
+    }
+
+    #[inline(never)]
+    fn expire_ranked(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        let Some(ranked) = &mut self.ranked else { return };
+        while let Some(parcel) = ranked.pop_expired(now) {
+            self.total.remove(parcel.header().wire);
+            out.expired(&parcel);
+        }
+        if ranked.is_empty() {
+            self.waiting = ClassSet::NONE;
+        }
     }
 
     /// A token of `class` arrives.
-    fn take_token(&mut self, class: usize, now: Time, parcel: &P) -> Admission {
+    fn take_token(&mut self, class: usize, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
         if self.split == Split::Arriving {
             let full = self.tokens_of(class) >= self.depth;
@@ -364,7 +377,7 @@ impl<P: Parcel> TokenGroup<P> {
                 Offer::Kept => self.waiting = self.waiting.with(0),
                 Offer::Evicted(worst) => {
                     self.total.remove(worst.header().wire);
-                    self.evicted = Some(worst);
+                    out.evicted(&worst);
                 }
             }
             return Admission::Queued;
@@ -441,15 +454,16 @@ impl<P: Parcel> TokenGroup<P> {
 }
 
 impl<P: Parcel> Discipline<P> for TokenGroup<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let header = parcel.header();
+        self.expire(now, out);
         self.let_go(now);
         let admission = match self.lane(header) {
             Lane::Signals | Lane::Back => {
                 self.signals.push(parcel);
                 Admission::Queued
             }
-            Lane::Tokens(class) => self.take_token(class, now, parcel),
+            Lane::Tokens(class) => self.take_token(class, now, parcel, out),
             Lane::Unscheduled
                 if self.unscheduled_spec.is_some_and(|own| self.unscheduled.len() >= own.room) =>
             {
@@ -492,25 +506,16 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
     }
 
     #[inline]
-    fn pop_evicted(&mut self) -> Option<P> {
-        self.evicted.take()
-    }
-
-    #[inline]
-    fn pop_expired(&mut self, now: Time) -> Option<P> {
-        self.longest_wait?;
-        if let Some(ranked) = &mut self.ranked {
-            let parcel = ranked.pop_expired(now)?;
-            if ranked.is_empty() {
-                self.waiting = ClassSet::NONE;
-            }
-            self.total.remove(parcel.header().wire);
-            return Some(parcel);
+    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
+        if self.longest_wait.is_none() {
+            return;
         }
-        if now <= self.none_late_until {
-            return None;
+        if self.ranked.is_some() {
+            return self.expire_ranked(now, out);
         }
-        self.pop_late(now)
+        if now > self.none_late_until {
+            self.expire_late(now, out);
+        }
     }
 
     fn next_start(&self) -> Option<Time> {
@@ -528,7 +533,8 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         }
     }
 
-    fn start(&mut self, t: Time) -> Option<&P> {
+    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.expire(t, out);
         self.let_go(t);
         let lane = self.next_lane(t)?;
         let wire = match lane {

@@ -13,7 +13,7 @@
 //! (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Cut, Discipline, Limit};
+use super::{Admission, Buffer, Discipline, Limit, PortSink};
 use crate::packet::{Header, Kind, Marks, Parcel};
 use crate::ring::Ring;
 use crate::rng::Stream;
@@ -55,9 +55,6 @@ pub struct Trimming<P> {
     coin: Stream,
     /// Headers served while both waited, since a payload packet last went before a waiting header.
     headers_in_turn: u32,
-    cut: Option<Cut>,
-    evicted: Option<P>,
-    returned: Option<P>,
 }
 
 impl<P: Parcel> Trimming<P> {
@@ -72,9 +69,6 @@ impl<P: Parcel> Trimming<P> {
             spec,
             coin,
             headers_in_turn: 0,
-            cut: None,
-            evicted: None,
-            returned: None,
         }
     }
 
@@ -104,12 +98,12 @@ impl<P: Parcel> Trimming<P> {
 
     /// A packet that is or was payload finds no room as a header.
     #[cold]
-    fn send_back(&mut self, trimmed: &P) -> Admission {
+    fn send_back(trimmed: &P, out: &mut dyn PortSink<P>) -> Admission {
         let mut back = *trimmed;
         let header = back.header_mut();
         (header.src, header.dst) = (header.dst, header.src);
         header.marks = header.marks.with(Marks::RETURNED);
-        self.returned = Some(back);
+        out.returned(&back);
         Admission::Returned
     }
 
@@ -122,16 +116,16 @@ impl<P: Parcel> Trimming<P> {
     }
 
     /// Cuts the payload off and keeps the header, if there is room for it, or sends it back.
-    fn trim(&mut self, parcel: &P) -> Admission {
+    fn trim(&mut self, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let mut trimmed = *parcel;
         let header = trimmed.header_mut();
         header.wire = header.wire.min(self.spec.trimmed_wire);
         header.payload = 0;
         header.marks = header.marks.with(Marks::TRIMMED);
         let back = self.goes_back(trimmed.header());
-        let admission = if back { self.send_back(&trimmed) } else { self.keep_header(&trimmed) };
+        let admission = if back { Self::send_back(&trimmed, out) } else { self.keep_header(&trimmed) };
         if admission != Admission::Dropped {
-            self.cut = Some(Cut { before: *parcel.header(), after: *trimmed.header() });
+            out.trimmed(parcel.header(), trimmed.header());
         }
         admission
     }
@@ -143,15 +137,15 @@ impl<P: Parcel> Trimming<P> {
     }
 
     #[cold]
-    fn overflow(&mut self, parcel: &P) -> Admission {
+    fn overflow(&mut self, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         let heads = self.goes_back(parcel.header()) || self.coin.bits() & 1 == 0;
         if heads || !self.last_makes_room(parcel.header()) {
-            return self.trim(parcel);
+            return self.trim(parcel, out);
         }
         if let Some(last) = self.data.pop_last().copied() {
             self.data_backlog.remove(last.header().wire);
-            if self.trim(&last) == Admission::Dropped {
-                self.evicted = Some(last);
+            if self.trim(&last, out) == Admission::Dropped {
+                out.evicted(&last);
             }
         }
         self.keep_data(parcel)
@@ -160,15 +154,15 @@ impl<P: Parcel> Trimming<P> {
 
 impl<P: Parcel> Discipline<P> for Trimming<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P) -> Admission {
+    fn enqueue(&mut self, _now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
         if !Self::is_data(parcel.header()) {
             return match self.keep_header(parcel) {
-                Admission::Dropped if self.goes_back(parcel.header()) => self.send_back(parcel),
+                Admission::Dropped if self.goes_back(parcel.header()) => Self::send_back(parcel, out),
                 kept => kept,
             };
         }
         match self.keep_data(parcel) {
-            Admission::Dropped => self.overflow(parcel),
+            Admission::Dropped => self.overflow(parcel, out),
             kept => kept,
         }
     }
@@ -179,27 +173,12 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
     }
 
     #[inline]
-    fn pop_evicted(&mut self) -> Option<P> {
-        self.evicted.take()
-    }
-
-    #[inline]
-    fn pop_cut(&mut self) -> Option<Cut> {
-        self.cut.take()
-    }
-
-    #[inline]
-    fn pop_returned(&mut self) -> Option<P> {
-        self.returned.take()
-    }
-
-    #[inline]
     fn next_start(&self) -> Option<Time> {
         if self.packets() == 0 { None } else { Some(Time::ZERO) }
     }
 
     #[inline]
-    fn start(&mut self, _t: Time) -> Option<&P> {
+    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let header_first = match (self.headers.is_empty(), self.data.is_empty()) {
             (true, _) => false,
             (false, true) => true,

@@ -35,6 +35,16 @@ pub enum PricePlan {
     Fbp(Prices),
 }
 
+impl PricePlan {
+    /// Its short name: vbp or fbp.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Vbp(_) => "vbp",
+            Self::Fbp(_) => "fbp",
+        }
+    }
+}
+
 /// Who owes what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owed {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use priolane_core::analyze::{Model, ModelError, Parts};
 use priolane_core::units::{PS_PER_S, Rate, Span};
 
-use crate::source::{Field, InputError, Origin, Reader, parse};
+use priolane_source::{Field, InputError, Origin, Reader, parse};
 
 /// Most classes of sizes, and of latency requirements.
 const MOST: usize = 1_000;

@@ -7,13 +7,13 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
+use priolane_source::InputError;
 
 use super::model_file::{ExperimentOf, LawOf, seconds};
 use super::{Figures, Simulated};
 use crate::execute::{Failure, OnProgress};
-use crate::metrics;
 use crate::plan::{self, Built, Options, Plan, Run};
-use crate::source::InputError;
+use crate::results::flows::met;
 
 /// The flows of an experiment.
 pub(super) struct Observed {
@@ -122,9 +122,8 @@ impl Observed {
         let built = plan::build(run)?;
         let outcome = priolane_sim::run(&built.scenario, Drive::default(), progress)?;
         let stopped_at = outcome.stopped_at;
-        let late = |i: usize| {
-            metrics::met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false)
-        };
+        let late =
+            |i: usize| met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false);
         Ok(self.figures(&built, &outcome.flows, late, scheme))
     }
 

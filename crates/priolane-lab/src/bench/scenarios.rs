@@ -15,12 +15,12 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::Outages;
 use priolane_sim::scenario::{Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
+use priolane_source::InputError;
 
 use super::cells::{self, Cell};
 use super::growth::{self, Case};
 use super::limit::Extent;
 use super::rivals::{self, Rival};
-use crate::source::InputError;
 use crate::workload::{
     self, App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, SizeDraw, Until, flow_list,
 };

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
+use priolane_source::quantity::{as_text, show_bytes};
+use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -12,8 +14,6 @@ use super::coflow::{self, CoflowText, TraceText};
 use super::group::LIKE;
 use super::sizes::{self, Sizes};
 use super::sources::Sources;
-use crate::quantity::{as_text, show_bytes};
-use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use crate::workload::flow_list::{self, Row};
 use crate::workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
 

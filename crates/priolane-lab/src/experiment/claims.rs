@@ -1,12 +1,12 @@
 //! `[[claim]]`: what a paper says, and how the runs are asked whether it is so. None of it changes a run.
 
+use priolane_source::{Field, InputError};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::Seeds;
 use super::evaluation::{Names, points, text};
-use crate::source::{Field, InputError};
 
 /// `[[claim]]`: a statement about the results and how it is tested.
 #[derive(Clone, Debug, PartialEq, Serialize)]

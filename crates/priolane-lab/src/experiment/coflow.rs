@@ -6,6 +6,8 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
 use priolane_core::units::Time;
+use priolane_source::quantity::as_text;
+use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Reader, SIZE_LIMIT};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -13,8 +15,6 @@ use super::Sources;
 use super::app::{self, LoadText};
 use super::sizes::{self, Sizes};
 use crate::import::{self, Imported};
-use crate::quantity::as_text;
-use crate::source::{FLOW_LIST_LIMIT, Field, InputError, Reader, SIZE_LIMIT};
 use crate::workload::{Counts, LATEST_START, LoadOf, Parts, size_csv};
 
 /// The most hosts on one side of a coflow.

@@ -5,13 +5,13 @@
 //! they go to (docs/assumptions.md#r-base).
 
 use priolane_core::units::{Rate, Span};
+use priolane_source::quantity::{as_text, show_span};
+use priolane_source::{Field, Form, InputError, Merge, Reader, Replace};
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::app::{AppText, ListText};
 use super::{Experiment, Group};
-use crate::quantity::{as_text, show_span};
-use crate::source::{Field, Form, InputError, Merge, Reader, Replace};
 
 use super::group::LIKE;
 

@@ -7,13 +7,13 @@ use indexmap::{IndexMap, IndexSet};
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::price::Cos;
 use priolane_core::units::Span;
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
-use crate::metrics::ports::PortSet;
-use crate::quantity::as_text;
-use crate::source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
+use crate::results::summary::PortSet;
 use crate::verdict::path::{self, Quantity, Rated};
 
 /// `[metrics]`.

@@ -2,13 +2,13 @@
 
 use indexmap::IndexMap;
 use priolane_core::units::Span;
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, Mistakes, Reader};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::sizes::{self, Sizes};
 use super::{Group, Sources, Timing};
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, Mistakes, Reader};
 
 /// Most events of an experiment.
 const MAX_EVENTS: usize = 1_000;

@@ -2,6 +2,8 @@
 
 use priolane_core::ids::{Class, HostId};
 use priolane_core::units::Span;
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace};
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -10,8 +12,6 @@ use super::app::{self, AppText};
 use super::deadlines::{self, Deadline};
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace};
 
 /// A group of hosts and its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]

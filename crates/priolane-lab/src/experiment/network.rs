@@ -6,12 +6,12 @@ use priolane_sim::topology::{
     Dumbbell, FatTree, LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray, ThreeTier, Topology,
     TopologyError, file,
 };
+use priolane_source::quantity::{as_text, show_bytes};
+use priolane_source::{Field, InputError, Merge, Own, Reader, Replace, SIZE_LIMIT};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::Sources;
-use crate::quantity::{as_text, show_bytes};
-use crate::source::{Field, InputError, Merge, Own, Reader, Replace, SIZE_LIMIT};
 
 /// The network, as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

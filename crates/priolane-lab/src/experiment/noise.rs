@@ -1,10 +1,10 @@
 //! `delay_noise = { trace = "host", scale = 1 }`: what hosts add by mistake to the delays that they measure.
 
 use priolane_core::noise::{DelayNoise, NoiseError};
+use priolane_source::{Field, InputError};
 use serde::Serialize;
 
 use super::Sources;
-use crate::source::{Field, InputError};
 use crate::workload::table::{Columns, Header, Lines, shown};
 
 /// The largest trace, in bytes.
@@ -51,7 +51,7 @@ pub fn load(name_or_path: &str, scale: f64) -> Result<DelayNoise, InputError> {
     if name_or_path == SHIPPED.0 {
         return parse(name_or_path, SHIPPED.1, scale);
     }
-    let text = crate::source::read_text(name_or_path.as_ref(), name_or_path, MAX_TRACE)?;
+    let text = priolane_source::read_text(name_or_path.as_ref(), name_or_path, MAX_TRACE)?;
     parse(name_or_path, &text, scale)
 }
 

@@ -3,11 +3,11 @@
 
 use priolane_core::units::Span;
 use priolane_sim::scenario;
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use serde::Serialize;
 
 use super::group::LIKE;
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// What the applications of a group do about a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]

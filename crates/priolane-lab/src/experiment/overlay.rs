@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
+use priolane_source::{InputError, Merge, Mistakes, Node, Origin, Table, Value};
+
 use super::{MERGE, group};
-use crate::source::{InputError, Merge, Mistakes, Node, Origin, Table, Value};
 
 /// The segments of a dotted key; `None` if there is an empty one or a quote without end.
 pub fn segments(key: &str) -> Option<Vec<String>> {
@@ -353,7 +354,7 @@ fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>, found: &mut Mistakes
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{parse, parse_value};
+    use priolane_source::{parse, parse_value};
 
     #[test]
     fn keys_reach_into_named_items_and_quoted_segments() {

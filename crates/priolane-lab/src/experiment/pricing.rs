@@ -4,7 +4,7 @@ use priolane_core::price::fbp::Prices;
 use priolane_core::price::tariff::{Charge, Tariff};
 use serde::Serialize;
 
-use crate::source::{Field, InputError, Reader};
+use priolane_source::{Field, InputError, Reader};
 
 /// Largest price.
 const MAX_PRICE: f64 = 1e12;

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use priolane_core::packet::Frame;
 use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
+use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table};
 
 use super::evaluation::{self, Names};
 use super::schemes::{self, Listed};
@@ -14,7 +15,6 @@ use super::{
     network, noise, overlay, pricing, seeds, timing,
 };
 use crate::assumptions;
-use crate::source::{Field, InputError, Mistakes, Origin, Reader, Table};
 
 /// Most groups of an experiment.
 const MAX_GROUPS: usize = 10_000;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use indexmap::IndexSet;
+use priolane_source::{Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
 
 use super::Sources;
 use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
-use crate::source::{Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
 
 /// A scheme of the experiment with the tree it was read from, for messages.
 #[derive(Clone, Debug, PartialEq)]

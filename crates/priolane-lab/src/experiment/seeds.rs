@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, Serializer};
 
-use crate::source::{Field, InputError};
+use priolane_source::{Field, InputError};
 
 /// Most seeds of an experiment.
 pub const MAX_SEEDS: u64 = 10_000;

@@ -7,8 +7,8 @@ use priolane_sim::scenario::Machine;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use crate::quantity::{as_text, show_rate};
-use crate::source::{Field, Form, InputError, Own, Reader, Replace};
+use priolane_source::quantity::{as_text, show_rate};
+use priolane_source::{Field, Form, InputError, Own, Reader, Replace};
 
 /// Largest weight.
 const MAX_W: f64 = 1_000.0;

@@ -1,11 +1,11 @@
 //! `sizes`: a shipped size table by name, or a table of the user's, perhaps scaled and capped.
 
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, SIZE_LIMIT};
 use serde::Serialize;
 
 use super::Sources;
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, SIZE_LIMIT};
 use crate::workload::size_csv;
 
 /// A law of flow sizes, as the file states it.

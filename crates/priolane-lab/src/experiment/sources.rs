@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use priolane_source::{Field, InputError, read_text};
 use sha2::{Digest, Sha256};
 
 use super::Seeds;
-use crate::source::{Field, InputError, read_text};
 
 /// What stands for the number of a seed in a path.
 const SEED: &str = "{seed}";

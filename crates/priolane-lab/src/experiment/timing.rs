@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::service::{self, Pair};
 
-use crate::quantity::as_text;
-use crate::source::{Field, Form, InputError, Merge, Mistakes, Replace};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
 
 /// What is warmed up, measured and drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

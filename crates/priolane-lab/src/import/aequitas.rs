@@ -3,9 +3,10 @@
 //! Priorities are 2 (latency), 1 (batch) and 0 (best effort): classes 0, 1 and 2
 //! (docs/assumptions.md#import-aequitas-class). Rows of other priorities are dropped, as the simulator skips them.
 
+use priolane_source::InputError;
+
 use super::Text;
 use super::collect::{Collector, Found, whole};
-use crate::source::InputError;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let mut line = String::new();

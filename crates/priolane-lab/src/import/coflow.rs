@@ -12,10 +12,10 @@
 use std::collections::BTreeSet;
 
 use priolane_core::ids::CoflowId;
+use priolane_source::InputError;
 
 use super::collect::{Collector, Found, MAX_HOSTS, Name, whole};
 use super::{Text, decimal};
-use crate::source::InputError;
 use crate::workload::table::shown;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {

@@ -8,10 +8,10 @@ use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
+use priolane_source::InputError;
 
 use super::report::{Dropped, Fold};
 use super::{Options, Start, Text, decimal};
-use crate::source::InputError;
 use crate::workload::LATEST_START;
 use crate::workload::flow_list::Row;
 use crate::workload::table::shown;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use priolane_source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
 use serde::Deserialize;
 
 use priolane_core::units::{Span, Time};
@@ -12,7 +13,6 @@ use priolane_sim::topology::text;
 
 use super::collect::MAX_HOSTS;
 use super::{Format, Imported, Network, Options, Report, SizeTable, Source, Start, read, read_topology};
-use crate::source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
 use crate::workload::LATEST_START;
 use crate::workload::flow_list::{Extra, Writer};
 

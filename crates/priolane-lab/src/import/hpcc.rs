@@ -10,10 +10,11 @@
 //! hosts are its nodes that are no switches, in order; without it, node k is host k. Rows beyond the stated
 //! number are dropped, as the simulation never reads them.
 
+use priolane_source::InputError;
+
 use super::Text;
 use super::collect::{Collector, Found, whole};
 use super::hpcc_topology::Network;
-use crate::source::InputError;
 
 pub(super) fn read(
     lines: &mut Text<'_>,

@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 
 use priolane_sim::topology::{TopologyError, file};
+use priolane_source::InputError;
 
 use super::Text;
 use super::collect::{MAX_HOSTS, whole};
-use crate::source::InputError;
 use crate::workload::table::Lines;
 
 /// The network of an HPCC simulation.

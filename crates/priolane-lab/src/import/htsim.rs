@@ -19,9 +19,10 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use priolane_source::InputError;
+
 use super::collect::{Collector, Found, MAX_HOSTS, too_many, whole};
 use super::{MAX_IMPORTED, Text};
-use crate::source::InputError;
 use crate::workload::table::shown;
 
 /// What `start` counts.

@@ -22,8 +22,8 @@ mod zeek;
 use std::io::BufRead;
 
 use priolane_core::units::{Span, Time};
+use priolane_source::InputError;
 
-use crate::source::InputError;
 use crate::workload::table::Lines;
 
 pub use collect::{Imported, MAX_IMPORTED};

@@ -19,9 +19,10 @@
 
 use std::net::IpAddr;
 
+use priolane_source::InputError;
+
 use super::collect::{Collector, End, Found, MAX_IMPORTED, Name, digits, too_many};
 use super::{Text, zeek};
-use crate::source::InputError;
 use crate::workload::LATEST_START;
 
 /// The longest gap within a flow: the inactive timeout that exporters start with.

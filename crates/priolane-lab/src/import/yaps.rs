@@ -8,9 +8,10 @@
 //!
 //! Packets are `mss` bytes (default 1460, docs/assumptions.md#import-yaps-mss).
 
+use priolane_source::InputError;
+
 use super::Text;
 use super::collect::{Collector, Found, whole};
-use crate::source::InputError;
 
 /// What the columns of a trace are.
 struct Shape {

@@ -104,7 +104,8 @@ impl<'a> Bounded<'a> {
         let mut times = LeastTimes::new(&scenario.topology, &scenario.frame, ways);
         let (mut member, mut alone, mut flows) = (Vec::new(), Vec::new(), vec![0; classes.len()]);
         for ((spec, &measured), record) in scenario.flows.iter().zip(source.measured).zip(&outcome.flows) {
-            let is_of = |class: &SizeClass| record.fct.is_some() && counts(class, (&spec, measured), &record);
+            let is_of =
+                |class: &SizeClass| record.fct.is_some() && counts(source, class, (&spec, measured), &record);
             let bits = classes.iter().enumerate().filter(|(_, class)| is_of(class)).map(|(bit, _)| bit);
             let mut mask = 0;
             bits.for_each(|bit| {

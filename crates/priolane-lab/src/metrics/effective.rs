@@ -9,15 +9,14 @@
 //!
 //! Bins are counted from the start of the measured window (docs/assumptions.md#effective).
 
-use std::collections::BTreeMap;
-
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use serde::{Deserialize, Serialize};
 
-use super::{Payer, SizeClass, met};
+use super::{Payer, SizeClass};
+use crate::results::flows::met;
 use crate::results::rows::Source;
+use crate::results::summary::{ClassThroughput, EffectiveRecord};
 
 /// The bottleneck that an experiment declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,30 +25,6 @@ pub struct Bottleneck {
     pub hosts: Vec<HostId>,
     /// Length of a bin, above zero.
     pub every: Span,
-}
-
-/// Effective throughput of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EffectiveRecord {
-    /// Length of a bin, in seconds.
-    pub every_s: f64,
-    /// What the bottleneck carries, in bits per second.
-    pub capacity_bps: f64,
-    /// The round trip of a packet of one byte between the first and the last host of the empty network, in seconds.
-    pub rtt_s: f64,
-    /// By class: `all` and the classes of `[metrics]`.
-    pub classes: BTreeMap<String, ClassThroughput>,
-}
-
-/// Effective throughput of a class of flows, in bits per second.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClassThroughput {
-    /// By bin.
-    pub bins: Vec<f64>,
-    /// The mean of the second half of the bins.
-    pub end: Option<f64>,
-    /// The bin from which on it is settled; null if it is not by the end, or nothing met a deadline.
-    pub settled: Option<usize>,
 }
 
 /// The part of the mean of the second half that settled bins may be off.
@@ -72,7 +47,7 @@ pub fn effective(
         for (spec, record) in source.scenario.flows.iter().zip(&outcome.flows) {
             let asked = class.asked.is_none_or(|asked| asked == record.class.asked);
             let given = class.given.is_none_or(|given| given == record.class.given);
-            let own = asked && given && class.contains(spec.size, Payer::of(&spec));
+            let own = asked && given && class.contains(spec.size, Payer::of(&spec, source));
             let timely = met(&spec, &record, outcome.stopped_at) == Some(true);
             if let (true, Some(bytes), Some(fct)) =
                 (own && timely && bottleneck.hosts.contains(&spec.dst), spec.size, record.fct)
@@ -83,7 +58,7 @@ pub fn effective(
         }
         let every = bottleneck.every.as_secs_f64();
         bits.iter_mut().for_each(|bits| *bits /= every);
-        (class.name.clone(), ClassThroughput::of(bits))
+        (class.name.clone(), throughput(bits))
     };
     let topology = &source.scenario.topology;
     let all = SizeClass::all();
@@ -108,13 +83,12 @@ fn spread(bins: &mut [f64], (start, lasts): (f64, f64), (amount, every): (f64, f
     }
 }
 
-impl ClassThroughput {
-    fn of(bins: Vec<f64>) -> Self {
-        let half = bins.get(bins.len() / 2..).unwrap_or(&[]);
-        let end = (!half.is_empty()).then(|| half.iter().sum::<f64>() / half.len() as f64);
-        let settled = end.filter(|&end| end > 0.0).and_then(|end| settled(&bins, end));
-        Self { bins, end, settled }
-    }
+/// The throughput of a class in these bins.
+fn throughput(bins: Vec<f64>) -> ClassThroughput {
+    let half = bins.get(bins.len() / 2..).unwrap_or(&[]);
+    let end = (!half.is_empty()).then(|| half.iter().sum::<f64>() / half.len() as f64);
+    let settled = end.filter(|&end| end > 0.0).and_then(|end| settled(&bins, end));
+    ClassThroughput { bins, end, settled }
 }
 
 /// The first bin from which on moving means stay within the band around `end`.
@@ -154,7 +128,7 @@ mod tests {
         let mut bins = vec![10.0; 40];
         bins[..5].fill(2.0);
         // Means: bins 4 and 5 have 2 and 6; bin 6 has 10.
-        let of = |bins: &[f64]| ClassThroughput::of(bins.to_vec());
+        let of = |bins: &[f64]| throughput(bins.to_vec());
         assert_eq!((of(&bins).settled, of(&bins).end), (Some(6), Some(10.0)));
         bins[12] = 13.0; // means of 11.5 in bins 12 and 13
         assert_eq!(of(&bins).settled, Some(14));

@@ -4,6 +4,7 @@
 //! list, standard deviations are those of the population (divided by n): the flows measured are all there
 //! are. Unfinished flows enter no mean and no percentile; they are counted.
 
+pub mod admission;
 pub mod bound;
 pub mod coflows;
 pub mod effective;
@@ -18,10 +19,9 @@ use std::ops::{Bound, RangeBounds};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::Class;
 use priolane_core::price::Cos;
-use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::FlowRecord;
 
-pub use self::summary::{Summary, summarize, summarize_flow};
+pub use self::summary::{summarize, summarize_flow};
+use crate::results::rows::Source;
 
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";
@@ -35,8 +35,8 @@ pub struct SizeClass {
     pub lower: Bound<u64>,
     /// `to = x` is `Included(x)`, `below = x` is `Excluded(x)`.
     pub upper: Bound<u64>,
-    /// The groups whose flows count, by their places in the experiment; all groups' if empty.
-    pub groups: Vec<u16>,
+    /// The names of the groups whose flows count; all groups' if empty.
+    pub groups: Vec<String>,
     /// The class of service whose flows count, by what they (or their machines) pay for; all if `None`.
     pub cos: Option<Cos>,
     /// The class that ratios of this one are relative to.
@@ -64,30 +64,37 @@ impl SizeClass {
 
     /// Whether a flow of `bytes` payload bytes belongs to the class; one without end (`None`) does where sizes have
     /// no upper bound.
-    pub fn contains(&self, bytes: Option<u64>, payer: Payer) -> bool {
+    pub fn contains(&self, bytes: Option<u64>, payer: Payer<'_>) -> bool {
         let sized = match bytes {
             Some(bytes) => (self.lower, self.upper).contains(&bytes),
             None => self.upper == Bound::Unbounded,
         };
         sized
-            && (self.groups.is_empty() || self.groups.contains(&payer.group))
+            && (self.groups.is_empty() || self.groups.iter().any(|own| own == payer.group))
             && self.cos.is_none_or(|own| own == payer.cos)
     }
 }
 
 /// Whose flow it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payer {
-    /// The place of its group in the experiment.
-    pub group: u16,
+pub struct Payer<'a> {
+    /// Its group; empty if it has none.
+    pub group: &'a str,
     /// What it, or its machine, pays for.
     pub cos: Cos,
 }
 
-impl Payer {
+impl<'a> Payer<'a> {
     /// Whose flow `spec` is.
-    pub fn of(spec: &FlowSpec) -> Self {
-        Self { group: spec.group, cos: Cos::of(spec.weights) }
+    pub fn of(spec: &FlowSpec, source: &Source<'a>) -> Self {
+        Self { group: source.group(spec.group).unwrap_or_default(), cos: Cos::of(spec.weights) }
+    }
+
+    /// The payer that the columns `group` and `cos` of a table name.
+    pub fn named(group: &'a str, cos: &str) -> Self {
+        let all = [Cos::Differentiated, Cos::MinimumRate];
+        let cos = all.into_iter().find(|own| own.name() == cos).unwrap_or(Cos::BestEffort);
+        Self { group, cos }
     }
 }
 
@@ -113,24 +120,6 @@ pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
 pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum, squares) = values.fold((0_u64, 0.0, 0.0), |(n, s, q), x| (n + 1, s + x, q + x * x));
     (squares > 0.0).then(|| sum * sum / (n as f64 * squares))
-}
-
-/// A flow's completion time over its completion time alone, not clamped; `None` if either is unknown.
-pub fn slowdown(fct: Option<Span>, bare: Option<Span>) -> Option<f64> {
-    let (fct, bare) = (fct?, bare.filter(|bare| bare.0 > 0)?);
-    Some(fct.0 as f64 / bare.0 as f64)
-}
-
-/// Whether a flow met its deadline. `None` without deadline, without end, or unfinished at `stopped_at`
-/// with the deadline still to come (censored).
-pub fn met(spec: &FlowSpec, record: &FlowRecord, stopped_at: Time) -> Option<bool> {
-    let deadline = spec.deadline?;
-    spec.size?;
-    match record.fct {
-        Some(fct) => Some(spec.start + fct <= deadline),
-        None if deadline <= stopped_at => Some(false),
-        None => None,
-    }
 }
 
 #[cfg(test)]

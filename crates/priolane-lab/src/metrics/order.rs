@@ -22,31 +22,10 @@ use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
-use serde::{Deserialize, Serialize};
 
 use super::{PerMille, percentile};
-use crate::results::rows::port_names;
-
-/// What priorities cost at a port.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OrderRecord {
-    /// The port.
-    pub port: String,
-    /// Bins in which two classes were backlogged.
-    pub contended: u64,
-    /// Part of the line that classes below the best backlogged one took in these; null without such a bin.
-    pub o1: Option<f64>,
-    /// Bins in which a class was backlogged.
-    pub wanted: u64,
-    /// Part of the line that was idle in these; null without such a bin.
-    pub o2: Option<f64>,
-    /// What 99 % of the readings of the window did not exceed, in bytes queued; null without a reading.
-    #[serde(default)]
-    pub queue_p99_bytes: Option<u64>,
-    /// The most of these.
-    #[serde(default)]
-    pub queue_max_bytes: Option<u64>,
-}
+use crate::results::ports::port_names;
+use crate::results::summary::OrderRecord;
 
 /// When a flow of a class has something to send.
 #[derive(Clone, Copy, Debug)]

@@ -5,90 +5,32 @@ use std::collections::BTreeMap;
 use priolane_core::ids::LinkId;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{Outcome, PortQueue};
-use priolane_sim::scenario::Queues;
+use priolane_sim::scenario::{Queues, Scenario};
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
-use serde::{Deserialize, Serialize};
 
-use crate::plan::Built;
+use crate::results::summary::{PortSet, PortSummary};
 
-/// A set of ports by where their lines begin and end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PortSet {
-    /// Hosts' own, where they send.
-    Hosts,
-    /// Of switches towards hosts.
-    Edge,
-    /// Between switches.
-    Core,
-    /// All of switches.
-    Switches,
-}
-
-impl PortSet {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Hosts, Self::Edge, Self::Core, Self::Switches];
-
-    /// The name in metrics and `run.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hosts => "hosts",
-            Self::Edge => "edge",
-            Self::Core => "core",
-            Self::Switches => "switches",
-        }
-    }
-
-    /// The set of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|set| set.name() == name)
-    }
-
-    fn holds(self, link: &Link, topology: &Topology) -> bool {
-        let of_host = |node: usize| node < topology.hosts as usize;
-        let (from_host, to_host) = (of_host(link.from.index()), of_host(link.to.index()));
-        match self {
-            Self::Hosts => from_host,
-            Self::Edge => !from_host && to_host,
-            Self::Core => !from_host && !to_host,
-            Self::Switches => !from_host,
-        }
+/// Whether the port in front of `link` is of `set`.
+fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
+    let of_host = |node: usize| node < topology.hosts as usize;
+    let (from_host, to_host) = (of_host(link.from.index()), of_host(link.to.index()));
+    match set {
+        PortSet::Hosts => from_host,
+        PortSet::Edge => !from_host && to_host,
+        PortSet::Core => !from_host && !to_host,
+        PortSet::Switches => !from_host,
     }
 }
 
-/// A set of ports over a whole run, its warm-up and end included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PortSummary {
-    /// Ports of the set, whether a packet came or not.
-    pub ports: u64,
-    /// Packets served.
-    pub packets: u64,
-    /// Packets dropped for want of room.
-    pub dropped: u64,
-    /// Mean time of a packet from its arrival at a port to the start of its service, in seconds; null without packets.
-    pub wait_s: Option<f64>,
-    /// Dropped over served and dropped; null without packets.
-    pub drop_rate: Option<f64>,
-    /// Bytes served over what the lines could have carried, mean over ports; null where there is no port.
-    pub utilization: Option<f64>,
-    /// The same of the port with most.
-    pub busiest: Option<f64>,
-    /// The most bytes that waited at once in the queues of payload of one port; null at hosts, where it is not asked.
-    #[serde(default)]
-    pub max_queue_bytes: Option<u64>,
-    /// What waits at most at one port where tokens call for data, signals aside (docs/assumptions.md#token-buffer); null
-    /// without such ports.
-    #[serde(default)]
-    pub queue_bound_bytes: Option<u64>,
-    /// The largest part of its own bound that waited at once at a port.
-    #[serde(default)]
-    pub queue_of_bound: Option<f64>,
-}
-
-/// Every set of ports of a run.
-pub fn summarize(built: &Built, outcome: &Outcome) -> BTreeMap<PortSet, PortSummary> {
-    let bounds = bounds(built);
-    let topology = &built.scenario.topology;
+/// Every set of ports of a run. `zero_loss` is by link the buffer in front of it, where it is as large as is derived for
+/// no loss of data.
+pub fn summarize(
+    scenario: &Scenario,
+    zero_loss: Option<&[u64]>,
+    outcome: &Outcome,
+) -> BTreeMap<PortSet, PortSummary> {
+    let bounds = bounds(scenario, zero_loss);
+    let topology = &scenario.topology;
     PortSet::ALL
         .into_iter()
         .map(|set| {
@@ -100,11 +42,10 @@ pub fn summarize(built: &Built, outcome: &Outcome) -> BTreeMap<PortSet, PortSumm
 }
 
 /// What waits at most in front of each link; `None` unless ports are for tokens.
-fn bounds(built: &Built) -> Option<Vec<u64>> {
-    let scenario = &built.scenario;
+fn bounds(scenario: &Scenario, zero_loss: Option<&[u64]>) -> Option<Vec<u64>> {
     let Queues::Tokens(ports) = scenario.ports.first()?.queues else { return None };
     let traffic = TokenTraffic { ports, frame: scenario.frame, host_jitter: Span::ZERO, signals: 0 };
-    Some(built.zero_loss.clone().unwrap_or_else(|| scenario.topology.token_buffers(&traffic)))
+    Some(zero_loss.map_or_else(|| scenario.topology.token_buffers(&traffic), <[u64]>::to_vec))
 }
 
 /// The largest queues of a set, beside the bounds of its links.
@@ -117,7 +58,7 @@ fn queues(
     if set == PortSet::Hosts {
         return;
     }
-    let own = |link: usize| set.holds(&topology.links[link], topology);
+    let own = |link: usize| holds(set, &topology.links[link], topology);
     let queues = || outcome.queues.iter().filter(|queue| own(queue.link.index()));
     summary.max_queue_bytes = Some(queues().map(|queue| queue.peak_bytes).max().unwrap_or(0));
     let Some(bounds) = bounds else { return };
@@ -135,7 +76,7 @@ fn counted(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary 
     }
     let seconds = outcome.stopped_at.0 as f64 / PS_PER_S as f64;
     let used = |link: usize| bytes[link] as f64 * 8.0 / (topology.links[link].rate.bps() as f64 * seconds);
-    let own = |link: LinkId| set.holds(&topology.links[link.index()], topology);
+    let own = |link: LinkId| holds(set, &topology.links[link.index()], topology);
     let mut summary = PortSummary::default();
     let mut waited = 0_u128;
     for port in outcome.ports.iter().filter(|port| own(port.link)) {
@@ -143,7 +84,7 @@ fn counted(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary 
         summary.dropped += port.dropped;
         waited += u128::from(port.waited);
     }
-    let links = (0..topology.links.len()).filter(|&link| set.holds(&topology.links[link], topology));
+    let links = (0..topology.links.len()).filter(|&link| holds(set, &topology.links[link], topology));
     let used: Vec<f64> = links.map(used).collect();
     summary.ports = used.len() as u64;
     let offered = summary.packets + summary.dropped;

@@ -14,62 +14,11 @@ use std::collections::BTreeMap;
 use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use serde::{Deserialize, Serialize};
 
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
 use crate::results::rows::Source;
-
-/// Rates of a run. Rates are payload in bits per second.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RateRecord {
-    /// Length of a bin, in seconds; the first begins with the run.
-    pub every_s: f64,
-    /// The first bin inside the measured window.
-    pub first: usize,
-    /// The bin after the last inside it.
-    pub end: usize,
-    /// By class: `all` and the classes of `[metrics]`.
-    pub classes: BTreeMap<String, ClassRates>,
-    /// By bin: the sum of utilities relative to the optimum; null where a flow has no rate.
-    pub utility: Vec<Option<f64>>,
-    /// What the optimum is, where there is one.
-    pub optimum: Option<OptimumRecord>,
-}
-
-/// The optimum's own numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OptimumRecord {
-    /// V, the largest sum of weighted utilities, of rates in packets per second.
-    pub value: f64,
-    /// How far below the best V may be, by weak duality.
-    pub gap: f64,
-    /// Ports whose minimum rates do not fit.
-    pub overbooked: usize,
-}
-
-/// Rates of a class of flows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClassRates {
-    /// Flows without end of the class.
-    pub flows: u64,
-    /// Hosts that send them.
-    pub hosts: u64,
-    /// By bin: mean rate of a flow.
-    pub rates: Vec<Option<f64>>,
-    /// Mean rate of a flow.
-    pub mean: Option<f64>,
-    /// Sum of the rates of a host's flows, averaged over hosts.
-    pub host_mean: Option<f64>,
-    /// Jain's index of the flows' mean rates: (sum x)^2 / (n sum x^2).
-    pub jain: Option<f64>,
-    /// Fraction of (flow, bin) whose rate is below the flow's minimum rate; null where no flow has one.
-    pub below_theta: Option<f64>,
-    /// Mean of what the optimum promises (weighted max-min with minima).
-    pub promised: Option<f64>,
-    /// Mean of the rates that maximize the sum of utilities.
-    pub best: Option<f64>,
-}
+use crate::results::summary::{ClassRates, OptimumRecord, RateRecord};
 
 /// The rates of a run, if its senders report and a flow is without end; `window` is the measured one.
 pub fn rates(
@@ -93,7 +42,7 @@ pub fn rates(
     let record = |class: &SizeClass| {
         let own = |&&flow: &&usize| {
             let spec = source.scenario.flows.at(flow);
-            class.name == ALL || class.contains(None, Payer::of(&spec))
+            class.name == ALL || class.contains(None, Payer::of(&spec, source))
         };
         let flows: Vec<usize> = endless.iter().filter(own).copied().collect();
         (class.name.clone(), table.class(source, &flows, optimum))
@@ -187,12 +136,10 @@ impl Table {
     }
 }
 
-impl RateRecord {
-    /// Mean utility relative to the optimum over the measured window.
-    pub fn mean_utility(&self) -> Option<f64> {
-        let end = self.end.min(self.utility.len());
-        mean(self.utility.get(self.first..end)?.iter().copied().flatten())
-    }
+/// Mean utility relative to the optimum over the measured window.
+pub fn mean_utility(rates: &RateRecord) -> Option<f64> {
+    let end = rates.end.min(rates.utility.len());
+    mean(rates.utility.get(rates.first..end)?.iter().copied().flatten())
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

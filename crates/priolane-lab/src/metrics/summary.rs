@@ -6,71 +6,11 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{FlowRecord, Outcome};
-use serde::{Deserialize, Serialize};
 
-use super::{Payer, PerMille, SizeClass, bound, jain, met, percentile, slowdown};
+use super::{Payer, PerMille, SizeClass, bound, jain, percentile};
+use crate::results::flows::{met, slowdown};
 use crate::results::rows::Source;
-
-/// What the measured flows of one size class add up to. Values are null where no flow has one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Measured finite flows of the class, finished or not.
-    pub flows: u64,
-    /// Those that did not finish: they are in none of the values below but the deadline counts.
-    pub unfinished: u64,
-    /// Mean completion time, in seconds.
-    pub mean_fct_s: Option<f64>,
-    /// Standard deviation of completion times (docs/assumptions.md#population-std), in seconds.
-    pub std_fct_s: Option<f64>,
-    /// `std_fct_s / mean_fct_s`.
-    pub cv: Option<f64>,
-    /// Median completion time, in seconds.
-    pub p50_fct_s: Option<f64>,
-    /// 95th percentile of completion times, in seconds.
-    pub p95_fct_s: Option<f64>,
-    /// 99th percentile of completion times, in seconds.
-    pub p99_fct_s: Option<f64>,
-    /// 99.9th percentile of completion times, in seconds.
-    pub p999_fct_s: Option<f64>,
-    /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
-    #[serde(default)]
-    pub mean_fct_acked_s: Option<f64>,
-    /// No scheme can give the flows that finished a mean completion time below this (see `metrics::bound`), in seconds.
-    #[serde(default)]
-    pub mean_fct_bound_s: Option<f64>,
-    /// Mean slowdown.
-    pub mean_slowdown: Option<f64>,
-    /// Median slowdown.
-    pub p50_slowdown: Option<f64>,
-    /// 95th percentile of slowdowns.
-    pub p95_slowdown: Option<f64>,
-    /// 99th percentile of slowdowns.
-    pub p99_slowdown: Option<f64>,
-    /// 99.9th percentile of slowdowns.
-    pub p999_slowdown: Option<f64>,
-    /// Flows that met their deadline.
-    pub deadlines_met: u64,
-    /// Flows that missed their deadline, unfinished ones whose deadline has passed included.
-    pub deadlines_missed: u64,
-    /// Unfinished flows whose deadline lies after the end of the run: neither met nor missed.
-    pub deadlines_censored: u64,
-    /// Missed over met and missed.
-    pub deadline_miss_rate: Option<f64>,
-    /// Met over met and missed.
-    pub deadline_meet_ratio: Option<f64>,
-    /// Of the flows met or missed, the part that could not have met its deadline alone in the network.
-    #[serde(default)]
-    pub deadline_infeasible_rate: Option<f64>,
-    /// Jain's index, over the hosts that sent flows met or missed, of the part that each met; null where none met any.
-    #[serde(default)]
-    pub deadline_jain: Option<f64>,
-    /// The part of the flows that was given a lower class than it asked for.
-    #[serde(default)]
-    pub downgraded: Option<f64>,
-    /// The part of the flows that was given a higher class than it asked for.
-    #[serde(default)]
-    pub upgraded: Option<f64>,
-}
+use crate::results::summary::Summary;
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
 pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> BTreeMap<String, Summary> {
@@ -98,9 +38,15 @@ pub fn summarize_flow(
 }
 
 /// Whether a flow counts in `class`: measured, with an end, and of the class in all that the class states.
-pub(super) fn counts(class: &SizeClass, (spec, measured): (&FlowSpec, bool), record: &FlowRecord) -> bool {
+pub(super) fn counts(
+    source: &Source,
+    class: &SizeClass,
+    (spec, measured): (&FlowSpec, bool),
+    record: &FlowRecord,
+) -> bool {
     let of_class = || {
-        class.contains(spec.size, Payer::of(spec)) && class.holds((record.class.asked, record.class.given))
+        class.contains(spec.size, Payer::of(spec, source))
+            && class.holds((record.class.asked, record.class.given))
     };
     measured && spec.size.is_some() && of_class()
 }
@@ -133,7 +79,7 @@ impl Tally {
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         let alone = source.denominators().iter();
         for ((((spec, &measured), &bare), &alone), record) in specs.zip(alone).zip(&outcome.flows) {
-            if !counts(class, (&spec, measured), &record) {
+            if !counts(source, class, (&spec, measured), &record) {
                 continue;
             }
             let (asked, given) = (record.class.asked, record.class.given);

@@ -1,7 +1,9 @@
 use priolane_core::ids::HostId;
+use priolane_core::units::{Span, Time};
 
 use super::*;
 use crate::results::fixture::Fixture;
+use crate::results::flows::met;
 
 #[test]
 fn percentile_is_the_ceil_pn_over_100_th_smallest() {
@@ -16,7 +18,7 @@ fn percentile_is_the_ceil_pn_over_100_th_smallest() {
     assert_eq!(percentile::<u64>(&[], PerMille(500)), None);
 }
 
-const ANY: Payer = Payer { group: 0, cos: Cos::BestEffort };
+const ANY: Payer = Payer { group: "all", cos: Cos::BestEffort };
 
 #[test]
 fn size_classes_include_exactly_the_ends_they_name() {

@@ -4,22 +4,23 @@ use priolane_core::assign::by_flow::tell_coflow_places;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
+use priolane_core::price::ledger::PricePlan;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
+use priolane_source::{InputError, Table, nearest};
 
 use super::demand::{self, GroupLoad};
 use super::{Run, adaptation, admission, failures, ports, traffic};
 use crate::experiment::{
-    AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Slowdown, Timing, Whom,
+    AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
 };
 use crate::results::bills::{PayingGroup, Pricing};
+use crate::results::ports::port_names;
 use crate::results::record::Demand;
-use crate::results::rows::port_names;
 use crate::scheme::{Assign, RankBy, Scheme};
-use crate::source::{InputError, Table, nearest};
 use crate::workload::{self, Traffic, offered};
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
@@ -211,10 +212,14 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
     let Some(price) = experiment.price else { return Ok(None) };
     let group = |group: &Group| {
         let hosts = traffic::hosts(experiment, topology, group)?.iter().map(|host| host.0).collect();
-        Ok(PayingGroup { payer: group.service.plan, pair: group.service.pair.0, hosts })
+        let plan = match group.service.plan {
+            Payer::Vbp => PricePlan::Vbp(price.machines()),
+            Payer::Fbp => PricePlan::Fbp(price.flows()),
+        };
+        Ok(PayingGroup { plan, pair: group.service.pair.0, hosts })
     };
     let groups = experiment.groups.iter().map(group).collect::<Result<_, _>>()?;
-    Ok(Some(Pricing { price, groups }))
+    Ok(Some(Pricing { groups }))
 }
 
 /// Gives flows the classes that the scheme's rule has for them. What is drawn has a stream of its own, and the list of

@@ -12,11 +12,11 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Rate, Time};
 use priolane_sim::topology::Topology;
+use priolane_source::InputError;
 
 use super::traffic;
 use crate::experiment::{Event, Experiment, NewValue};
 use crate::results::record::Demand;
-use crate::source::InputError;
 use crate::workload::offered::{Fabric, Volume, Window};
 use crate::workload::{Counts, LoadOf};
 

@@ -5,10 +5,10 @@ use priolane_core::flows::FlowList;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Span;
 use priolane_sim::topology::{BareTimes, Topology};
+use priolane_source::InputError;
 
 use super::requirement::{Requirement, requirement};
 use crate::experiment::{Allowed, Deadline, Deadlines, Experiment, Group};
-use crate::source::InputError;
 use crate::workload::Traffic;
 
 /// Gives `flows`, the run's list of a seed, the deadlines that their groups draw.

@@ -4,9 +4,9 @@ use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::units::Time;
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::topology::Topology;
+use priolane_source::{InputError, nearest};
 
 use crate::experiment::{Event, Experiment, FailEvent};
-use crate::source::{InputError, nearest};
 
 /// Why the failures cannot be: the event that is to blame, what is wrong, and what would be right.
 pub(super) struct Fault {

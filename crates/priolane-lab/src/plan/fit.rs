@@ -3,11 +3,11 @@
 use priolane_core::ids::HostId;
 use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
+use priolane_source::quantity::show_rate;
+use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 
 use super::{build, failures, size, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
-use crate::quantity::show_rate;
-use crate::source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 use crate::verdict::panels::TIME;
 use crate::workload::{Counts, LoadOf, Reach};
 

@@ -138,7 +138,7 @@ mod tests {
     use std::path::Path;
 
     use crate::plan::{Options, Plan, from_text};
-    use crate::source::InputError;
+    use priolane_source::InputError;
 
     /// Two groups with 1 and 3 of the 4 hosts at loads .8 and .4 of the same links.
     fn planned(scheme: &str, second: &str) -> Result<Plan, InputError> {

@@ -2,9 +2,9 @@
 
 use priolane_core::ids::HostId;
 use priolane_sim::topology::Topology;
+use priolane_source::InputError;
 
 use crate::experiment::{AppText, Experiment, Group, ListText, PairsText, Paths};
-use crate::source::InputError;
 use crate::workload::flow_list::{self, Row};
 
 /// A path that is stated.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
 use serde_json::Value as Json;
 
 use super::{Options, Overlaid, Plan, add_runs, axis_json, fit, only, overlaid, settled, shown};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Sources};
 use crate::interrupt::Interrupt;
-use crate::source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
 
 /// Most runs of a plan.
 const MAX_RUNS: u64 = 1_000_000;

@@ -15,6 +15,7 @@ use priolane_core::transport::{self as core_transport, Controller, d2tcp, dctcp,
 use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
+use priolane_source::{InputError, Origin, Table};
 
 use super::{admission, delay_based, paths, receiver_driven};
 use crate::experiment::{Change, Experiment, overlay};
@@ -23,7 +24,6 @@ use crate::scheme::{
     Recovery, Repair, Routing, Scheme, Scope, Sharing, Thresholds, TokenPaths, TokenPort, TokenStop, Tokens,
     TransportKind, WfqClock,
 };
-use crate::source::{InputError, Origin, Table};
 
 /// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
 const NOISE_PART: f64 = 0.9985;

@@ -25,10 +25,10 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Requirement {
     /// R_base: where some order of flows meets all.
-    #[serde(serialize_with = "crate::quantity::as_text::span")]
+    #[serde(serialize_with = "priolane_source::quantity::as_text::span")]
     pub fits: Span,
     /// Where even sharing meets all.
-    #[serde(serialize_with = "crate::quantity::as_text::span")]
+    #[serde(serialize_with = "priolane_source::quantity::as_text::span")]
     pub shared: Span,
 }
 

@@ -1,8 +1,9 @@
 //! How many flows a run has, before they are made: from the first ones of each group.
 
+use priolane_source::InputError;
+
 use super::traffic::FirstFlows;
 use crate::experiment::{Active, AppText, Experiment, Group, Timing};
-use crate::source::InputError;
 use crate::workload::MAX_FLOWS;
 
 /// Flows that are made of all groups together to see how fast they come.

@@ -9,6 +9,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_sim::waits::Wait;
+use priolane_source::InputError;
 
 use super::{drawn_deadlines, paths, size};
 use crate::experiment::{
@@ -16,7 +17,6 @@ use crate::experiment::{
     PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
     Target, Timing, of_seed,
 };
-use crate::source::InputError;
 use crate::workload::{
     self, App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
     Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,

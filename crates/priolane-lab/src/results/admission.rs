@@ -9,13 +9,8 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
+use super::flows::met;
 use super::rows::Source;
-use crate::metrics::interval::half_width;
-use crate::metrics::met;
-use crate::plan::round_trip;
-
-/// A term whose median is so many times those of the others together rules alone.
-const DWARFS: f64 = 100.0;
 
 /// A probability has settled where it stays this near to where it ends.
 const SETTLED_WITHIN: f64 = 0.2;
@@ -24,10 +19,7 @@ const SETTLED_WITHIN: f64 = 0.2;
 const LEAST_TO_SETTLE: u64 = 10;
 
 /// Updates without which a probability says little.
-const ENOUGH: u64 = 200;
-
-/// Half of an interval of the highest class's miss rate that says enough.
-const SHARP: f64 = 0.02;
+pub const ENOUGH: u64 = 200;
 
 /// What admission did in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -164,13 +156,12 @@ pub struct Term {
 }
 
 impl AdmissionRecord {
-    /// What admission did in `outcome`; `None` without an admission policy.
-    pub fn of(source: &Source, outcome: &Outcome) -> Option<Self> {
+    /// What admission did in `outcome`; `None` without an admission policy. `rtt` is the round trip of a packet of one byte
+    /// in the empty network.
+    pub fn of(source: &Source, outcome: &Outcome, rtt: Span) -> Option<Self> {
         source.scenario.admission.levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);
         let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().cloned()).collect();
-        let topology = &source.scenario.topology;
-        let rtt = round_trip(topology, &source.scenario.frame);
         let mut terms: BTreeMap<&str, Magnitudes> = BTreeMap::new();
         for (name, magnitudes) in accounts().flat_map(|account| &account.terms) {
             terms.entry(name).or_default().merge(magnitudes);
@@ -188,47 +179,6 @@ impl AdmissionRecord {
             skipped: accounts().map(|account| account.skipped).sum(),
             terms: terms.into_iter().filter_map(|(name, magnitudes)| Term::of(name, &magnitudes)).collect(),
         })
-    }
-
-    /// What to check before trusting it.
-    pub fn warnings(&self) -> Vec<String> {
-        let all: f64 = self.terms.iter().map(|term| term.p50).sum();
-        let ruling = self.terms.iter().filter(|term| term.p50 > DWARFS * (all - term.p50));
-        let dwarfs = |term: &Term| {
-            format!(
-                "admission: the median of the utility's term of {} is {:.3}, more than {DWARFS} times the others \
-                 together: it alone decides (docs/admission.md#terms)",
-                term.name, term.p50
-            )
-        };
-        let mut all: Vec<String> = ruling.map(dwarfs).collect();
-        let Keys { count, with_200_updates, median_updates, .. } = self.keys;
-        if with_200_updates < count {
-            all.push(format!(
-                "admission: {} of {count} probabilities had fewer than {ENOUGH} updates (median {median_updates}): they \
-                 may not have settled",
-                count - with_200_updates
-            ));
-        }
-        all.extend(self.blunt());
-        all
-    }
-
-    /// Whether too few flows of the highest class that anybody asks for had a deadline to say how many miss it.
-    fn blunt(&self) -> Option<String> {
-        let judged = |row: &&Transition| row.deadlines_met + row.deadlines_missed > 0;
-        let class = self.transitions.iter().filter(judged).map(|row| row.asked).min()?;
-        let of_class = || self.transitions.iter().filter(|row| row.asked == class);
-        let missed: u64 = of_class().map(|row| row.deadlines_missed).sum();
-        let met: u64 = of_class().map(|row| row.deadlines_met).sum();
-        let half = half_width(missed, met).filter(|&half| half > SHARP)?;
-        Some(format!(
-            "admission: {} deadlines of class {class} say how many are missed to {:.1} points only, above {:.0}: a longer run \
-             says more",
-            missed + met,
-            half * 100.0,
-            SHARP * 100.0
-        ))
     }
 }
 
@@ -354,47 +304,6 @@ mod tests {
     use priolane_core::admit::Trail;
 
     use super::*;
-
-    fn term(name: &str, p50: f64) -> Term {
-        Term { name: name.to_owned(), p50, p95: p50, p99: p50 }
-    }
-
-    #[test]
-    fn a_term_that_dwarfs_the_others_and_keys_with_few_updates_are_warned_of() {
-        let mut record = AdmissionRecord {
-            terms: vec![term("loss", 0.0), term("rate", 1.0), term("slack", 99.0)],
-            ..Default::default()
-        };
-        assert_eq!(record.warnings(), Vec::<String>::new());
-        record.terms[2].p50 = 101.0;
-        assert!(record.warnings()[0].contains("term of slack"));
-        record.keys = Keys { count: 3, with_200_updates: 1, median_updates: 7, ..Keys::default() };
-        assert!(record.warnings()[1].contains("2 of 3") && record.warnings().len() == 2);
-    }
-
-    #[test]
-    fn a_miss_rate_of_the_highest_class_that_is_known_badly_is_warned_of() {
-        let row = |(asked, given), (deadlines_met, deadlines_missed)| Transition {
-            asked,
-            given,
-            flows: 1_000_000,
-            deadlines_met,
-            deadlines_missed,
-            ..Transition::default()
-        };
-        let of = |rows: &[Transition]| {
-            AdmissionRecord { transitions: rows.to_vec(), ..Default::default() }.warnings()
-        };
-        // Half of n are missed: 1.96 sqrt(0.25 / n) is .0196 for n = 2500 and .0219 for n = 2000.
-        let enough = [row((0, 0), (1250, 250)), row((0, 1), (0, 1000)), row((1, 1), (1, 1))];
-        assert_eq!(of(&enough), Vec::<String>::new());
-        let few = [row((0, 0), (1000, 250)), row((0, 1), (0, 750)), row((1, 1), (9000, 1))];
-        let told = of(&few);
-        assert!(told.len() == 1 && told[0].contains("2000 deadlines of class 0"), "{told:?}");
-        assert!(told[0].contains("to 2.2 points"), "{told:?}");
-        // Nobody in class 0 has a deadline: class 1 is the highest that has.
-        assert_eq!(of(&[row((0, 0), (0, 0)), row((1, 1), (9000, 9000))]), Vec::<String>::new());
-    }
 
     #[test]
     fn probabilities_over_time_are_means_of_what_each_was_last() {

@@ -12,69 +12,79 @@ use std::collections::BTreeMap;
 
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::FlowId;
+use priolane_core::price::Cos;
 use priolane_core::price::ledger::{self, Metered, Owed, PricePlan};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 
-use crate::experiment::{Payer, Price};
+use super::column::row;
+use super::rows::Source;
 
-/// Who pays in a run, and how much for what.
+/// Who pays in a run, and how much for what: by group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pricing {
-    /// Prices.
-    pub price: Price,
-    /// By group: who pays, for which pair, and its hosts.
+    /// The groups, by number.
     pub groups: Vec<PayingGroup>,
 }
 
 /// A group of machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PayingGroup {
-    /// Who pays for its flows.
-    pub payer: Payer,
+    /// Who pays for its flows, and which prices.
+    pub plan: PricePlan,
     /// What its machines pay for where they do.
     pub pair: Weights,
     /// Its hosts.
     pub hosts: Vec<u16>,
 }
 
-/// A line of the bill.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BillRow {
-    /// The group.
-    pub group: u16,
-    /// The host that the machine is.
-    pub host: u16,
-    /// Who pays for the group's flows.
-    pub payer: Payer,
-    /// The pair that is paid for; of a flow that at its start.
-    pub pair: Weights,
-    /// What is owed, and for what; its machine is a place in no list that is left.
-    pub owed: Owed,
-    /// Payload delivered: the flow's, or that of all flows of the machine.
-    pub delivered: u64,
+row! {
+    /// A row of `bills.parquet`: what a machine, or a flow that pays for itself, used and owes.
+    pub struct BillRow<'a> {
+        group: &'a str, "", "the experiment's group";
+        host: u32, "1", "the host that the machine is";
+        flow: Option<u32>, "1", "the flow that pays for itself; null for a machine";
+        plan: &'a str, "",
+            "who pays for the group's flows: vbp, their machine; fbp, they themselves";
+        cos: &'a str, "", "class of service that the pair below buys: BE, DS or MRG";
+        theta_bps: u64, "bit/s",
+            "minimum rate paid for, of a flow that at its start; 0 for none";
+        w: f64, "1", "weight paid for, of a flow that at its start";
+        seconds: f64, "s",
+            "time charged: the run, or of a flow the time in which it was more than BE";
+        weight_seconds: f64, "s", "integral of w - 1, where above 0, over that time";
+        reserved_bits: f64, "bit", "integral of the minimum rate over that time";
+        sent_bits: f64, "bit", "payload sent with a minimum rate";
+        base: f64, "currency", "P0's part of what is owed (of a flow P0s')";
+        weight: f64, "currency", "P1's part";
+        rate: f64, "currency", "P2's part";
+        total: f64, "currency", "all that is owed";
+        delivered_bytes: u64, "B",
+            "payload delivered, of a machine that of all its flows, paid apart or not";
+        rate_bps: Option<f64>, "bit/s", "delivered_bytes over the run; null for a run of no length";
+    }
 }
 
 /// The bills of a run: by group machines by host, then flows by id.
-pub fn bills(pricing: &Pricing, scenario: &Scenario, outcome: &Outcome) -> Vec<BillRow> {
+pub fn bills<'a>(pricing: &Pricing, source: &Source<'a>, outcome: &Outcome) -> Vec<BillRow<'a>> {
     let reported = Reported::of(outcome);
     let mut rows = Vec::new();
-    for (group, paying) in (0..).zip(&pricing.groups) {
-        let run = Group { number: group, paying, price: &pricing.price };
-        rows.extend(run.bills(scenario, outcome, &reported));
+    for (number, paying) in (0..).zip(&pricing.groups) {
+        let group = Group { number, name: source.group(number).unwrap_or_default(), paying };
+        rows.extend(group.bills(source.scenario, outcome, &reported));
     }
     rows
 }
 
-struct Group<'a> {
+struct Group<'a, 'p> {
     number: u16,
-    paying: &'a PayingGroup,
-    price: &'a Price,
+    name: &'a str,
+    paying: &'p PayingGroup,
 }
 
-impl Group<'_> {
-    fn bills(&self, scenario: &Scenario, outcome: &Outcome, reported: &Reported) -> Vec<BillRow> {
+impl<'a> Group<'a, '_> {
+    fn bills(&self, scenario: &Scenario, outcome: &Outcome, reported: &Reported) -> Vec<BillRow<'a>> {
         let own = |(spec, record): &(FlowSpec, FlowRecord)| {
             spec.group == self.number && started(spec, record, outcome.stopped_at)
         };
@@ -95,29 +105,47 @@ impl Group<'_> {
                 Metered { flow: spec.id, machine: machine(spec.src.0), pairs, end, bytes }
             })
             .collect();
-        let (plan, pair) = match self.paying.payer {
-            Payer::Vbp => (PricePlan::Vbp(self.price.machines()), self.paying.pair),
-            Payer::Fbp => (PricePlan::Fbp(self.price.flows()), Weights::BEST_EFFORT),
+        let pair = match self.paying.plan {
+            PricePlan::Vbp(_) => self.paying.pair,
+            PricePlan::Fbp(_) => Weights::BEST_EFFORT,
         };
         let run = outcome.stopped_at.since(Time::ZERO);
-        let owed = ledger::bills(plan, &vec![pair; hosts.len()], &metered, run);
+        let owed = ledger::bills(self.paying.plan, &vec![pair; hosts.len()], &metered, run);
         let place: BTreeMap<FlowId, usize> = metered.iter().enumerate().map(|(i, m)| (m.flow, i)).collect();
         let row = |owed: Owed| {
             let flow = owed.flow.map(|flow| &metered[place[&flow]]);
             let of_machine = || metered.iter().filter(|m| m.machine == owed.machine);
-            BillRow {
-                group: self.number,
-                host: hosts[owed.machine],
-                payer: self.paying.payer,
-                pair: flow.map_or(pair, |flow| flow.pairs[0].1),
-                delivered: flow.map_or_else(
-                    || of_machine().flat_map(|m| &m.bytes).sum(),
-                    |flow| flow.bytes.iter().sum(),
-                ),
-                owed,
-            }
+            let delivered = flow
+                .map_or_else(|| of_machine().flat_map(|m| &m.bytes).sum(), |flow| flow.bytes.iter().sum());
+            let pair = flow.map_or(pair, |flow| flow.pairs[0].1);
+            self.row((hosts[owed.machine], pair), &owed, (delivered, run))
         };
         owed.into_iter().map(row).collect()
+    }
+
+    /// The row of `owed` by a host, or a flow of it, for a pair, with bytes delivered in a run of a length.
+    fn row(&self, (host, pair): (u16, Weights), owed: &Owed, (delivered, run): (u64, Span)) -> BillRow<'a> {
+        let Owed { usage, bill, .. } = owed;
+        let run = run.as_secs_f64();
+        BillRow {
+            group: self.name,
+            host: host.into(),
+            flow: owed.flow.map(|flow| flow.0),
+            plan: self.paying.plan.name(),
+            cos: Cos::of(pair).name(),
+            theta_bps: pair.theta_bps(),
+            w: pair.w(),
+            seconds: usage.seconds(),
+            weight_seconds: usage.weight_seconds(),
+            reserved_bits: usage.reserved_bits(),
+            sent_bits: usage.sent_bits(),
+            base: bill.base,
+            weight: bill.weight,
+            rate: bill.rate,
+            total: bill.total(),
+            delivered_bytes: delivered,
+            rate_bps: (run > 0.0).then(|| delivered as f64 * 8.0 / run),
+        }
     }
 }
 

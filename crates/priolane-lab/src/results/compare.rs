@@ -8,8 +8,9 @@ use arrow_array::RecordBatch;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::cell::View;
 use super::record::RunRecord;
-use super::rows::{Rows, Table, View};
+use super::rows::{Rows, Table};
 use super::store::{Store, StoreError};
 use super::tables;
 
@@ -224,11 +225,10 @@ fn first_differing_value(a: &Value, b: &Value) -> Option<(String, Value, Value)>
 
 /// The first differing cell of a table in two run directories.
 fn stored_difference(table: Table, a: &Path, b: &Path) -> Result<Option<Difference>, StoreError> {
-    let names: Vec<&str> = super::columns::of(table).iter().map(|c| c.name).collect();
     let failed =
         |directory: &Path, source| StoreError { doing: "read", path: directory.join(table.file()), source };
-    let mut left = tables::read(a, table, &names).map_err(|e| failed(a, e))?;
-    let mut right = tables::read(b, table, &names).map_err(|e| failed(b, e))?;
+    let mut left = tables::read(a, table).map_err(|e| failed(a, e))?;
+    let mut right = tables::read(b, table).map_err(|e| failed(b, e))?;
     let mut from = 0;
     loop {
         let x = left.next().transpose().map_err(|e| failed(a, e))?;

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use arrow_array::RecordBatch;
 
-use super::rows::{Cell, Rows, Table, View};
+use super::cell::{Cell, View};
+use super::rows::{Rows, Table};
 
 /// The digest of a run's tables, as 64 hexadecimal digits.
 pub fn of_rows(rows: &Rows) -> String {
@@ -37,8 +38,8 @@ impl Digest {
     /// Begins a table.
     pub fn begin(&mut self, table: Table) {
         self.text(table.name());
-        for field in table.schema().fields() {
-            self.text(field.name());
+        for column in table.columns() {
+            self.text(column.name);
         }
     }
 

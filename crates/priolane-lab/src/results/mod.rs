@@ -2,13 +2,19 @@
 
 pub mod admission;
 pub mod bills;
+pub mod cell;
 pub mod checksum;
-pub mod columns;
+pub mod coflows;
+pub mod column;
 pub mod compare;
 pub mod digest;
+pub mod flows;
+pub mod ports;
 pub mod record;
 pub mod rows;
+pub mod series;
 pub mod store;
+pub mod summary;
 pub mod tables;
 pub mod tokens;
 

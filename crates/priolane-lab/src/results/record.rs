@@ -14,13 +14,10 @@ use serde_json::Value;
 
 use super::admission::AdmissionRecord;
 use super::checksum::with_checksum;
+use super::summary::{
+    CoflowSummary, EffectiveRecord, OrderRecord, PortSet, PortSummary, RateRecord, Summary,
+};
 use super::tokens::{ReceivedRecord, TokenRecord};
-use crate::metrics::Summary;
-use crate::metrics::coflows::CoflowSummary;
-use crate::metrics::effective::EffectiveRecord;
-use crate::metrics::order::OrderRecord;
-use crate::metrics::ports::{PortSet, PortSummary};
-use crate::metrics::rates::RateRecord;
 use crate::workload::{Counts, LoadOf};
 
 /// The name of the file that makes a run whole: it is written last.
@@ -181,17 +178,6 @@ pub struct Demand {
     pub asked: f64,
     /// The load offered.
     pub offered: f64,
-}
-
-impl From<&crate::plan::Load> for LoadRecord {
-    fn from(load: &crate::plan::Load) -> Self {
-        Self {
-            asked: load.asked,
-            offered_host: load.offered_host,
-            offered_core: load.offered_core,
-            demands: load.demands.clone(),
-        }
-    }
 }
 
 /// How one queue served one class, over all ports.

@@ -7,8 +7,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -76,21 +75,15 @@ pub(crate) fn write_batches<W: Write + Send>(
     writer.into_inner().map_err(plain)
 }
 
-/// The batches of a table's file in a run's directory, with the named columns only, in the table's order.
+/// The batches of a table's file in a run's directory.
 pub fn read(
     directory: &Path,
     table: Table,
-    names: &[&str],
 ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-    let reader = open(directory, table, names)?;
-    Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
-}
-
-fn open(directory: &Path, table: Table, names: &[&str]) -> io::Result<ParquetRecordBatchReader> {
     let file = File::open(directory.join(table.file()))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
-    let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
-    builder.with_projection(mask).with_batch_size(BATCH).build().map_err(plain)
+    let reader = builder.with_batch_size(BATCH).build().map_err(plain)?;
+    Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
 }
 
 /// The I/O error inside a Parquet error, so that a full disk is told as such.

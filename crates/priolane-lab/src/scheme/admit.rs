@@ -7,8 +7,8 @@ use priolane_core::units::Span;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use crate::quantity::{as_text, show_span};
-use crate::source::{Field, Form, InputError, Merge, Own, ReadKeys, Reader, Replace};
+use priolane_source::quantity::{as_text, show_span};
+use priolane_source::{Field, Form, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// Admission policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,11 +5,11 @@ use priolane_core::port::Limit;
 use priolane_core::scheme::{Capability, Choice, ENTRIES, Entry, Row, find, unmet};
 use priolane_core::transport::phost;
 use priolane_core::units::{Rate, Span};
+use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
 use super::{Admit, Assign, Interval, PrioPlus, Pull, Scheme, TransportKind};
 use crate::experiment::Coverage;
-use crate::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 /// What a scheme runs on.
 #[derive(Clone, Debug)]

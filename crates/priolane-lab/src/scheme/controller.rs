@@ -3,8 +3,8 @@
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use crate::quantity::as_text;
-use crate::source::{Field, InputError};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError};
 
 /// Thresholds found again every period: those `from = "local"` by each host from its own flows, all others by a
 /// controller from the reports of all hosts.

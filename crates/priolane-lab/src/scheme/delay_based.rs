@@ -5,8 +5,8 @@ use priolane_core::transport::swift::Whole;
 use priolane_core::units::Span;
 use serde::{Serialize, Serializer};
 
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, Reader};
 
 /// A window in packets or in multiples of what fills the path: `"0.1pkt"`, `"1bdp"`.
 #[derive(Clone, Copy, Debug, PartialEq)]

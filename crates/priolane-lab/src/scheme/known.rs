@@ -3,12 +3,14 @@
 use priolane_core::assign::by_flow::{Measure, PowerLaw, Rule};
 use priolane_core::ids::CLASSES;
 use priolane_core::units::{Rate, Span};
+use priolane_source::quantity::{
+    as_text, bytes as read_bytes, show_bytes, show_rate, show_span, span as read_span,
+};
+use priolane_source::{Field, InputError, Own, ReadKeys, Reader, Replace};
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::thresholds::ThresholdSource;
-use crate::quantity::{as_text, bytes as read_bytes, show_bytes, show_rate, show_span, span as read_span};
-use crate::source::{Field, InputError, Own, ReadKeys, Reader, Replace};
 
 /// A rule that gives each flow its class when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -338,7 +340,7 @@ fn power_law(keys: &mut Reader<'_>) -> Result<Known, InputError> {
 
 fn quantity<T>(
     field: &Field<'_>,
-    read: impl Fn(&str) -> Result<T, crate::quantity::QuantityError>,
+    read: impl Fn(&str) -> Result<T, priolane_source::quantity::QuantityError>,
 ) -> Result<T, InputError> {
     read(field.text()?).map_err(|error| field.error(error.what, error.fix))
 }

@@ -4,7 +4,7 @@ use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::paccp::RttOf;
 use serde::Serialize;
 
-use crate::source::{InputError, Reader};
+use priolane_source::{InputError, Reader};
 
 /// The keys of Data Center TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

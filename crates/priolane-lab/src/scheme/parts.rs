@@ -3,6 +3,7 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::port::{Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
+use priolane_source::quantity::{show_limit, show_rate};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -11,7 +12,6 @@ use super::known::Known;
 use super::pfc::Pfc;
 use super::thresholds::Thresholds;
 use super::token_port::TokenPort;
-use crate::quantity::{show_limit, show_rate};
 
 /// Who deserves which priority.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -233,7 +233,7 @@ pub enum PortKind {
     /// Payload that overflows is trimmed to headers.
     Trimming {
         /// Room of the header queue.
-        #[serde(serialize_with = "crate::quantity::as_text::limit")]
+        #[serde(serialize_with = "priolane_source::quantity::as_text::limit")]
         headers: Limit,
         /// What becomes of payload for whose header there is no room.
         overflow: Overflow,

@@ -3,14 +3,14 @@
 use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES, PfcSpec};
 use priolane_core::port::{Alpha, SharedBuffer, pfc};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError};
 use serde::Serialize;
 
 use super::Scheme;
 use super::check::{Fabric, Fault};
 use super::parts::{Host, Nic, NicQueue, PortKind, Sharing, WfqClock};
 use super::read::alpha;
-use crate::quantity::as_text;
-use crate::source::{Field, InputError};
 
 /// Lossless classes, and when they are paused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

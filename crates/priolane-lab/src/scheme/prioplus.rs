@@ -8,8 +8,8 @@ use priolane_core::transport::prioplus::{Increase, Lane, LaneError, Lanes, Probe
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use crate::quantity::{as_text, show_span};
-use crate::source::{InputError, Reader};
+use priolane_source::quantity::{as_text, show_span};
+use priolane_source::{InputError, Reader};
 
 /// PrioPlus's keys, around a controller with the keys `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -3,15 +3,15 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::port::{AifoSpec, Alpha, Limit, QueueWeights};
 use priolane_core::units::Rate;
+use priolane_source::{
+    Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Table,
+};
 
 use super::parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
 use super::{Admit, Known, Scheme, admit, controller, known, pfc, thresholds, token_port, transport};
 use crate::assumptions;
-use crate::source::{
-    Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Table,
-};
 
 /// What is an alternative of what in a scheme.
 pub const MERGE: Merge = Merge {
@@ -420,7 +420,7 @@ fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {
 fn limits_by_rate(field: &Field<'_>) -> Result<Vec<(Rate, Limit)>, InputError> {
     let mut at: Vec<(Rate, Limit)> = Vec::new();
     for (key, value) in field.entries()? {
-        let rate = crate::quantity::rate(key).map_err(|e| value.error(e.what, e.fix))?;
+        let rate = priolane_source::quantity::rate(key).map_err(|e| value.error(e.what, e.fix))?;
         if at.iter().any(|(r, _)| *r == rate) {
             return Err(value.error("this rate is stated twice", "one limit per rate"));
         }

@@ -3,11 +3,11 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::transport::homa::{Levels, LevelsError};
 use priolane_core::units::Span;
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, InputError, Reader, Replace};
 use serde::Serialize;
 
 use super::thresholds::ThresholdSource;
-use crate::quantity::as_text;
-use crate::source::{Field, InputError, Reader, Replace};
 
 /// pHost's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

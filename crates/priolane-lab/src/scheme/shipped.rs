@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::source::{InputError, Table, parse};
+use priolane_source::{InputError, Table, parse};
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::quantity::as_text;
-use crate::source::{Field, Form, InputError, Merge, Replace};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, Form, InputError, Merge, Replace};
 
 /// Thresholds of a ladder of levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,8 +7,8 @@ use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::Span;
 use serde::Serialize;
 
-use crate::quantity::as_text;
-use crate::source::{InputError, Reader};
+use priolane_source::quantity::as_text;
+use priolane_source::{InputError, Reader};
 
 /// Signals, classes of tokens behind one limiter, and data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

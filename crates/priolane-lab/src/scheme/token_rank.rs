@@ -6,8 +6,8 @@ use priolane_core::units::Span;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::quantity::as_text;
-use crate::source::{Field, Form, InputError, Own, ReadKeys, Reader, Replace};
+use priolane_source::quantity::as_text;
+use priolane_source::{Field, Form, InputError, Own, ReadKeys, Reader, Replace};
 
 /// What receivers rank flows by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -2,6 +2,8 @@
 
 use priolane_core::transport::tokens::feedback::{Config as Feedback, Form};
 use priolane_core::units::Span;
+use priolane_source::quantity::{as_text, show_span};
+use priolane_source::{Field, InputError, Own, Reader, Replace};
 use serde::{Serialize, Serializer};
 
 use super::check::{Fabric, Fault, Routing, carried};
@@ -9,8 +11,6 @@ use super::parts::PortKind;
 use super::token_port::Order;
 use super::token_rank::RankBy;
 use super::{Assign, Scheme};
-use crate::quantity::{as_text, show_span};
-use crate::source::{Field, InputError, Own, Reader, Replace};
 
 /// A token transport.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

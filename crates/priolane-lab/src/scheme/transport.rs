@@ -4,6 +4,8 @@ use priolane_core::ids::CLASSES;
 use priolane_core::port::Limit;
 use priolane_core::transport::delay::Size;
 use priolane_core::units::Span;
+use priolane_source::quantity::{as_text, bytes as read_bytes};
+use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 use serde::Serialize;
 
 use super::delay_based::{self, Hpcc, Ledbat, Preset, Swift, WindowSize};
@@ -12,8 +14,6 @@ use super::prioplus::{self, PrioPlus};
 use super::receiver_driven::{self, Homa, Ndp, PHost};
 use super::token_rank;
 use super::tokens::{self, Tokens, Whose};
-use crate::quantity::{as_text, bytes as read_bytes};
-use crate::source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace};
 
 /// A transport with its parameters (core's `scheme` list says what each means).
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,11 +3,11 @@
 use std::io::BufReader;
 
 use priolane_core::sizes::{Interpolation, SizeDistribution};
+use priolane_source::{InputError, open};
 use serde::Deserialize;
 
 use super::Question;
 use super::answer::{Answer, Traffic, answer_of};
-use crate::source::{InputError, open};
 use crate::workload::{flow_list, size_csv};
 
 /// Hosts a flow list may name: sizes are all that is read of it.

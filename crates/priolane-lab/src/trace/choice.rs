@@ -1,11 +1,11 @@
 //! Which run of a plan is meant: exactly one, or a message that says what to add.
 
+use priolane_source::{InputError, parse_value};
 use serde_json::Value as Json;
 
 use super::Request;
 use crate::experiment::Seeds;
 use crate::plan::{Plan, Run};
-use crate::source::{InputError, parse_value};
 
 /// The one run of `plan` that `request` fits.
 ///

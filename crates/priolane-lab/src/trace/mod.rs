@@ -19,14 +19,15 @@ use std::path::{Path, PathBuf};
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::trace::{Fate, Marking, Trace, Turn};
+use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
-use crate::results::rows::{Rows, canonical, port_names};
-use crate::source::InputError;
+use crate::results::ports::port_names;
+use crate::results::rows::{Rows, canonical};
 
 /// Which flow, of which run, seen from where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]

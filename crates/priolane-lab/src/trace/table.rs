@@ -3,204 +3,134 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema};
 use priolane_core::packet::{Kind, Marks};
-use priolane_sim::trace::{Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{Fate, Hop, Loss, Marking, Reading, Trace, TracedPacket, Turn};
 
-use crate::results::columns::{Column, known, maybe};
-use crate::results::rows::{bools, f64s, texts, u8s, u32s, u64s};
+use crate::results::column::{Column, Row, row};
 
-static HOPS: [Column; 28] = [
-    known(
-        "packet",
-        DataType::UInt32,
-        "1",
-        "number of the packet, in the order in which the hosts' transports made them",
-    ),
-    known("hop", DataType::UInt8, "1", "number of the port on the packet's way, 0 at the host that sends it"),
-    known("kind", DataType::Utf8, "", "data, ack, syn, syn_ack, credit, probe or signal"),
-    known("src", DataType::UInt32, "1", "the host that sent the packet"),
-    known("dst", DataType::UInt32, "1", "the host it goes to"),
-    known(
-        "offset",
-        DataType::UInt64,
-        "B",
-        "offset of its payload in the flow's stream; of an ack: first byte not yet received",
-    ),
-    known("payload", DataType::UInt32, "B", "its payload"),
-    known("wire", DataType::UInt32, "B", "what it takes on a link, with every header, padding and gap"),
-    known(
-        "again",
-        DataType::Boolean,
-        "",
-        "whether any of its payload, or a packet of its kind in the handshake, was sent before",
-    ),
-    known("made_ps", DataType::UInt64, "ps", "when the sending host's transport made it"),
-    known("port", DataType::Utf8, "", "the port of this hop, named as in ports.parquet"),
-    known("link", DataType::UInt32, "1", "the link that leaves the port, its number in the topology"),
-    known("class", DataType::UInt8, "1", "its class on the wire, 0 is served first"),
-    known("host_level", DataType::UInt8, "1", "its level inside the sending host, 0 is served first"),
-    known(
-        "queue",
-        DataType::UInt8,
-        "1",
-        "the queue of the port that its class goes to; at a host, its level",
-    ),
-    known("queued_ps", DataType::UInt64, "ps", "when it came to the port"),
-    known(
-        "ahead_packets",
-        DataType::UInt32,
-        "1",
-        "packets it found waiting in the port, the one on the line not counted",
-    ),
-    known(
-        "ahead_bytes",
-        DataType::UInt64,
-        "B",
-        "bytes it found waiting in the port, on the wire, the packet on the line not counted",
-    ),
-    maybe("start_ps", DataType::UInt64, "ps", "when its first bit was sent; null if it was not"),
-    maybe(
-        "end_ps",
-        DataType::UInt64,
-        "ps",
-        "when its last bit was sent and the line was free again; null if it was not sent",
-    ),
-    maybe(
-        "arrived_ps",
-        DataType::UInt64,
-        "ps",
-        "when its last bit arrived at the other end of the link; null if it did not",
-    ),
-    known("ecn", DataType::Boolean, "", "whether its sender understands marks"),
-    known("congested", DataType::Boolean, "", "whether it left the port with the congestion mark"),
-    known("marked", DataType::Boolean, "", "whether this port set the congestion mark"),
-    known("echo", DataType::Boolean, "", "of an ack: whether it tells the sender of a mark"),
-    known(
-        "fate",
-        DataType::Utf8,
-        "",
-        "arrived, dropped, lost; sent (on the link) or waiting (in the port) at the end of the run",
-    ),
-    maybe(
-        "reason",
-        DataType::Utf8,
-        "",
-        "why it came no further: no room in the port, random loss of the link, end of the run; null if it did",
-    ),
-    maybe(
-        "delivered_ps",
-        DataType::UInt64,
-        "ps",
-        "when the receiving host's transport was given it, its processing included; null if it was not",
-    ),
-];
+row! {
+    /// A row of a trace: a packet at a port.
+    pub(super) struct HopRow<'a> {
+        packet: u32, "1",
+            "number of the packet, in the order in which the hosts' transports made them";
+        hop: u8, "1",
+            "number of the port on the packet's way, 0 at the host that sends it";
+        kind: &'a str, "", "data, ack, syn, syn_ack, credit, probe or signal";
+        src: u32, "1", "the host that sent the packet";
+        dst: u32, "1", "the host it goes to";
+        offset: u64, "B",
+            "offset of its payload in the flow's stream; of an ack: first byte not yet received";
+        payload: u32, "B", "its payload";
+        wire: u32, "B",
+            "what it takes on a link, with every header, padding and gap";
+        again: bool, "",
+            "whether any of its payload, or a packet of its kind in the handshake, was sent before";
+        made_ps: u64, "ps", "when the sending host's transport made it";
+        port: &'a str, "", "the port of this hop, named as in ports.parquet";
+        link: u32, "1", "the link that leaves the port, its number in the topology";
+        class: u8, "1", "its class on the wire, 0 is served first";
+        host_level: u8, "1", "its level inside the sending host, 0 is served first";
+        queue: u8, "1",
+            "the queue of the port that its class goes to; at a host, its level";
+        queued_ps: u64, "ps", "when it came to the port";
+        ahead_packets: u32, "1",
+            "packets it found waiting in the port, the one on the line not counted";
+        ahead_bytes: u64, "B",
+            "bytes it found waiting in the port, on the wire, the packet on the line not counted";
+        start_ps: Option<u64>, "ps", "when its first bit was sent; null if it was not";
+        end_ps: Option<u64>, "ps",
+            "when its last bit was sent and the line was free again; null if it was not sent";
+        arrived_ps: Option<u64>, "ps",
+            "when its last bit arrived at the other end of the link; null if it did not";
+        ecn: bool, "", "whether its sender understands marks";
+        congested: bool, "", "whether it left the port with the congestion mark";
+        marked: bool, "", "whether this port set the congestion mark";
+        echo: bool, "", "of an ack: whether it tells the sender of a mark";
+        fate: &'a str, "",
+            "arrived, dropped, lost; sent (on the link) or waiting (in the port) at the end of the run";
+        reason: Option<&'a str>, "",
+            "why it came no further: no room in the port, random loss of the link, end of the run; null if it did";
+        delivered_ps: Option<u64>, "ps",
+            "when the receiving host's transport was given it, its processing included; null if it was not";
+    }
+}
 
-static STATE: [Column; 3] = [
-    known("t_ps", DataType::UInt64, "ps", "instant of the reading, since the start of the run"),
-    known(
-        "metric",
-        DataType::Utf8,
-        "",
-        "what the flow's sender knew, the unit in the name: acked_bytes, cwnd_bytes, in_flight_bytes, srtt_ps, rto_ps, \
-         ssthresh_bytes, alpha (1), as far as its transport has it",
-    ),
-    known(
-        "value",
-        DataType::Float64,
-        "see metric",
-        "the reading: after each packet from the receiver, and whenever it had changed",
-    ),
-];
+row! {
+    /// A reading of the state of the flow's sender.
+    pub(super) struct StateRow<'a> {
+        t_ps: u64, "ps", "instant of the reading, since the start of the run";
+        metric: &'a str, "",
+            "what the flow's sender knew, the unit in the name: acked_bytes, cwnd_bytes, in_flight_bytes, srtt_ps, \
+             rto_ps, ssthresh_bytes, alpha (1), as far as its transport has it";
+        value: f64, "see metric",
+            "the reading: after each packet from the receiver, and whenever it had changed";
+    }
+}
 
 /// The rows of hops, by packet and hop; `about` goes into the schema's metadata.
 pub(super) fn hops(trace: &Trace, ports: &[String], about: &BTreeMap<String, String>) -> RecordBatch {
-    let mut rows: Vec<Row> = Vec::with_capacity(trace.hops.len());
+    let mut rows: Vec<HopRow> = Vec::with_capacity(trace.hops.len());
     let mut taken = vec![0u8; trace.packets.len()];
     for hop in &trace.hops {
         let place = &mut taken[hop.packet as usize];
-        rows.push(Row { packet: &trace.packets[hop.packet as usize], place: *place, hop });
+        let port = ports.get(hop.link.index()).map_or("", String::as_str);
+        rows.push(HopRow { hop: *place, port, ..hop_row(&trace.packets[hop.packet as usize], hop) });
         *place = place.saturating_add(1);
     }
-    rows.sort_by_key(|row| (row.hop.packet, row.place));
-    let port = |row: &Row| ports.get(row.hop.link.index()).map(String::as_str);
-    let mut arrays = packet_columns(&rows);
-    arrays.push(texts(rows.iter().map(port)));
-    arrays.extend(hop_columns(&rows));
-    RecordBatch::try_new(schema(&HOPS, about), arrays).expect("invariant: HOPS and the arrays here agree")
+    rows.sort_by_key(|row| (row.packet, row.hop));
+    batch(&rows, about)
 }
 
 /// The rows of state, in order of time.
 pub(super) fn state(trace: &Trace, about: &BTreeMap<String, String>) -> RecordBatch {
-    let rows = &trace.state;
-    let arrays = vec![
-        u64s(rows.iter().map(|r| Some(r.at.0))),
-        texts(rows.iter().map(|r| Some(r.metric))),
-        f64s(rows.iter().map(|r| Some(r.value))),
-    ];
-    RecordBatch::try_new(schema(&STATE, about), arrays).expect("invariant: STATE and the arrays here agree")
+    let row =
+        |reading: &Reading| StateRow { t_ps: reading.at.0, metric: reading.metric, value: reading.value };
+    batch(&trace.state.iter().map(row).collect::<Vec<_>>(), about)
 }
 
-fn schema(columns: &[Column], about: &BTreeMap<String, String>) -> SchemaRef {
-    let fields: Vec<Field> = columns.iter().map(Column::field).collect();
-    Arc::new(Schema::new_with_metadata(fields, about.clone()))
+fn batch<'a, R: Row<'a>>(rows: &[R], about: &BTreeMap<String, String>) -> RecordBatch {
+    let fields: Vec<Field> = R::COLUMNS.iter().map(Column::field).collect();
+    let schema = Schema::new_with_metadata(fields, about.clone());
+    RecordBatch::try_new(Arc::new(schema), R::arrays(rows))
+        .expect("invariant: `row!` declares schema and arrays")
 }
 
-/// A hop with its packet and its place on the packet's way.
-#[derive(Clone, Copy)]
-struct Row<'a> {
-    packet: &'a TracedPacket,
-    place: u8,
-    hop: &'a Hop,
-}
-
-impl Row<'_> {
-    fn service(&self) -> Option<Service> {
-        self.hop.fate.service()
+/// The row of a packet's hop, less its place on the packet's way and its port.
+fn hop_row(packet: &TracedPacket, hop: &Hop) -> HopRow<'static> {
+    let (header, service) = (packet.header, hop.fate.service());
+    let (fate, reason) = fate(&hop.fate);
+    HopRow {
+        packet: hop.packet,
+        hop: 0,
+        kind: kind(header.kind),
+        src: header.src.0.into(),
+        dst: header.dst.0.into(),
+        offset: header.offset.get(),
+        payload: header.payload.into(),
+        wire: header.wire.into(),
+        again: packet.turn == Turn::Again,
+        made_ps: packet.made.0,
+        port: "",
+        link: hop.link.0,
+        class: header.class,
+        host_level: header.host_level,
+        queue: hop.queue,
+        queued_ps: hop.queued.0,
+        ahead_packets: hop.ahead.packets,
+        ahead_bytes: hop.ahead.bytes,
+        start_ps: service.map(|service| service.start.0),
+        end_ps: service.map(|service| service.end.0),
+        arrived_ps: hop.fate.arrived().map(|at| at.0),
+        ecn: hop.marks.has(Marks::ECN_CAPABLE),
+        congested: hop.marks.has(Marks::CONGESTED),
+        marked: hop.marking == Marking::Marked,
+        echo: hop.marks.has(Marks::ECHO),
+        fate,
+        reason,
+        delivered_ps: packet.delivered.map(|at| at.0),
     }
-}
-
-/// Columns up to `made_ps`.
-fn packet_columns(rows: &[Row]) -> Vec<ArrayRef> {
-    let header = |row: &Row| row.packet.header;
-    vec![
-        u32s(rows.iter().map(|r| Some(r.hop.packet))),
-        u8s(rows.iter().map(|r| Some(r.place))),
-        texts(rows.iter().map(|r| Some(kind(header(r).kind)))),
-        u32s(rows.iter().map(|r| Some(u32::from(header(r).src.0)))),
-        u32s(rows.iter().map(|r| Some(u32::from(header(r).dst.0)))),
-        u64s(rows.iter().map(|r| Some(header(r).offset.get()))),
-        u32s(rows.iter().map(|r| Some(u32::from(header(r).payload)))),
-        u32s(rows.iter().map(|r| Some(u32::from(header(r).wire)))),
-        bools(rows.iter().map(|r| Some(r.packet.turn == Turn::Again))),
-        u64s(rows.iter().map(|r| Some(r.packet.made.0))),
-    ]
-}
-
-/// Columns from `link` on.
-fn hop_columns(rows: &[Row]) -> Vec<ArrayRef> {
-    let header = |row: &Row| row.packet.header;
-    let hops = || rows.iter().map(|row| row.hop);
-    vec![
-        u32s(hops().map(|h| Some(h.link.0))),
-        u8s(rows.iter().map(|r| Some(header(r).class))),
-        u8s(rows.iter().map(|r| Some(header(r).host_level))),
-        u8s(hops().map(|h| Some(h.queue))),
-        u64s(hops().map(|h| Some(h.queued.0))),
-        u32s(hops().map(|h| Some(h.ahead.packets))),
-        u64s(hops().map(|h| Some(h.ahead.bytes))),
-        u64s(rows.iter().map(|r| r.service().map(|s| s.start.0))),
-        u64s(rows.iter().map(|r| r.service().map(|s| s.end.0))),
-        u64s(hops().map(|h| h.fate.arrived().map(|at| at.0))),
-        bools(hops().map(|h| Some(h.marks.has(Marks::ECN_CAPABLE)))),
-        bools(hops().map(|h| Some(h.marks.has(Marks::CONGESTED)))),
-        bools(hops().map(|h| Some(h.marking == Marking::Marked))),
-        bools(hops().map(|h| Some(h.marks.has(Marks::ECHO)))),
-        texts(hops().map(|h| Some(fate(&h.fate).0))),
-        texts(hops().map(|h| fate(&h.fate).1)),
-        u64s(rows.iter().map(|r| r.packet.delivered.map(|at| at.0))),
-    ]
 }
 
 fn kind(kind: Kind) -> &'static str {

@@ -5,7 +5,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::*;
 use crate::execute::{Settings, execute};
-use crate::results::rows::{Cell, View};
+use crate::results::cell::{Cell, View};
 
 mod parsed;
 

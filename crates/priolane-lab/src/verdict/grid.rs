@@ -1,10 +1,10 @@
 //! The runs of a plan that are there, by sweep point, scheme and seed, and metric values in them.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
-use priolane_core::ids::{Class, CoflowId};
-use priolane_core::price::Cos;
+use arrow_array::RecordBatch;
 use priolane_core::units::{Span, Time};
 use serde_json::Value;
 
@@ -12,14 +12,16 @@ use super::path::{Measure, MetricPath, Of, OfCoflows, Quantity, single_flow, thr
 use super::rules::BySeed;
 use super::spec::Spec;
 use super::thresholds;
-use crate::metrics::coflows::{self, CoflowRecord};
-use crate::metrics::ports::PortSet;
-use crate::metrics::rates::RateRecord;
-use crate::metrics::{Payer, SizeClass, Summary, summarize_flow};
+use crate::metrics::{SizeClass, coflows, summarize_flow};
 use crate::plan::{Plan, Run};
+use crate::results::coflows::CoflowRow;
+use crate::results::column::Row;
+use crate::results::flows::FlowRow;
 use crate::results::record::RunRecord;
-use crate::results::rows::{Cell, Table, View};
+use crate::results::rows::Table;
+use crate::results::series::SeriesRow;
 use crate::results::store::{RunId, Store};
+use crate::results::summary::{PortSet, RateRecord, Summary};
 use crate::results::tables;
 
 /// A sweep point: value by dotted key, in the order of the sweep.
@@ -198,69 +200,32 @@ impl<'a> Grid<'a> {
             (_, false) => None,
         };
         if let (OfCoflows::SpeedUp, Some(baseline)) = (of, baseline) {
-            let all = SizeClass::all();
-            let class = self.spec.classes.iter().find(|c| c.name == class).unwrap_or(&all);
-            let read = |record: &RunRecord| {
-                self.coflows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))
-            };
-            return Ok(coflows::speed_up(&read(record)?, &read(baseline)?, class));
+            let gap = |e: io::Error| Gap::Value(format!("run {}: {e}", record.run));
+            return self.speed_up(record, baseline, class).map_err(gap);
         }
         Ok(record.coflows.get(class).and_then(|own| of.of(own, baseline.and_then(|b| b.coflows.get(class)))))
     }
 
-    /// The coflows of a stored run.
-    fn coflows(&self, record: &RunRecord) -> std::io::Result<Vec<CoflowRecord>> {
-        if record.coflows.is_empty() {
-            return Ok(Vec::new());
+    /// How many times as long coflows of `class` take in `slow` as in `fast`.
+    fn speed_up(&self, fast: &RunRecord, slow: &RunRecord, class: &str) -> io::Result<Option<f64>> {
+        if fast.coflows.is_empty() || slow.coflows.is_empty() {
+            return Ok(None);
         }
-        // In the order of the table.
-        let names = [
-            "group",
-            "coflow",
-            "flows",
-            "bytes",
-            "class_asked",
-            "class_given",
-            "start_ps",
-            "cct_ps",
-            "cos",
-            "measured",
-        ];
-        self.rows(record, Table::Coflows, names, |row| {
-            let small = |column| row.whole(column).unwrap_or(0);
-            Some(CoflowRecord {
-                coflow: CoflowId::new(row.whole(1)? as u32)?,
-                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(8)) },
-                flows: small(2) as u32,
-                bytes: row.whole(3),
-                class: (small(4) as Class, small(5) as Class),
-                start: Time(small(6)),
-                cct: row.whole(7).map(Span),
-                measured: row.cell(9) == Cell::Bool(true),
-            })
-        })
+        let batches = |record| self.batches(record, Table::Coflows)?.collect::<io::Result<Vec<_>>>();
+        let (fast, slow) = (batches(fast)?, batches(slow)?);
+        let all = SizeClass::all();
+        let class = self.spec.classes.iter().find(|c| c.name == class).unwrap_or(&all);
+        Ok(coflows::speed_up(&rows::<CoflowRow>(&fast)?, &rows::<CoflowRow>(&slow)?, class))
     }
 
-    /// What `read` makes of each row of a table of a stored run, of these columns; an error if it makes nothing of one.
-    fn rows<T, const N: usize>(
+    /// The batches of a table of a stored run.
+    fn batches(
         &self,
         record: &RunRecord,
         table: Table,
-        names: [&str; N],
-        mut read: impl FnMut(Row<'_>) -> Option<T>,
-    ) -> std::io::Result<Vec<T>> {
-        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
-        let mut all = Vec::new();
-        for batch in tables::read(&self.store.path(&id), table, &names)? {
-            let batch = batch?;
-            let columns = View::all(&batch).filter(|c| c.len() == N);
-            let columns = columns.ok_or(std::io::ErrorKind::InvalidData)?;
-            for row in 0..batch.num_rows() {
-                let read = read(Row { columns: &columns, row });
-                all.push(read.ok_or(std::io::ErrorKind::InvalidData)?);
-            }
-        }
-        Ok(all)
+    ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
+        let id = RunId::new(&record.run).ok_or(io::ErrorKind::InvalidInput)?;
+        tables::read(&self.store.path(&id), table)
     }
 
     /// Length of bins, and mean probability by bin, of flows that ask for the class that `class` names.
@@ -320,21 +285,12 @@ impl<'a> Grid<'a> {
     }
 
     /// When a controller told a threshold, and its bytes, in order of time.
-    fn told(&self, record: &RunRecord, name: &str) -> std::io::Result<Vec<(Time, f64)>> {
-        let id = RunId::new(&record.run).ok_or(std::io::ErrorKind::InvalidInput)?;
+    fn told(&self, record: &RunRecord, name: &str) -> io::Result<Vec<(Time, f64)>> {
         let mut told = Vec::new();
-        for batch in tables::read(&self.store.path(&id), Table::Series, &["t_ps", "metric", "value"])? {
+        for batch in self.batches(record, Table::Series)? {
             let batch = batch?;
-            let columns =
-                View::all(&batch).filter(|c| c.len() == 3).ok_or(std::io::ErrorKind::InvalidData)?;
-            told.extend((0..batch.num_rows()).filter_map(|row| {
-                match [0, 1, 2].map(|column| columns[column].cell(row)) {
-                    [Cell::Int(at), Cell::Text(metric), Cell::Real(bytes)] if metric == name => {
-                        Some((Time(at), bytes))
-                    }
-                    _ => None,
-                }
-            }));
+            let rows = SeriesRow::read(&batch)?;
+            told.extend(rows.iter().filter(|row| row.metric == name).map(|row| (Time(row.t_ps), row.value)));
         }
         Ok(told)
     }
@@ -345,48 +301,28 @@ impl<'a> Grid<'a> {
         }
         let unknown =
             || Gap::Value(format!("`{class}` is neither a size class nor a flow of run {}", record.run));
-        let flow = single_flow(class).ok_or_else(unknown)? as usize;
-        let flows = self.flows(record).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
-        flows.get(flow).map(|f| summarize_flow((f.fct, f.acked), f.bare, f.slowdown)).ok_or_else(unknown)
+        let flow = single_flow(class).ok_or_else(unknown)?;
+        let span = |ps: Option<u64>| ps.map(Span);
+        let of = |row: &FlowRow| {
+            let ends = (span(row.fct_ps), span(row.fct_acked_ps));
+            (row.flow == flow).then(|| summarize_flow(ends, span(row.bare_fct_ps), row.slowdown))
+        };
+        let found = self.flows(record, of).map_err(|e| Gap::Value(format!("run {}: {e}", record.run)))?;
+        found.first().copied().ok_or_else(unknown)
     }
 
-    /// The flows of a stored run, by id.
-    pub(super) fn flows(&self, record: &RunRecord) -> std::io::Result<Vec<StoredFlow>> {
-        // In the order of the table.
-        let names = [
-            "group",
-            "bytes",
-            "fct_ps",
-            "fct_acked_ps",
-            "bare_fct_ps",
-            "slowdown",
-            "class_asked",
-            "class_given",
-            "cos",
-            "measured",
-        ];
-        self.rows(record, Table::Flows, names, |row| {
-            Some(StoredFlow {
-                bytes: row.whole(1),
-                fct: row.whole(2).map(Span),
-                acked: row.whole(3).map(Span),
-                bare: row.whole(4).map(Span),
-                slowdown: match row.cell(5) {
-                    Cell::Real(slowdown) => Some(slowdown),
-                    _ => None,
-                },
-                measured: row.cell(9) == Cell::Bool(true),
-                payer: Payer { group: self.group(row.cell(0)), cos: cos(row.cell(8)) },
-                asked: row.whole(6).map_or(0, |class| class as Class),
-                given: row.whole(7).map_or(0, |class| class as Class),
-            })
-        })
-    }
-
-    fn group(&self, cell: Cell<'_>) -> u16 {
-        let groups = &self.plan.experiment.groups;
-        let place = groups.iter().position(|g| cell == Cell::Text(&g.name));
-        place.map_or(u16::MAX, |place| place as u16)
+    /// What `value` makes of the flows of a stored run, by id.
+    pub(super) fn flows<T>(
+        &self,
+        record: &RunRecord,
+        value: impl Fn(&FlowRow) -> Option<T>,
+    ) -> io::Result<Vec<T>> {
+        let mut values = Vec::new();
+        for batch in self.batches(record, Table::Flows)? {
+            let batch = batch?;
+            values.extend(FlowRow::read(&batch)?.iter().filter_map(&value));
+        }
+        Ok(values)
     }
 
     /// Whether both engines agreed on a stored run.
@@ -395,57 +331,17 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// A row of a stored table.
-#[derive(Clone, Copy, Debug)]
-struct Row<'a> {
-    columns: &'a [View<'a>],
-    row: usize,
-}
-
-impl<'a> Row<'a> {
-    fn cell(self, column: usize) -> Cell<'a> {
-        self.columns[column].cell(self.row)
+/// The rows of all batches of a table.
+fn rows<'a, R: Row<'a>>(batches: &'a [RecordBatch]) -> io::Result<Vec<R>> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        rows.extend(R::read(batch)?);
     }
-
-    /// A whole number, if the cell has one.
-    fn whole(self, column: usize) -> Option<u64> {
-        match self.cell(column) {
-            Cell::Int(n) => Some(n),
-            _ => None,
-        }
-    }
+    Ok(rows)
 }
 
 fn rates(record: &RunRecord) -> Result<&RateRecord, String> {
     record.rates.as_ref().ok_or_else(|| "no flow is without end, or `rates_every` is not stated".to_owned())
-}
-
-/// What a stored table says of a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct StoredFlow {
-    /// Payload bytes; `None` without end.
-    pub bytes: Option<u64>,
-    /// Completion time; `None` if unfinished.
-    pub fct: Option<Span>,
-    /// Time to the last acknowledgement at the sender; `None` if it did not arrive or there is none.
-    pub acked: Option<Span>,
-    /// Completion time alone in the network.
-    pub bare: Option<Span>,
-    /// The stored slowdown, by whichever denominator; `None` if unfinished.
-    pub slowdown: Option<f64>,
-    /// The class it asked for.
-    pub asked: Class,
-    /// The class it was given at the start.
-    pub given: Class,
-    /// Whether it started inside the measured window.
-    pub measured: bool,
-    /// Whose it is.
-    pub payer: Payer,
-}
-
-fn cos(cell: Cell<'_>) -> Cos {
-    let named = |cos: &Cos| cell == Cell::Text(cos.name());
-    [Cos::Differentiated, Cos::MinimumRate].into_iter().find(named).unwrap_or(Cos::BestEffort)
 }
 
 /// The value of a sweep key at a point.

@@ -1,14 +1,16 @@
 //! The data of figures: marks with intervals over seeds, never drawn here.
 
+use priolane_core::units::Span;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::claims::{Line, as_map, lines};
-use super::grid::{Gap, Grid, OverTime, StoredFlow, value_of};
+use super::grid::{Gap, Grid, OverTime, value_of};
 use super::path::{Measure, MetricPath, Quantity};
 use super::spec::{self, Panel, PanelKind};
 use crate::metrics::interval::Interval;
-use crate::metrics::{PerMille, SizeClass, percentile};
+use crate::metrics::{Payer, PerMille, SizeClass, percentile};
+use crate::results::flows::FlowRow;
 
 /// A panel and what is drawn in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -205,16 +207,17 @@ fn distributions(
         let class = known.or_else(|| (measure.class == crate::metrics::ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{}` is not a size class", measure.class))?;
         let value = match measure.quantity {
-            Quantity::Fct => |flow: &StoredFlow| flow.fct.map(|fct| fct.as_secs_f64()),
-            Quantity::Slowdown => |flow: &StoredFlow| flow.slowdown,
+            Quantity::Fct => |flow: &FlowRow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64()),
+            Quantity::Slowdown => |flow: &FlowRow| flow.slowdown,
             other => return Err(format!("a cdf is drawn of fct or slowdown, not of {}", other.name())),
         };
         for &point in points {
             for scheme in schemes {
                 let seeds = finished(grid, (point, scheme), |flow| {
-                    let counts =
-                        flow.measured && flow.bytes.is_some() && class.holds((flow.asked, flow.given));
-                    value(flow).filter(|_| counts && class.contains(flow.bytes, flow.payer))
+                    let classes = (flow.class_asked, flow.class_given);
+                    let counts = flow.measured && flow.bytes.is_some() && class.holds(classes);
+                    let payer = Payer::named(flow.group.unwrap_or_default(), flow.cos);
+                    value(flow).filter(|_| counts && class.contains(flow.bytes, payer))
                 })?;
                 report.series.push(Series {
                     scheme: scheme.clone(),
@@ -233,13 +236,12 @@ fn distributions(
 fn finished(
     grid: &Grid,
     (point, scheme): (usize, &str),
-    value: impl Fn(&StoredFlow) -> Option<f64>,
+    value: impl Fn(&FlowRow) -> Option<f64>,
 ) -> Result<Vec<Vec<f64>>, String> {
     let mut seeds = Vec::new();
     for &seed in &grid.seeds {
         let Ok(record) = grid.record(point, scheme, seed) else { continue };
-        let flows = grid.flows(record).map_err(|e| format!("run {}: {e}", record.run))?;
-        let mut values: Vec<f64> = flows.iter().filter_map(&value).collect();
+        let mut values = grid.flows(record, &value).map_err(|e| format!("run {}: {e}", record.run))?;
         values.sort_unstable_by(f64::total_cmp);
         seeds.push(values);
     }

@@ -3,15 +3,13 @@
 use std::fmt;
 
 use super::rules::{self, BySeed};
-use crate::metrics::coflows::CoflowSummary;
-use crate::metrics::effective::EffectiveRecord;
 use crate::metrics::interval::{Interval, half_width};
-use crate::metrics::order::OrderRecord;
-use crate::metrics::ports::PortSummary;
-use crate::metrics::rates::RateRecord;
-use crate::metrics::{ALL, Summary};
+use crate::metrics::{ALL, rates};
 use crate::results::admission::{Keys, Settling};
 use crate::results::record::RunRecord;
+use crate::results::summary::{
+    CoflowSummary, EffectiveRecord, OrderRecord, PortSummary, RateRecord, Summary,
+};
 use crate::results::tokens::TokenRecord;
 
 /// What is measured of a class of flows.
@@ -311,7 +309,7 @@ impl Rated {
             Self::BelowTheta => own.below_theta,
             Self::Promised => gbps(own.promised),
             Self::OfPromised => Some(own.mean? / own.promised?),
-            Self::Utility => record.mean_utility().filter(|_| class == ALL),
+            Self::Utility => rates::mean_utility(record).filter(|_| class == ALL),
         }
     }
 

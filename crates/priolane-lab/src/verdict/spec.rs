@@ -36,7 +36,7 @@ impl Spec {
             paper: experiment.paper.clone(),
             figure: experiment.figure.clone(),
             baseline: metrics.baseline.clone(),
-            classes: metrics.classes.iter().map(|class| size_class(class, experiment)).collect(),
+            classes: metrics.classes.iter().map(size_class).collect(),
             claims: experiment.claims.iter().map(Claim::of).collect(),
             panels: experiment.panels.iter().map(Panel::of).collect(),
         }
@@ -233,7 +233,7 @@ pub struct Look {
 }
 
 /// The size class of an experiment, `from` and `above` (and `to` and `below`) both holding where both are stated.
-fn size_class((name, class): &(String, experiment::SizeClass), experiment: &Experiment) -> SizeClass {
+fn size_class((name, class): &(String, experiment::SizeClass)) -> SizeClass {
     let lower = class.from.max(class.above.map(|x| x.saturating_add(1)));
     let upper = [class.below.map(Bound::Excluded), class.to.map(Bound::Included)];
     let end = |bound: &Bound<u64>| match *bound {
@@ -245,15 +245,10 @@ fn size_class((name, class): &(String, experiment::SizeClass), experiment: &Expe
         name: name.clone(),
         lower: lower.map_or(Bound::Unbounded, Bound::Included),
         upper: upper.into_iter().flatten().min_by_key(end).unwrap_or(Bound::Unbounded),
-        groups: class.group.iter().map(|name| place(name, experiment)).collect(),
+        groups: class.group.clone(),
         cos: class.cos,
         over: class.over.clone(),
         asked: class.asked,
         given: class.given,
     }
-}
-
-/// The place of a group that the experiment has, or else of none.
-fn place(name: &str, experiment: &Experiment) -> u16 {
-    experiment.groups.iter().position(|g| g.name == name).map_or(u16::MAX, |place| place as u16)
 }

@@ -21,10 +21,10 @@ use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{CLASSES, Class, CoflowId, FlowId, HostId};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
+use priolane_source::InputError;
 
 use super::table::{Columns, Header, Lines, shown};
 use super::{LATEST_START, MAX_FLOWS};
-use crate::source::InputError;
 
 const COLUMNS: Columns = Columns {
     names: &[

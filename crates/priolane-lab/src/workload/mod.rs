@@ -49,7 +49,7 @@ pub use query::{Floor, Pause, Query};
 pub use ring::Ring;
 pub use strata::SizeDraw;
 
-use crate::source::InputError;
+use priolane_source::InputError;
 
 /// The most flows of a list, from a file or from an app.
 pub const MAX_FLOWS: u32 = 50_000_000;

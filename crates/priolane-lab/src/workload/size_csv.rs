@@ -11,9 +11,9 @@
 use std::io::Read;
 
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution, SizeError};
+use priolane_source::{InputError, open};
 
 use super::table::{Columns, Header, Lines, shown};
-use crate::source::{InputError, open};
 
 /// The largest table, in bytes.
 pub const MAX_TABLE: usize = 1024 * 1024;

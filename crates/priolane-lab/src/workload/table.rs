@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Read};
 
-use crate::source::InputError;
+use priolane_source::InputError;
 
 /// The longest legal line, in bytes.
 pub(crate) const MAX_LINE: usize = 64 * 1024;

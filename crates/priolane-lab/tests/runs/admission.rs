@@ -11,8 +11,8 @@ use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Built, Options, Plan};
 use priolane_lab::results::record::RunRecord;
-use priolane_lab::source::InputError;
 use priolane_sim::scenario::Nic;
+use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Three classes"
 schemes = ["firapam"]

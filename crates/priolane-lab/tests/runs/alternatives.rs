@@ -4,7 +4,7 @@ use std::path::Path;
 
 use priolane_lab::experiment::overlay;
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::source::{InputError, Origin, Table, Value, parse, parse_value};
+use priolane_source::{InputError, Origin, Table, Value, parse, parse_value};
 use serde_json::{Value as Json, json};
 
 use crate::bad_input::GOOD;

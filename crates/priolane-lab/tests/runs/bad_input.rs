@@ -4,7 +4,7 @@ use std::path::Path;
 
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::scheme;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 pub(crate) const GOOD: &str = r#"title = "Two racks"
 schemes = ["dctcp"]

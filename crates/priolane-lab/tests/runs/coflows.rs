@@ -6,8 +6,8 @@ use std::path::Path;
 use priolane_core::ids::CoflowId;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::source::InputError;
 use priolane_lab::verdict::{self, Verdict};
+use priolane_source::InputError;
 
 /// Four hosts at a switch; coflows of 20 and of 200 kB in turn.
 const APP: &str = r#"app = "coflow"

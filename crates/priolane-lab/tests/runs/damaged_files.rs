@@ -7,8 +7,8 @@ use priolane_lab::experiment::{self, Sources};
 use priolane_lab::import;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::{self, SHIPPED};
-use priolane_lab::source::{InputError, Origin, parse};
 use priolane_lab::workload::flow_list;
+use priolane_source::{InputError, Origin, parse};
 
 const EXPERIMENTS: [&str; 5] = [
     include_str!("../../../../experiments/papers/nos2/fig6.toml"),

@@ -7,10 +7,10 @@ use priolane_core::units::{Span, Time};
 use priolane_lab::import::{
     self, Failure, Format, Guess, Imported, Network, Options, Report, Request, SizeTable, Source, Start,
 };
-use priolane_lab::source::InputError;
 use priolane_lab::workload::flow_list::{self, Row};
 use priolane_lab::workload::size_csv;
 use priolane_sim::topology::file;
+use priolane_source::InputError;
 
 macro_rules! sample {
     ($name:literal) => {

@@ -7,7 +7,7 @@ use std::path::Path;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::results::record::RunRecord;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Lanes"
 schemes = ["lanes"]

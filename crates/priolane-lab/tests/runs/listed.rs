@@ -2,8 +2,8 @@
 
 use priolane_core::ids::HostId;
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::source::InputError;
 use priolane_sim::scenario::Scenario;
+use priolane_source::InputError;
 
 const EXPERIMENT: &str = r#"title = "Two racks"
 schemes = ["dctcp"]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use priolane_lab::experiment::{self, Sources};
 use priolane_lab::plan::{self, Options, Plan, Size};
-use priolane_lab::source::from_json;
+use priolane_source::from_json;
 use serde_json::Value;
 
 fn root() -> PathBuf {

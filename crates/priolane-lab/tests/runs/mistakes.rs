@@ -5,7 +5,7 @@ use std::path::Path;
 use priolane_core::sizes::Interpolation;
 use priolane_lab::interrupt::Interrupt;
 use priolane_lab::plan::{self, Options};
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 use crate::bad_input::GOOD;
 

@@ -6,10 +6,10 @@ use priolane_core::ids::HostId;
 use priolane_core::port::Limit;
 use priolane_core::units::{Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::source::InputError;
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::{Drive, run};
+use priolane_source::InputError;
 
 /// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
 const EXPERIMENT: &str = r#"title = "Three classes"

@@ -6,9 +6,11 @@ use std::path::Path;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::results::rows::{Cell, Table, View};
+use priolane_lab::results::column::Row;
+use priolane_lab::results::rows::Table;
+use priolane_lab::results::series::SeriesRow;
 use priolane_lab::results::tables;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Required"
 schemes = ["firapam"]
@@ -118,15 +120,11 @@ fn probabilities_over_time_are_in_the_table_and_by_class_in_the_record() {
     assert!(high.class == 0 && high.mean_p.iter().any(|&p| (p - 1.0).abs() > 0.05), "{high:?}");
     let mut last: std::collections::BTreeMap<String, (u64, f64)> = std::collections::BTreeMap::new();
     let dir = folder.path().join(&plan.runs[0].id);
-    for batch in tables::read(&dir, Table::Series, &["t_ps", "entity", "metric", "value"]).unwrap() {
+    for batch in tables::read(&dir, Table::Series).unwrap() {
         let batch = batch.unwrap();
-        let columns = View::all(&batch).unwrap();
-        for row in 0..batch.num_rows() {
-            let [Cell::Int(at), Cell::Text(entity), Cell::Text("p_admit"), Cell::Real(p)] =
-                [0, 1, 2, 3].map(|column| columns[column].cell(row))
-            else {
-                continue;
-            };
+        let rows = SeriesRow::read(&batch).unwrap();
+        for SeriesRow { t_ps: at, entity, value: p, .. } in rows.into_iter().filter(|r| r.metric == "p_admit")
+        {
             assert!(at % 1_000_000_000 == 0 && entity.starts_with('h') && (0.1..=1.9).contains(&p));
             let earlier = last.insert(entity.to_owned(), (at, p));
             assert!(earlier.is_none_or(|(before, _)| before < at), "in order of time");

@@ -8,7 +8,7 @@ use priolane_core::transport::homa::Levels;
 use priolane_lab::execute::{self, Done, Settings};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::scheme::TransportKind;
-use priolane_lab::source::InputError;
+use priolane_source::InputError;
 
 const EXPERIMENT: &str = r#"title = "Two racks, sprayed"
 schemes = ["pfabric", "phost", "ndp", "homa"]

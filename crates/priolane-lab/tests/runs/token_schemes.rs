@@ -10,11 +10,11 @@ use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::Span;
 use priolane_lab::execute::{Settings, execute};
-use priolane_lab::metrics::ports::PortSet;
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::source::{InputError, from_json};
+use priolane_lab::results::summary::PortSet;
 use priolane_sim::scenario::{Nic, Queues, Scenario};
 use priolane_sim::topology::{PathChoice, Spray};
+use priolane_source::{InputError, from_json};
 
 const NETWORK: &str = r#"title = "Tokens"
 schemes = ["top"]
@@ -88,7 +88,7 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
         let plan = with(scheme, "").unwrap();
         let first = &plan.runs[0].experiment.scheme[scheme];
         let table = from_json("merged", &serde_json::to_value(first).unwrap()).unwrap();
-        let origin = priolane_lab::source::Origin { file: "merged".into(), line: None };
+        let origin = priolane_source::Origin { file: "merged".into(), line: None };
         assert_eq!(&priolane_lab::scheme::read(&table, "", &origin).unwrap(), first);
     }
 }

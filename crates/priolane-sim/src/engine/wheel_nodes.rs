@@ -29,9 +29,8 @@ pub(crate) trait EventNodes<B: Body> {
 impl<B: Body, D: Discipline<Packet<B>>> EventNodes<B> for Vec<Switch<D>> {
     fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, wire: &mut EagerWire<B>) {
         let Arrival { at: now, packet, .. } = arrival;
-        let Some((port, started)) = self[i].arrive_eagerly(fabric, now, packet, wire) else { return };
-        let back = self[i].send_back_eagerly(port, fabric, now, wire);
-        for (port, started) in [Some((port, started)), back].into_iter().flatten() {
+        let touched = self[i].arrive_eagerly(fabric, now, packet, wire);
+        for (port, started) in touched.into_iter().flatten() {
             let egress = &self[i].ports[port];
             match started {
                 Started::Yes => wire.wake_at(egress.line.free_at, Wake::port(port)),

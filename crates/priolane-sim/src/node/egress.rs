@@ -4,8 +4,9 @@
 //! The wheel engine serves it *eagerly*, one event per departure. Both use `serve_one`, so a port cannot
 //! tell who drives it.
 
-use priolane_core::packet::{Body, Header, Kind, Packet};
-use priolane_core::port::{Admission, Discipline};
+use priolane_core::ids::LinkId;
+use priolane_core::packet::{Body, Header, Kind, Packet, Parcel};
+use priolane_core::port::{Admission, Discipline, PortSink};
 use priolane_core::units::Time;
 
 use super::counts::Counts;
@@ -56,38 +57,32 @@ impl<D> Egress<D> {
         now: Time,
         packet: &Packet<B>,
         wire: &mut W,
-    ) -> Started
+    ) -> ArrivalResult<B>
     where
         D: Discipline<Packet<B>>,
     {
         let (class, size) = (packet.header.class, packet.header.wire);
         let idle = self.line.free_at <= now;
-        self.expire(now, wire);
+        self.queue.expire(now, &mut PortEvents::new(now, self.line.link, &mut self.counts, wire));
         wire.observe(|| self.offered(now, packet));
         if idle
             && self.queue.packets() == 0
             && let Some(admission) = self.queue.pass(now, &packet.header)
         {
-            return self.pass(now, packet, admission, wire);
+            return self.pass(now, packet, admission, wire).into();
         }
-        let admission = self.queue.enqueue(now, packet);
-        while let Some(Packet { header, .. }) = self.queue.pop_evicted() {
-            wire.observe(|| Seen::Evicted { link: self.line.link, header });
-            self.counts.evicted(now, &header);
-        }
+        let mut events = PortEvents::new(now, self.line.link, &mut self.counts, wire);
+        let admission = self.queue.enqueue(now, packet, &mut events);
+        let returned = events.returned;
         wire.observe(|| Seen::Admitted(admission));
-        while let Some(cut) = self.queue.pop_cut() {
-            if admission != Admission::Returned {
-                wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
-            }
-            self.counts.trimmed(cut.before.class, cut.before.wire - cut.after.wire);
-        }
         match admission {
             Admission::Dropped => {
                 self.counts.dropped(class, size);
-                return Started::No;
+                return ArrivalResult::NotStarted;
             }
-            Admission::Returned => return Started::No,
+            Admission::Returned => {
+                return returned.map_or(ArrivalResult::NotStarted, ArrivalResult::Returned);
+            }
             Admission::Marked => self.counts.marked(class),
             Admission::Queued => {}
         }
@@ -101,7 +96,7 @@ impl<D> Egress<D> {
         if packet.header.kind == Kind::Data {
             self.counts.holds(self.queue.payload_bytes());
         }
-        started
+        started.into()
     }
 
     /// Bytes in the queue that a packet with this header would join.
@@ -111,15 +106,6 @@ impl<D> Egress<D> {
         D: Discipline<Packet<B>>,
     {
         self.queue.bytes_before(header)
-    }
-
-    /// The packet that arrived last, if it is to go back to its sender.
-    #[inline]
-    pub(crate) fn pop_returned<B: Body>(&mut self) -> Option<Packet<B>>
-    where
-        D: Discipline<Packet<B>>,
-    {
-        self.queue.pop_returned()
     }
 
     /// `packet` arrives at `now`, and the switch has no room for it.
@@ -196,13 +182,14 @@ impl<D> Egress<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let start = loop {
+        // A discipline that starts nothing then has discarded what could have started.
+        let (start, packet) = loop {
             let Some(start) = self.next_service::<B>().filter(|&s| s <= limit) else { return Started::No };
-            if !self.expire(start, wire) {
-                break start;
+            let mut events = PortEvents::new(start, self.line.link, &mut self.counts, wire);
+            if let Some(packet) = self.queue.start(start, &mut events) {
+                break (start, packet);
             }
         };
-        let Some(packet) = self.queue.start(start) else { return Started::No };
         self.counts.dequeued(start, &packet.header);
         if B::STAMPED {
             let packet = *packet;
@@ -212,21 +199,6 @@ impl<D> Egress<D> {
         }
         self.line.transmit(start, packet, &mut self.counts, wire);
         Started::Yes
-    }
-
-    /// Takes out what has waited too long at `now`; whether there was anything.
-    #[inline]
-    fn expire<B: Body, W: Wire<B>>(&mut self, now: Time, wire: &mut W) -> bool
-    where
-        D: Discipline<Packet<B>>,
-    {
-        let mut any = false;
-        while let Some(Packet { header, .. }) = self.queue.pop_expired(now) {
-            any = true;
-            wire.observe(|| Seen::Expired { link: self.line.link, header });
-            self.counts.expired(now, &header);
-        }
-        any
     }
 
     /// Puts a packet on the line with a reading of this port, in which it leaves `queued_bytes` behind.
@@ -252,6 +224,69 @@ impl<D> Egress<D> {
     }
 }
 
+/// What an arrival led to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ArrivalResult<B> {
+    /// A packet, this one or another, was put on the line.
+    Started,
+    /// The line takes no packet now.
+    NotStarted,
+    /// The packet was not kept; this header of it goes back to its sender.
+    Returned(Packet<B>),
+}
+
+impl<B> From<Started> for ArrivalResult<B> {
+    #[inline]
+    fn from(started: Started) -> Self {
+        match started {
+            Started::Yes => Self::Started,
+            Started::No => Self::NotStarted,
+        }
+    }
+}
+
+/// Counts and traces what a switch port's discipline gives up.
+struct PortEvents<'a, B, W> {
+    now: Time,
+    link: LinkId,
+    counts: &'a mut Counts,
+    wire: &'a mut W,
+    returned: Option<Packet<B>>,
+}
+
+impl<'a, B, W> PortEvents<'a, B, W> {
+    #[inline]
+    fn new(now: Time, link: LinkId, counts: &'a mut Counts, wire: &'a mut W) -> Self {
+        Self { now, link, counts, wire, returned: None }
+    }
+}
+
+impl<B: Body, W: Wire<B>> PortSink<Packet<B>> for PortEvents<'_, B, W> {
+    fn evicted(&mut self, packet: &Packet<B>) {
+        let (link, header) = (self.link, packet.header);
+        self.wire.observe(|| Seen::Evicted { link, header });
+        self.counts.evicted(self.now, &header);
+    }
+
+    fn trimmed(&mut self, before: &Header, after: &Header) {
+        let (link, before) = (self.link, *before);
+        if self.returned.is_none() {
+            self.wire.observe(|| Seen::Trimmed { link, before });
+        }
+        self.counts.trimmed(before.class, before.wire - after.wire);
+    }
+
+    fn returned(&mut self, packet: &Packet<B>) {
+        self.returned = Some(*packet);
+    }
+
+    fn expired(&mut self, packet: &Packet<B>) {
+        let (link, header) = (self.link, packet.header);
+        self.wire.observe(|| Seen::Expired { link, header });
+        self.counts.expired(self.now, &header);
+    }
+}
+
 /// Whether a packet was put on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
@@ -266,14 +301,20 @@ impl<D> Egress<D> {
         D: Discipline<Packet<B>>,
     {
         while let Some(start) = self.queue.next_start() {
-            let start = start.max(at);
-            while let Some(packet) = self.queue.pop_expired(start) {
-                take(&packet);
-            }
-            if let Some(packet) = self.queue.start(start) {
+            let mut expired = Drained(&mut take);
+            if let Some(packet) = self.queue.start(start.max(at), &mut expired) {
                 self.counts.payload_left(at, &packet.header);
                 take(packet);
             }
         }
+    }
+}
+
+/// Takes the packets that expire in a queue that is emptied.
+pub(super) struct Drained<'a, F>(pub(super) &'a mut F);
+
+impl<P: Parcel, F: FnMut(&P)> PortSink<P> for Drained<'_, F> {
+    fn expired(&mut self, packet: &P) {
+        (self.0)(packet);
     }
 }

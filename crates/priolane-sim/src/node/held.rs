@@ -79,9 +79,9 @@ impl<B: Body> HeldQueue<B> {
 
     pub(crate) fn enqueue(&mut self, now: Time, held: &Held<B>) -> Admission {
         match self {
-            Self::Fifo(q) => q.enqueue(now, held),
-            Self::Strict(q) => q.enqueue(now, held),
-            Self::Wfq(q) => q.enqueue(now, held),
+            Self::Fifo(q) => q.enqueue(now, held, &mut ()),
+            Self::Strict(q) => q.enqueue(now, held, &mut ()),
+            Self::Wfq(q) => q.enqueue(now, held, &mut ()),
         }
     }
 

@@ -4,12 +4,13 @@ use priolane_core::endpoint::SendId;
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
 use priolane_core::port::{
-    Admission, Aifo, Cut, Discipline, Fifo, Overflow, PFabric, Pausable, PushOut, Ranked, RateLimited,
+    Admission, Aifo, Discipline, Fifo, Overflow, PFabric, Pausable, PortSink, PushOut, Ranked, RateLimited,
     RealTimeWfq, SortBy, Strict, TokenGroup, Trimming, TrimmingSpec, Wfq,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
 
+use super::egress::Drained;
 use super::switch::Seat;
 use crate::scenario::Queues;
 
@@ -78,17 +79,22 @@ impl<B: Body> TransmitQueue<B> {
     }
 
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, outgoing: &Outgoing<B>) -> Admission {
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Time,
+        outgoing: &Outgoing<B>,
+        out: &mut dyn PortSink<Outgoing<B>>,
+    ) -> Admission {
         match self {
-            Self::Fifo(q) => q.enqueue(now, outgoing),
-            Self::Strict(q) => q.enqueue(now, outgoing),
-            Self::PushOut(q) => q.enqueue(now, outgoing),
-            Self::Ranked(q) => q.enqueue(now, outgoing),
-            Self::Wfq(q) => q.enqueue(now, outgoing),
-            Self::RealTimeWfq(q) => q.enqueue(now, outgoing),
-            Self::Tokens(q) => q.enqueue(now, outgoing),
-            Self::Other(q) => q.enqueue(now, outgoing),
-            Self::Limited(q) => q.enqueue(now, outgoing),
+            Self::Fifo(q) => q.enqueue(now, outgoing, out),
+            Self::Strict(q) => q.enqueue(now, outgoing, out),
+            Self::PushOut(q) => q.enqueue(now, outgoing, out),
+            Self::Ranked(q) => q.enqueue(now, outgoing, out),
+            Self::Wfq(q) => q.enqueue(now, outgoing, out),
+            Self::RealTimeWfq(q) => q.enqueue(now, outgoing, out),
+            Self::Tokens(q) => q.enqueue(now, outgoing, out),
+            Self::Other(q) => q.enqueue(now, outgoing, out),
+            Self::Limited(q) => q.enqueue(now, outgoing, out),
         }
     }
 
@@ -108,27 +114,6 @@ impl<B: Body> TransmitQueue<B> {
         }
     }
 
-    /// The next packet that made way for the one enqueued last.
-    #[inline]
-    pub(crate) fn pop_evicted(&mut self) -> Option<Outgoing<B>> {
-        match self {
-            Self::Fifo(_) | Self::Strict(_) | Self::Ranked(_) | Self::Wfq(_) | Self::RealTimeWfq(_) => None,
-            Self::Limited(_) => None,
-            Self::PushOut(q) => q.pop_evicted(),
-            Self::Tokens(q) => q.pop_evicted(),
-            Self::Other(q) => q.pop_evicted(),
-        }
-    }
-
-    /// The next of the packets whose payload the last `enqueue` cut off.
-    #[inline]
-    pub(crate) fn pop_cut(&mut self) -> Option<Cut> {
-        match self {
-            Self::Other(q) => q.pop_cut(),
-            _ => None,
-        }
-    }
-
     /// Whether the queue may hold a packet back although the line is free.
     pub(crate) fn is_limited(&self) -> bool {
         matches!(self, Self::Tokens(_) | Self::Limited(_))
@@ -144,43 +129,35 @@ impl<B: Body> TransmitQueue<B> {
         }
     }
 
-    /// The next packet that has waited too long at `now`.
+    /// Discards the packets that have waited too long at `now`.
     #[inline]
-    pub(crate) fn pop_expired(&mut self, now: Time) -> Option<Outgoing<B>> {
-        match self {
-            Self::Tokens(q) => q.pop_expired(now),
-            _ => None,
+    pub(crate) fn expire(&mut self, now: Time, out: &mut dyn PortSink<Outgoing<B>>) {
+        if let Self::Tokens(q) = self {
+            q.expire(now, out);
         }
     }
 
     /// The next packet, of classes that are not in `paused`. Queues that cannot be paused by class stand still.
     #[inline]
-    pub(crate) fn start(&mut self, t: Time, paused: ClassSet) -> Option<&Outgoing<B>> {
+    pub(crate) fn start(
+        &mut self,
+        t: Time,
+        paused: ClassSet,
+        out: &mut dyn PortSink<Outgoing<B>>,
+    ) -> Option<&Outgoing<B>> {
         if paused != ClassSet::NONE {
             return self.start_unpaused(t, paused);
         }
         match self {
-            Self::Fifo(q) => q.start(t),
-            Self::Strict(q) => q.start(t),
-            Self::PushOut(q) => q.start(t),
-            Self::Ranked(q) => q.start(t),
-            Self::Wfq(q) => q.start(t),
-            Self::RealTimeWfq(q) => q.start(t),
-            Self::Other(q) => q.start(t),
-            Self::Tokens(q) => {
-                if q.next_start()? <= t {
-                    q.start(t)
-                } else {
-                    None
-                }
-            }
-            Self::Limited(q) => {
-                if q.next_start()? <= t {
-                    q.start(t)
-                } else {
-                    None
-                }
-            }
+            Self::Fifo(q) => q.start(t, out),
+            Self::Strict(q) => q.start(t, out),
+            Self::PushOut(q) => q.start(t, out),
+            Self::Ranked(q) => q.start(t, out),
+            Self::Wfq(q) => q.start(t, out),
+            Self::RealTimeWfq(q) => q.start(t, out),
+            Self::Other(q) => q.start(t, out),
+            Self::Tokens(q) => q.start(t, out),
+            Self::Limited(q) => q.start(t, out),
         }
     }
 
@@ -228,10 +205,9 @@ impl<B: Body> TransmitQueue<B> {
     pub(crate) fn drain(&mut self, at: Time, mut take: impl FnMut(&Header)) {
         while self.backlog().0 > 0 {
             let at = at.max(self.next_start());
-            while let Some(outgoing) = self.pop_expired(at) {
-                take(&outgoing.packet.header);
-            }
-            if let Some(outgoing) = self.start(at, ClassSet::NONE) {
+            let mut expired = |outgoing: &Outgoing<B>| take(&outgoing.packet.header);
+            let mut expired = Drained(&mut expired);
+            if let Some(outgoing) = self.start(at, ClassSet::NONE, &mut expired) {
                 take(&outgoing.packet.header);
             }
         }

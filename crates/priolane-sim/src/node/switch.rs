@@ -7,7 +7,7 @@ use priolane_core::units::{Rate, Time};
 
 use super::chooser::Chooser;
 use super::collector::Collector;
-use super::egress::{Egress, Started};
+use super::egress::{ArrivalResult, Egress, Started};
 use super::fabric::{Fabric, NO_WAY, Signpost};
 use super::strays::Strays;
 use crate::outcome::Readings;
@@ -143,10 +143,9 @@ impl<D> Switch<D> {
         if port.listed {
             port.serve_until(now, wire);
         }
-        port.arrive(now, packet, wire);
-        let returned = port.pop_returned();
+        let result = port.arrive(now, packet, wire);
         self.list::<B>(p);
-        if let Some(packet) = returned
+        if let ArrivalResult::Returned(packet) = result
             && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
         {
             self.list::<B>(p);
@@ -174,23 +173,12 @@ impl<D> Switch<D> {
             return None;
         }
         self.at_port(p, |port| port.serve_until(now, wire));
-        Some((p, self.offer(p, now, packet, wire)))
-    }
-
-    /// What the last arrival at port `p` sent back, of departures that are events of their own: the port, if it started a
-    /// packet.
-    pub(crate) fn send_back_eagerly<B: Body, W: Wire<B>>(
-        &mut self,
-        p: usize,
-        fabric: &Fabric,
-        now: Time,
-        wire: &mut W,
-    ) -> Option<(usize, Started)>
-    where
-        D: Discipline<Packet<B>>,
-    {
-        let packet = self.ports[p].pop_returned()?;
-        self.send_back(fabric, now, &packet, wire)
+        // What was sent back before is dropped.
+        let started = match self.offer(p, now, packet, wire) {
+            ArrivalResult::Started => Started::Yes,
+            ArrivalResult::NotStarted | ArrivalResult::Returned(_) => Started::No,
+        };
+        Some((p, started))
     }
 
     /// The same where other ports are asked. Apart, so that each of the two has its port's code in line.
@@ -213,10 +201,9 @@ impl<D> Switch<D> {
             return self.strays.add(fabric, now, &packet.header, wire);
         }
         self.at_port(p, |port| port.serve_until(now, wire));
-        self.offer(p, now, packet, wire);
-        let returned = self.ports[p].pop_returned();
+        let result = self.offer(p, now, packet, wire);
         self.list::<B>(p);
-        if let Some(packet) = returned
+        if let ArrivalResult::Returned(packet) = result
             && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
         {
             self.list::<B>(p);
@@ -269,13 +256,19 @@ impl<D> Switch<D> {
 
     /// Port `p`, which is served up to `now`, takes a packet if the switch has room for it.
     #[inline]
-    fn offer<B: Body, W: Wire<B>>(&mut self, p: usize, now: Time, packet: &Packet<B>, wire: &mut W) -> Started
+    fn offer<B: Body, W: Wire<B>>(
+        &mut self,
+        p: usize,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> ArrivalResult<B>
     where
         D: Discipline<Packet<B>>,
     {
         if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
             self.ports[p].refuse(now, packet, wire);
-            return Started::No;
+            return ArrivalResult::NotStarted;
         }
         self.at_port(p, |port| port.arrive(now, packet, wire))
     }
@@ -328,14 +321,15 @@ impl<D> Switch<D> {
         next
     }
 
-    /// A packet arrives; departures due by now were events of their own. The port, if it started a packet.
+    /// A packet arrives; departures due by now were events of their own. The ports that it came to, this packet's and that
+    /// by which it goes back to its sender if it does, and whether they started a packet.
     pub(crate) fn arrive_eagerly<B: Body, W: Wire<B>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
         wire: &mut W,
-    ) -> Option<(usize, Started)>
+    ) -> [Option<(usize, Started)>; 2]
     where
         D: Discipline<Packet<B>>,
     {
@@ -345,9 +339,15 @@ impl<D> Switch<D> {
         };
         if p >= self.ports.len() {
             self.strays.add(fabric, now, &packet.header, wire);
-            return None;
+            return [None; 2];
         }
-        Some((p, self.offer(p, now, packet, wire)))
+        match self.offer(p, now, packet, wire) {
+            ArrivalResult::Started => [Some((p, Started::Yes)), None],
+            ArrivalResult::NotStarted => [Some((p, Started::No)), None],
+            ArrivalResult::Returned(packet) => {
+                [Some((p, Started::No)), self.send_back(fabric, now, &packet, wire)]
+            }
+        }
     }
 
     /// Starts the next service of port `p` if it is due by `now`.

@@ -187,11 +187,12 @@ impl Tracer {
         }
     }
 
-    /// The last of those with this header, as trimming takes from the end.
+    /// The packet offered, or the last of those with this header, as trimming takes from the end.
     fn trim(&mut self, link: LinkId, before: &Header) {
-        let Some(waiting) = self.waiting.get(&link) else { return };
         let Trace { packets, hops, .. } = &mut self.trace;
-        let last = waiting.iter().rev().find(|&&i| is_header_of(packets, &hops[i], before));
+        let offered = self.offered.iter().filter(|&&i| hops[i].link == link);
+        let waiting = self.waiting.get(&link).into_iter().flatten().rev();
+        let last = offered.chain(waiting).find(|&&i| is_header_of(packets, &hops[i], before));
         if let Some(&i) = last {
             hops[i].marks = hops[i].marks.with(Marks::TRIMMED);
         }

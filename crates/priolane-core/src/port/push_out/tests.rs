@@ -3,6 +3,7 @@
 use super::*;
 use crate::packet::{Marks, Packet};
 use crate::port::Limit;
+use crate::port::tests::Log;
 use crate::rng::{Purpose, Stream};
 
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -24,12 +25,13 @@ fn port(queues: u8, limit: Limit) -> PushOut<Packet<()>> {
 
 /// Offers a packet of 1000 bytes: what became of it and who made way.
 fn offer(port: &mut PushOut<Packet<()>>, packet: &Packet<()>) -> (Admission, Vec<(u8, u64)>) {
-    let admission = port.enqueue(Time::ZERO, packet);
-    (admission, std::iter::from_fn(|| port.pop_evicted().map(|p| name(&p))).collect())
+    let mut log = Log::default();
+    let admission = port.enqueue(Time::ZERO, packet, &mut log);
+    (admission, log.evicted.iter().map(|h| (h.class, h.rank)).collect())
 }
 
 fn drain(port: &mut PushOut<Packet<()>>) -> Vec<(u8, u64)> {
-    std::iter::from_fn(|| port.start(Time::ZERO).map(name)).collect()
+    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(name)).collect()
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn marks_count_what_is_left_after_the_eviction() {
     for (scope, expected) in [(Scope::Port, Admission::Marked), (Scope::Queue, Admission::Queued)] {
         let mut port = PushOut::new(2, IDENTITY, SortBy::Class, limits(scope));
         for id in 0..3 {
-            port.enqueue(Time::ZERO, &packet((1, id), 1000));
+            port.enqueue(Time::ZERO, &packet((1, id), 1000), &mut ());
         }
         // Two of class 1 stay, the arrival is the third of the port and the first of its queue.
         assert_eq!(offer(&mut port, &packet((0, 3), 1000)), (expected, vec![(1, 2)]), "{scope:?}");
@@ -145,7 +147,7 @@ fn random_arrivals_and_services_are_those_of_the_searched_list() {
                 evictions += found.1.len();
                 assert_eq!(found, model.offer(&packet), "seed {seed}");
             } else {
-                assert_eq!(port.start(Time::ZERO).map(name), model.start(), "seed {seed}");
+                assert_eq!(port.start(Time::ZERO, &mut ()).map(name), model.start(), "seed {seed}");
             }
             let bytes: u64 = model.queued.iter().map(|p| u64::from(p.header.wire)).sum();
             assert_eq!((port.packets() as usize, port.bytes()), (model.queued.len(), bytes));
@@ -167,14 +169,14 @@ fn what_worse_classes_send_costs_a_class_no_packet() {
         if draw.chance(0.6) {
             let best = packet((0, id), 1000);
             let (admission, made_way) = offer(&mut crowded, &best);
-            assert_eq!(admission, alone.enqueue(Time::ZERO, &best));
+            assert_eq!(admission, alone.enqueue(Time::ZERO, &best, &mut ()));
             assert!(made_way.iter().all(|&(class, _)| class > 0));
             evicted += made_way.len();
             *(if admission == Admission::Dropped { &mut dropped } else { &mut kept }) += 1;
         }
         if draw.chance(0.58) {
-            let first = crowded.start(Time::ZERO).map(name);
-            let own = alone.start(Time::ZERO).map(name);
+            let first = crowded.start(Time::ZERO, &mut ()).map(name);
+            let own = alone.start(Time::ZERO, &mut ()).map(name);
             assert!(own.is_none() || own == first);
         }
     }

@@ -31,18 +31,18 @@ fn packet(class: u8) -> Packet<()> {
 fn served_after(port: &mut impl Discipline<Packet<()>>, alone: u8) -> [u32; 3] {
     let step = RATE.serialize(u64::from(WIRE));
     let mut now = Time::ZERO;
-    port.enqueue(now, &packet(alone));
+    port.enqueue(now, &packet(alone), &mut ());
     for _ in 0..1_000 {
-        port.enqueue(now, &packet(alone));
-        assert_eq!(port.start(now).unwrap().header.class, alone);
+        port.enqueue(now, &packet(alone), &mut ());
+        assert_eq!(port.start(now, &mut ()).unwrap().header.class, alone);
         now += step;
     }
     for class in [0, 1, 2].repeat(130) {
-        port.enqueue(now, &packet(class));
+        port.enqueue(now, &packet(class), &mut ());
     }
     let mut served = [0; 3];
     for _ in 0..130 {
-        served[usize::from(port.start(now).unwrap().header.class)] += 1;
+        served[usize::from(port.start(now, &mut ()).unwrap().header.class)] += 1;
         now += step;
     }
     served
@@ -65,11 +65,11 @@ fn who_was_alone_pays_for_it_with_real_stamps_and_owes_nothing_with_a_virtual_cl
 fn where_all_were_always_backlogged_real_stamps_serve_by_weight() {
     let mut port = stamped();
     for class in [2, 1, 0].repeat(100) {
-        port.enqueue(Time::ZERO, &packet(class));
+        port.enqueue(Time::ZERO, &packet(class), &mut ());
     }
     let mut served = [0; 3];
     for _ in 0..130 {
-        served[usize::from(port.start(Time::ZERO).unwrap().header.class)] += 1;
+        served[usize::from(port.start(Time::ZERO, &mut ()).unwrap().header.class)] += 1;
     }
     assert_eq!(served, [80, 40, 10]);
     assert_eq!((port.packets(), port.bytes()), (170, 255_000));
@@ -84,18 +84,19 @@ fn a_packet_that_passes_an_idle_port_leaves_its_stamp_and_time_takes_it_away() {
         assert_eq!(port.pass(Time::ZERO, &packet(2).header), Some(Admission::Queued));
         let now = Time::ZERO + wait;
         for class in [2, 0, 0, 0] {
-            port.enqueue(now, &packet(class));
+            port.enqueue(now, &packet(class), &mut ());
         }
-        std::iter::from_fn(move || port.start(now).map(|p| p.header.class)).collect::<Vec<_>>()
+        std::iter::from_fn(move || port.start(now, &mut ()).map(|p| p.header.class)).collect::<Vec<_>>()
     };
     // Stamps of class 0 are 13 / 8 apart: 1.6, 3.3, 4.9 packet times. That of class 2 is 26 at once, and 13 later on.
     assert_eq!(all(Span::ZERO), [0, 0, 0, 2]);
     assert_eq!(all(RATE.serialize(13 * 1500)), [0, 0, 0, 2]);
     let mut port = stamped();
     for class in [2, 0, 0, 0, 0, 0, 0, 0, 0, 0] {
-        port.enqueue(Time::ZERO, &packet(class));
+        port.enqueue(Time::ZERO, &packet(class), &mut ());
     }
     // A stamp of 13 is that of the eighth packet of class 0, which goes first as its queue is the smaller.
-    let order: Vec<u8> = std::iter::from_fn(|| port.start(Time::ZERO).map(|p| p.header.class)).collect();
+    let order: Vec<u8> =
+        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
     assert_eq!(order, [0, 0, 0, 0, 0, 0, 0, 0, 2, 0]);
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::packet::Packet;
 use crate::port::Limit;
+use crate::port::tests::Log;
 use crate::rng::{Purpose, Stream};
 
 const LINE: Rate = Rate::from_gbps(10);
@@ -34,36 +35,39 @@ fn serve_and_tell(
     from: u64,
     until: u64,
 ) -> (Vec<(u64, Header)>, Vec<u64>) {
-    let mut gone = Vec::new();
+    let mut log = Log::default();
     let mut free = from;
     let mut served = Vec::new();
     while let Some(start) = port.next_start().map(|s| s.0.max(free)).filter(|&s| s <= until) {
-        gone.extend(expired(port, start));
-        expired(port, start);
-        if let Some(header) = port.start(Time(start)).map(|p| p.header) {
+        if let Some(header) = port.start(Time(start), &mut log).map(|p| p.header) {
             served.push((start, header));
             free = start + LINE.serialize(u64::from(header.wire)).0;
         }
     }
-    (served, gone)
+    (served, ranks(&log.expired))
 }
 
+fn ranks(headers: &[Header]) -> Vec<u64> {
+    headers.iter().map(|header| header.rank).collect()
+}
+
+/// Discards what has waited too long at `now`: its ranks.
 fn expired(port: &mut TokenGroup<Packet<()>>, now: u64) -> Vec<u64> {
-    std::iter::from_fn(|| port.pop_expired(Time(now))).map(|p| p.header.rank).collect()
+    let mut log = Log::default();
+    port.expire(Time(now), &mut log);
+    ranks(&log.expired)
 }
 
-/// As a node does: what expired is told first.
 fn enqueue(port: &mut TokenGroup<Packet<()>>, now: u64, parcel: &Packet<()>) -> Admission {
-    expired(port, now);
-    port.enqueue(Time(now), parcel)
+    port.enqueue(Time(now), parcel, &mut ())
 }
 
 #[test]
 fn a_lone_group_serves_a_token_a_slot_after_its_burst() {
     let mut port = group(TokenGroupSpec::TOP);
-    (0..8).for_each(|i| assert_eq!(port.enqueue(Time::ZERO, &token(3, i)), Admission::Queued));
-    assert_eq!(port.enqueue(Time::ZERO, &token(3, 8)), Admission::Dropped, "a class holds 8");
-    assert_eq!(port.enqueue(Time::ZERO, &token(2, 9)), Admission::Queued, "and another 8 more");
+    (0..8).for_each(|i| assert_eq!(port.enqueue(Time::ZERO, &token(3, i), &mut ()), Admission::Queued));
+    assert_eq!(port.enqueue(Time::ZERO, &token(3, 8), &mut ()), Admission::Dropped, "a class holds 8");
+    assert_eq!(port.enqueue(Time::ZERO, &token(2, 9), &mut ()), Admission::Queued, "and another 8 more");
     let starts: Vec<(u64, u64)> =
         serve(&mut port, 0, u64::MAX / 2).iter().map(|&(t, h)| (t, h.rank)).collect();
     // Two at once, 67.2 ns each on the line; then one a slot, the better class first.
@@ -79,10 +83,10 @@ fn a_lone_group_serves_a_token_a_slot_after_its_burst() {
 fn a_token_starts_at_its_eighth_slot_and_not_a_picosecond_later() {
     for (late, gone) in [(0, false), (1, true)] {
         let mut port = group(TokenGroupSpec::TOP);
-        port.enqueue(Time::ZERO, &token(0, 7));
-        let told = expired(&mut port, 8 * SLOT + late);
-        let started = port.start(Time(8 * SLOT + late)).map(|p| p.header.rank);
-        assert_eq!((started, told), if gone { (None, vec![7]) } else { (Some(7), vec![]) });
+        port.enqueue(Time::ZERO, &token(0, 7), &mut ());
+        let mut log = Log::default();
+        let started = port.start(Time(8 * SLOT + late), &mut log).map(|p| p.header.rank);
+        assert_eq!((started, ranks(&log.expired)), if gone { (None, vec![7]) } else { (Some(7), vec![]) });
         assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
     }
 }
@@ -91,32 +95,33 @@ fn a_token_starts_at_its_eighth_slot_and_not_a_picosecond_later() {
 fn arrivals_make_room_of_what_expired() {
     let mut port = group(TokenGroupSpec::TOP);
     (0..8).for_each(|i| {
-        port.enqueue(Time(i), &token(0, i));
+        port.enqueue(Time(i), &token(0, i), &mut ());
     });
     // Five came by 4 ps.
     let now = Time(8 * SLOT + 5);
-    assert_eq!(expired(&mut port, now.0), [0, 1, 2, 3, 4]);
-    assert_eq!(port.enqueue(now, &token(0, 8)), Admission::Queued);
+    let mut log = Log::default();
+    assert_eq!(port.enqueue(now, &token(0, 8), &mut log), Admission::Queued);
+    assert_eq!(ranks(&log.expired), [0, 1, 2, 3, 4]);
     assert_eq!((port.packets(), port.bytes()), (4, 4 * 84));
     // Where nothing expires there is no room.
     let mut port = group(TokenGroupSpec { expiry: None, ..TokenGroupSpec::TOP });
     (0..8).for_each(|i| {
-        port.enqueue(Time(i), &token(0, i));
+        port.enqueue(Time(i), &token(0, i), &mut ());
     });
-    assert_eq!(port.enqueue(now, &token(0, 8)), Admission::Dropped);
+    assert_eq!(port.enqueue(now, &token(0, 8), &mut ()), Admission::Dropped);
     assert_eq!(expired(&mut port, u64::MAX), []);
 }
 
 #[test]
 fn a_better_class_makes_a_worse_one_expire() {
     let mut port = group(TokenGroupSpec::TOP);
-    port.enqueue(Time::ZERO, &token(5, 99));
+    port.enqueue(Time::ZERO, &token(5, 99), &mut ());
     // A token of class 0 each slot: they take the burst and every slot.
     let (mut served, mut gone) = (Vec::new(), Vec::new());
     for i in 0..12 {
         gone.extend(expired(&mut port, i * SLOT));
-        port.enqueue(Time(i * SLOT), &token(0, 2 * i));
-        port.enqueue(Time(i * SLOT), &token(0, 2 * i + 1));
+        port.enqueue(Time(i * SLOT), &token(0, 2 * i), &mut ());
+        port.enqueue(Time(i * SLOT), &token(0, 2 * i + 1), &mut ());
         let (more, told) = serve_and_tell(&mut port, i * SLOT, (i + 1) * SLOT - 1);
         served.extend(more);
         gone.extend(told);
@@ -258,10 +263,10 @@ fn a_detour_delays_what_the_limiter_lets_go_and_nothing_else() {
 #[test]
 fn signals_go_first_and_are_not_limited() {
     let mut port = group(TokenGroupSpec::TOP);
-    port.enqueue(Time::ZERO, &data(0));
-    port.enqueue(Time::ZERO, &token(0, 1));
+    port.enqueue(Time::ZERO, &data(0), &mut ());
+    port.enqueue(Time::ZERO, &token(0, 1), &mut ());
     (2..12).for_each(|i| {
-        port.enqueue(Time::ZERO, &parcel(Kind::Signal, 0, 84, i));
+        port.enqueue(Time::ZERO, &parcel(Kind::Signal, 0, 84, i), &mut ());
     });
     let ranks: Vec<u64> = serve(&mut port, 0, SLOT).iter().map(|(_, h)| h.rank).collect();
     assert_eq!(ranks, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 0]);
@@ -281,7 +286,7 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
             now += Span(dice.below(2_600_000));
             while let Some(start) = port.next_start().map(|s| s.max(free)).filter(|&s| s <= now) {
                 expired(&mut port, start.0);
-                if let Some(header) = port.start(start).map(|p| p.header) {
+                if let Some(header) = port.start(start, &mut ()).map(|p| p.header) {
                     free = start + rate.serialize(u64::from(header.wire));
                     if header.kind == Kind::Credit {
                         starts.push((start.0, u64::from(header.wire)));
@@ -335,14 +340,14 @@ fn the_group_serves_as_a_searched_list_does() {
             if dice.chance(0.8) {
                 let class = dice.below(3) as u8;
                 let fits = model.iter().filter(|t| t.1 == class).count() < 4;
-                let admission = port.enqueue(Time(now), &token(class, step));
+                let admission = port.enqueue(Time(now), &token(class, step), &mut ());
                 assert_eq!(admission == Admission::Queued, fits, "{step}");
                 if fits {
                     model.push((now, class, step));
                 }
             }
             if port.next_start().is_some_and(|s| s.0 <= now) {
-                let served = port.start(Time(now)).map(|p| p.header.rank);
+                let served = port.start(Time(now), &mut ()).map(|p| p.header.rank);
                 let best = model.iter().enumerate().min_by_key(|(_, t)| (t.1, t.0)).map(|(i, _)| i);
                 assert_eq!(served, best.map(|i| model.remove(i).2), "{step}");
             }
@@ -359,10 +364,11 @@ fn ranked_tokens_go_by_rank_and_the_worst_makes_way() {
         assert_eq!(enqueue(&mut port, 0, &token(class, rank)), Admission::Queued);
     }
     // Four are all there is room for: a worse or equal one is refused, a better one evicts the worst.
-    assert_eq!(enqueue(&mut port, 1, &token(0, 50)), Admission::Dropped);
-    assert_eq!(port.pop_evicted().map(|p| p.header.rank), None);
-    assert_eq!(enqueue(&mut port, 2, &token(3, 30)), Admission::Queued);
-    assert_eq!((port.pop_evicted().map(|p| p.header.rank), port.packets()), (Some(50), 4));
+    let mut log = Log::default();
+    assert_eq!(port.enqueue(Time(1), &token(0, 50), &mut log), Admission::Dropped);
+    assert!(log.evicted.is_empty());
+    assert_eq!(port.enqueue(Time(2), &token(3, 30), &mut log), Admission::Queued);
+    assert_eq!((ranks(&log.evicted), port.packets()), (vec![50], 4));
     let served: Vec<(u64, u8)> =
         serve(&mut port, 2, u64::MAX / 2).iter().map(|(_, h)| (h.rank, h.class)).collect();
     assert_eq!(served, [(20, 1), (20, 0), (30, 3), (40, 5)]);
@@ -374,7 +380,7 @@ fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
     for (at, rank) in [(0, 5), (10, 90), (20, 1)] {
         enqueue(&mut port, at, &token(0, rank));
     }
-    assert_eq!(port.start(Time(20)).map(|p| p.header.rank), Some(1));
+    assert_eq!(port.start(Time(20), &mut ()).map(|p| p.header.rank), Some(1));
     assert_eq!(expired(&mut port, 8 * SLOT), []);
     assert_eq!(expired(&mut port, 8 * SLOT + 10), [5]);
     assert_eq!(expired(&mut port, 8 * SLOT + 11), [90]);

@@ -19,11 +19,7 @@ fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
 
 /// The ranks that start in slots `from` to `until`, each in its slot.
 fn slots(port: &mut TokenGroup<Packet<()>>, from: u64, until: u64) -> Vec<u64> {
-    let start = |slot: u64| {
-        while port.pop_expired(Time(slot * SLOT)).is_some() {}
-        let ready = port.next_start().is_some_and(|at| at <= Time(slot * SLOT));
-        if ready { port.start(Time(slot * SLOT)).map(|p| p.header.rank) } else { None }
-    };
+    let start = |slot: u64| port.start(Time(slot * SLOT), &mut ()).map(|p| p.header.rank);
     (from..until).filter_map(start).collect()
 }
 
@@ -35,12 +31,11 @@ fn two_receivers(spec: TokenGroupSpec, class_of_b: u8) -> (u64, u64) {
     for window in 0..4 {
         for n in 0..2 {
             let now = Time(2 * window * SLOT);
-            while port.pop_expired(now).is_some() {}
             if a.len() < 2 - n {
-                port.enqueue(now, &token(0, 10 + n as u64));
+                port.enqueue(now, &token(0, 10 + n as u64), &mut ());
             }
             if b.len() < 2 - n {
-                port.enqueue(now, &token(class_of_b, 20 + n as u64));
+                port.enqueue(now, &token(class_of_b, 20 + n as u64), &mut ());
             }
         }
         for slot in 2 * window..2 * window + 2 {
@@ -64,11 +59,11 @@ fn fig_2_priority_among_tokens_ends_one_flow_a_window_earlier_and_the_other_no_l
 /// Slots that the last token of `classes` full queues waits, which another one has just left.
 fn longest(classes: u8) -> u64 {
     let mut port = group(TokenGroupSpec { classes, depth: 2, expiry: None, ..TokenGroupSpec::TOP });
-    port.enqueue(Time::ZERO, &token(0, OTHER));
+    port.enqueue(Time::ZERO, &token(0, OTHER), &mut ());
     assert_eq!(slots(&mut port, 0, 1), [OTHER]);
     for class in (0..classes).rev() {
         for n in 0..3 {
-            let kept = port.enqueue(Time::ZERO, &token(class, u64::from(class) * 10 + n));
+            let kept = port.enqueue(Time::ZERO, &token(class, u64::from(class) * 10 + n), &mut ());
             assert_eq!(kept == Admission::Dropped, n == 2, "a queue holds two");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::packet::Packet;
+use crate::port::tests::Log;
 use crate::rng::Purpose;
 
 fn port(data: Limit, headers: Limit) -> Trimming<Packet<()>> {
@@ -20,24 +21,23 @@ fn ack(id: u64) -> Packet<()> {
 }
 
 fn drain(port: &mut Trimming<Packet<()>>) -> Vec<(u64, u16)> {
-    std::iter::from_fn(|| port.start(Time::ZERO).map(|p| (p.header.rank, p.header.wire))).collect()
+    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| (p.header.rank, p.header.wire))).collect()
 }
 
 #[test]
 fn what_is_trimmed_keeps_its_name_and_loses_its_payload() {
     let mut port = port(Limit::Packets(2), Limit::Unlimited);
+    let mut log = Log::default();
     for id in 0..3 {
-        assert_eq!(port.enqueue(Time::ZERO, &data(id, 1538)), Admission::Queued);
+        assert_eq!(port.enqueue(Time::ZERO, &data(id, 1538), &mut log), Admission::Queued);
     }
-    let cut = port.pop_cut().unwrap();
-    // The third arrives or the second was the last: one of them is cut.
-    assert!([1, 2].contains(&cut.before.rank) && cut.before.rank == cut.after.rank);
-    assert_eq!((cut.before.wire, cut.after.wire, cut.after.payload), (1538, 84, 0));
-    assert!(cut.after.marks.has(Marks::TRIMMED) && !cut.before.marks.has(Marks::TRIMMED));
-    assert!(port.pop_cut().is_none());
+    let [(before, after)] = log.trimmed[..] else { panic!("one packet is trimmed: {log:?}") };
+    // The third arrives or the second was the last: one of them is trimmed.
+    assert!([1, 2].contains(&before.rank) && before.rank == after.rank);
+    assert_eq!((before.wire, after.wire, after.payload), (1538, 84, 0));
+    assert!(after.marks.has(Marks::TRIMMED) && !before.marks.has(Marks::TRIMMED));
     assert_eq!((port.packets(), port.bytes()), (3, 2 * 1538 + 84));
-    let other = 3 - cut.before.rank;
-    assert_eq!(drain(&mut port), [(cut.before.rank, 84), (0, 1538), (other, 1538)]);
+    assert_eq!(drain(&mut port), [(before.rank, 84), (0, 1538), (3 - before.rank, 1538)]);
 }
 
 #[test]
@@ -46,9 +46,10 @@ fn the_coin_is_fair_and_the_arrival_or_the_last_is_cut() {
     for id in 0..10_000 {
         let mut port = port(Limit::Packets(1), Limit::Unlimited);
         port.coin = Stream::new(3, Purpose::Port, id);
-        port.enqueue(Time::ZERO, &data(7, 1538));
-        port.enqueue(Time::ZERO, &data(8, 1538));
-        let cut = port.pop_cut().unwrap().before.rank;
+        port.enqueue(Time::ZERO, &data(7, 1538), &mut ());
+        let mut log = Log::default();
+        port.enqueue(Time::ZERO, &data(8, 1538), &mut log);
+        let cut = log.trimmed[0].0.rank;
         assert!(cut == 7 || cut == 8);
         arrivals += u32::from(cut == 8);
     }
@@ -61,11 +62,12 @@ fn the_last_is_not_cut_for_one_that_needs_more() {
     for id in 0..64 {
         let mut port = port(Limit::Bytes(2_000), Limit::Unlimited);
         port.coin = Stream::new(3, Purpose::Port, id);
-        port.enqueue(Time::ZERO, &data(0, 1000));
-        port.enqueue(Time::ZERO, &data(1, 500));
+        port.enqueue(Time::ZERO, &data(0, 1000), &mut ());
+        port.enqueue(Time::ZERO, &data(1, 500), &mut ());
         // 1500 queued: 1538 does not fit even without the last 500.
-        port.enqueue(Time::ZERO, &data(2, 1538));
-        assert_eq!(port.pop_cut().unwrap().before.rank, 2);
+        let mut log = Log::default();
+        port.enqueue(Time::ZERO, &data(2, 1538), &mut log);
+        assert_eq!(log.trimmed[0].0.rank, 2);
     }
 }
 
@@ -73,10 +75,10 @@ fn the_last_is_not_cut_for_one_that_needs_more() {
 fn ten_headers_go_for_each_payload_packet_while_both_wait() {
     let mut port = port(Limit::Packets(8), Limit::Unlimited);
     for id in 0..4 {
-        port.enqueue(Time::ZERO, &data(id, 1538));
+        port.enqueue(Time::ZERO, &data(id, 1538), &mut ());
     }
     for id in 100..125 {
-        port.enqueue(Time::ZERO, &ack(id));
+        port.enqueue(Time::ZERO, &ack(id), &mut ());
     }
     let served = drain(&mut port);
     let places: Vec<usize> = (0..served.len()).filter(|&i| served[i].1 == 1538).collect();
@@ -90,18 +92,22 @@ fn without_room_for_a_header_the_packet_is_dropped_whole() {
     for id in 0..200 {
         let mut port = port(Limit::Packets(1), Limit::Packets(1));
         port.coin = Stream::new(5, Purpose::Port, id);
-        port.enqueue(Time::ZERO, &ack(0));
-        assert_eq!(port.enqueue(Time::ZERO, &ack(1)), Admission::Dropped);
-        port.enqueue(Time::ZERO, &data(2, 1538));
-        match port.enqueue(Time::ZERO, &data(3, 1000)) {
-            Admission::Dropped => dropped += 1,
-            _ => {
-                let gone = port.pop_evicted().unwrap();
-                assert_eq!((gone.header.rank, gone.header.wire), (2, 1538));
-                evicted += 1;
+        port.enqueue(Time::ZERO, &ack(0), &mut ());
+        assert_eq!(port.enqueue(Time::ZERO, &ack(1), &mut ()), Admission::Dropped);
+        port.enqueue(Time::ZERO, &data(2, 1538), &mut ());
+        let mut log = Log::default();
+        let gone: &[(u64, u16)] = match port.enqueue(Time::ZERO, &data(3, 1000), &mut log) {
+            Admission::Dropped => {
+                dropped += 1;
+                &[]
             }
-        }
-        assert!(port.pop_cut().is_none() && port.pop_evicted().is_none());
+            _ => {
+                evicted += 1;
+                &[(2, 1538)]
+            }
+        };
+        assert_eq!(log.evicted.iter().map(|h| (h.rank, h.wire)).collect::<Vec<_>>(), gone);
+        assert!(log.trimmed.is_empty());
         assert_eq!(port.packets(), 2);
     }
     assert!(dropped > 60 && evicted > 60, "{dropped} {evicted}");
@@ -116,15 +122,14 @@ fn the_data_queue_keeps_its_limit_and_every_byte_is_accounted_for() {
         if draw.chance(0.55) {
             let packet = if draw.chance(0.8) { data(id, 100 + draw.below(1439) as u16) } else { ack(id) };
             offered += u64::from(packet.header.wire);
-            if port.enqueue(Time::ZERO, &packet) == Admission::Dropped {
+            let mut log = Log::default();
+            if port.enqueue(Time::ZERO, &packet, &mut log) == Admission::Dropped {
                 ended += u64::from(packet.header.wire);
             }
-            ended += port.pop_evicted().map_or(0, |p| u64::from(p.header.wire));
-            if let Some(cut) = port.pop_cut() {
-                ended += u64::from(cut.before.wire - cut.after.wire);
-                cuts += 1;
-            }
-        } else if let Some(packet) = port.start(Time::ZERO) {
+            ended += log.evicted.iter().map(|header| u64::from(header.wire)).sum::<u64>();
+            ended += log.trimmed.iter().map(|(from, to)| u64::from(from.wire - to.wire)).sum::<u64>();
+            cuts += log.trimmed.len();
+        } else if let Some(packet) = port.start(Time::ZERO, &mut ()) {
             ended += u64::from(packet.header.wire);
         }
         assert!(port.data_backlog.packets <= 8 && port.header_backlog.packets <= 20);
@@ -139,9 +144,10 @@ fn what_was_trimmed_before_is_a_header() {
     let mut trimmed = data(0, 1538);
     (trimmed.header.wire, trimmed.header.payload) = (84, 0);
     trimmed.header.marks = Marks::TRIMMED;
-    port.enqueue(Time::ZERO, &data(1, 1538));
-    port.enqueue(Time::ZERO, &trimmed);
-    assert!(port.pop_cut().is_none());
+    port.enqueue(Time::ZERO, &data(1, 1538), &mut ());
+    let mut log = Log::default();
+    port.enqueue(Time::ZERO, &trimmed, &mut log);
+    assert!(log.trimmed.is_empty());
     assert_eq!(drain(&mut port), [(0, 84), (1, 1538)]);
 }
 
@@ -154,26 +160,29 @@ fn a_header_without_room_goes_back_once_to_its_sender() {
         (packet.header.src, packet.header.dst) = (crate::ids::HostId(src), crate::ids::HostId(dst));
         packet
     };
-    assert_eq!(port.enqueue(Time::ZERO, &from(0, 3, 5)), Admission::Queued);
-    assert_eq!(port.enqueue(Time::ZERO, &from(1, 3, 5)), Admission::Queued);
-    assert!(port.pop_cut().is_some() && port.pop_returned().is_none());
+    assert_eq!(port.enqueue(Time::ZERO, &from(0, 3, 5), &mut ()), Admission::Queued);
+    let mut log = Log::default();
+    assert_eq!(port.enqueue(Time::ZERO, &from(1, 3, 5), &mut log), Admission::Queued);
+    assert_eq!((log.trimmed.len(), log.returned.len()), (1, 0));
     // Neither payload nor header has room: the arriving one goes back, whatever the coin.
     for id in 2..40 {
-        assert_eq!(port.enqueue(Time::ZERO, &from(id, 3, 5)), Admission::Returned);
-        let (cut, back) = (port.pop_cut().unwrap(), port.pop_returned().unwrap());
-        let header = back.header;
+        let mut log = Log::default();
+        assert_eq!(port.enqueue(Time::ZERO, &from(id, 3, 5), &mut log), Admission::Returned);
+        let ((before, after), header) = (log.trimmed[0], log.returned[0]);
         assert_eq!((header.src.0, header.dst.0, header.rank, header.wire), (5, 3, id, 84));
         assert!(header.marks.has(Marks::RETURNED.with(Marks::TRIMMED)));
-        assert_eq!((cut.before.wire, cut.after.wire), (1538, 84));
+        assert_eq!((before.wire, after.wire), (1538, 84));
         // On its way back it is dropped where there is no room.
-        assert_eq!(port.enqueue(Time::ZERO, &back), Admission::Dropped);
-        assert!(port.pop_returned().is_none());
+        let (back, mut log) = (Packet { header, body: () }, Log::default());
+        assert_eq!(port.enqueue(Time::ZERO, &back, &mut log), Admission::Dropped);
+        assert!(log.returned.is_empty());
     }
     // One that was trimmed before goes back as it is; what never was payload does not.
     let mut trimmed = from(50, 3, 5);
     (trimmed.header.wire, trimmed.header.marks) = (84, Marks::TRIMMED);
-    assert_eq!(port.enqueue(Time::ZERO, &trimmed), Admission::Returned);
-    assert!(port.pop_cut().is_none() && port.pop_returned().is_some());
-    assert_eq!(port.enqueue(Time::ZERO, &ack(51)), Admission::Dropped);
-    assert!(port.pop_returned().is_none());
+    let mut log = Log::default();
+    assert_eq!(port.enqueue(Time::ZERO, &trimmed, &mut log), Admission::Returned);
+    assert_eq!((log.trimmed.len(), log.returned.len()), (0, 1));
+    assert_eq!(port.enqueue(Time::ZERO, &ack(51), &mut log), Admission::Dropped);
+    assert_eq!(log.returned.len(), 1);
 }

@@ -20,12 +20,12 @@ fn port(weights: &[u32]) -> Wfq<Packet<()>> {
 }
 
 fn offer(port: &mut Wfq<Packet<()>>, class: u8, wire: u16) {
-    assert_eq!(port.enqueue(Time::ZERO, &packet(class, wire)), Admission::Queued);
+    assert_eq!(port.enqueue(Time::ZERO, &packet(class, wire), &mut ()), Admission::Queued);
 }
 
 /// Class and size of the next packet.
 fn serve(port: &mut Wfq<Packet<()>>) -> Option<(usize, u16)> {
-    port.start(Time::ZERO).map(|p| (usize::from(p.header.class), p.header.wire))
+    port.start(Time::ZERO, &mut ()).map(|p| (usize::from(p.header.class), p.header.wire))
 }
 
 /// A size from 84 to 1538 bytes.
@@ -257,7 +257,7 @@ fn limits_and_marks_may_count_a_queue_by_itself() {
     let mut offer = |class| {
         let mut packet = packet(class, 1000);
         packet.header.marks = crate::packet::Marks::ECN_CAPABLE;
-        port.enqueue(Time::ZERO, &packet)
+        port.enqueue(Time::ZERO, &packet, &mut ())
     };
     let seen = [1, 1, 1, 0, 2, 0].map(&mut offer);
     use Admission::{Dropped, Marked, Queued};

@@ -131,7 +131,7 @@ fn prices_are_read_with_the_papers_p1_and_kept_in_the_merged_file() {
     let built = build(&plan.runs[0]).unwrap();
     let groups = built.pricing.unwrap().groups;
     assert_eq!(
-        groups.iter().map(|g| (g.payer.name(), g.hosts.len())).collect::<Vec<_>>(),
+        groups.iter().map(|g| (g.plan.name(), g.hosts.len())).collect::<Vec<_>>(),
         [("fbp", 4), ("vbp", 4)]
     );
 }
@@ -214,7 +214,7 @@ fn a_machine_may_split_its_pair_as_it_likes_but_not_overdraw_it() {
     }
 }
 
-fn build_error(text: &str) -> Option<crate::source::InputError> {
+fn build_error(text: &str) -> Option<priolane_source::InputError> {
     let plan = from_text("test.toml", text, Path::new("."), &Options::default()).ok()?;
     build(&plan.runs[0]).err()
 }

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::super::{Request, answer};
 use super::*;
 
-fn ask(text: &str) -> Result<Answer, crate::source::InputError> {
+fn ask(text: &str) -> Result<Answer, priolane_source::InputError> {
     answer(&serde_json::from_str::<Request>(text).unwrap())
 }
 
-fn web(levels: u8, load: f64, solver: &str) -> Result<Answer, crate::source::InputError> {
+fn web(levels: u8, load: f64, solver: &str) -> Result<Answer, priolane_source::InputError> {
     ask(&format!(
         r#"{{"sizes": "web_search_pkt1460", "levels": {levels}, "load": {load}, "solver": "{solver}"}}"#
     ))
@@ -25,7 +25,7 @@ fn list(name: &str, rows: &str) -> tempfile::TempDir {
     folder
 }
 
-fn recorded(folder: &Path, more: &str) -> Result<Answer, crate::source::InputError> {
+fn recorded(folder: &Path, more: &str) -> Result<Answer, priolane_source::InputError> {
     let path = folder.join("flows.csv");
     ask(&format!(r#"{{"flows": {path:?}, "levels": 2, "load": 0.8{more}}}"#))
 }

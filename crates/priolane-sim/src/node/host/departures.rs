@@ -1,12 +1,14 @@
 //! How packets leave a host: asked for by the free line, or through a transmit queue.
 
-use priolane_core::endpoint::{Cx, Endpoint, SendId, Tx};
-use priolane_core::ids::{CLASSES, ClassSet};
+use priolane_core::endpoint::{Cx, Endpoint, LocalClock, SendId, Tx};
+use priolane_core::ids::{CLASSES, ClassSet, LinkId};
 use priolane_core::packet::{Body, Header, Packet};
-use priolane_core::port::Admission;
+use priolane_core::port::{Admission, PortSink};
+use priolane_core::rng::Stream;
 use priolane_core::units::Time;
 
 use super::Host;
+use crate::node::counts::Counts;
 use crate::node::nic::{Outgoing, TransmitQueue};
 use crate::outcome::RunError;
 use crate::trace::{Backlog, Seen};
@@ -55,6 +57,59 @@ impl Waiting {
     }
 }
 
+/// Counts and traces what the transmit queue gives up, and reports it to the transport.
+struct QueueEvents<'a, E, W> {
+    now: Time,
+    link: LinkId,
+    counts: &'a mut Counts,
+    waiting: &'a mut Waiting,
+    endpoint: &'a mut E,
+    clock: LocalClock,
+    rng: &'a mut Stream,
+    wire: &'a mut W,
+}
+
+impl<E: Endpoint, W: Wire<E::Body>> PortSink<Outgoing<E::Body>> for QueueEvents<'_, E, W> {
+    fn evicted(&mut self, &Outgoing { packet: Packet { header, .. }, id }: &Outgoing<E::Body>) {
+        let (now, link) = (self.now, self.link);
+        self.wire.observe(|| Seen::Evicted { link, header });
+        self.waiting.remove(id);
+        self.counts.evicted(now, &header);
+        if let Some(id) = id {
+            self.endpoint.on_refused(&mut Cx { now, clock: self.clock, rng: self.rng }, id);
+        }
+    }
+
+    fn trimmed(&mut self, before: &Header, after: &Header) {
+        let (link, before) = (self.link, *before);
+        self.wire.observe(|| Seen::Trimmed { link, before });
+        self.counts.trimmed(before.class, before.wire - after.wire);
+    }
+
+    fn expired(&mut self, &Outgoing { packet: Packet { header, .. }, id }: &Outgoing<E::Body>) {
+        let link = self.link;
+        self.wire.observe(|| Seen::Expired { link, header });
+        self.waiting.remove(id);
+        self.counts.expired(self.now, &header);
+    }
+}
+
+/// The [`QueueEvents`] of a host, of which the queue itself stays free to be borrowed.
+macro_rules! queue_events {
+    ($host:ident, $now:expr, $wire:ident) => {
+        QueueEvents {
+            now: $now,
+            link: $host.line.link,
+            counts: &mut $host.counts,
+            waiting: &mut $host.waiting,
+            endpoint: &mut $host.endpoint,
+            clock: $host.clock,
+            rng: &mut $host.rng,
+            wire: $wire,
+        }
+    };
+}
+
 impl<E: Endpoint> Host<E> {
     /// When the next packet may leave, as of now.
     #[inline]
@@ -92,9 +147,9 @@ impl<E: Endpoint> Host<E> {
         while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
             let start = self.line.free_at;
             let paused = self.paused;
-            let Some(outgoing) = self.queue.as_mut().and_then(|queue| queue.start(start, paused)) else {
-                return;
-            };
+            let Some(queue) = &mut self.queue else { return };
+            let events = &mut queue_events!(self, start, wire);
+            let Some(outgoing) = queue.start(start, paused, events) else { return };
             self.waiting.remove(None);
             self.counts.dequeued(start, &outgoing.packet.header);
             self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
@@ -193,22 +248,11 @@ impl<E: Endpoint> Host<E> {
             let paused = self.paused.has(class);
             let idle = self.line.free_at <= now && self.waiting.packets == 0 && !paused;
             let passed = if idle { queue.pass(now, &packet.header) } else { None };
-            let admission =
-                passed.unwrap_or_else(|| queue.enqueue(now, &Outgoing { packet: *packet, id: *id }));
-            while let Some(Outgoing { packet, id }) = queue.pop_evicted() {
-                wire.observe(|| Seen::Evicted { link: self.line.link, header: packet.header });
-                self.waiting.remove(id);
-                self.counts.evicted(now, &packet.header);
-                if let Some(id) = id {
-                    let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                    self.endpoint.on_refused(cx, id);
-                }
-            }
+            let admission = passed.unwrap_or_else(|| {
+                let events = &mut queue_events!(self, now, wire);
+                queue.enqueue(now, &Outgoing { packet: *packet, id: *id }, events)
+            });
             wire.observe(|| Seen::Admitted(admission));
-            while let Some(cut) = queue.pop_cut() {
-                wire.observe(|| Seen::Trimmed { link: self.line.link, before: cut.before });
-                self.counts.trimmed(cut.before.class, cut.before.wire - cut.after.wire);
-            }
             match admission {
                 Admission::Dropped | Admission::Returned => {
                     self.counts.dropped(class, size);
@@ -261,7 +305,9 @@ impl<E: Endpoint> Host<E> {
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
         while self.waiting.packets > 0 && self.line.free_at <= now {
             let paused = self.paused;
-            let Some(outgoing) = self.queue.as_mut().and_then(|q| q.start(now, paused)) else { return };
+            let Some(queue) = &mut self.queue else { return };
+            let events = &mut queue_events!(self, now, wire);
+            let Some(outgoing) = queue.start(now, paused, events) else { return };
             self.waiting.remove(outgoing.id);
             self.counts.dequeued(now, &outgoing.packet.header);
             self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
@@ -280,10 +326,8 @@ impl<E: Endpoint> Host<E> {
         if !self.waiting.limited {
             return;
         }
-        while let Some(Outgoing { packet, id }) = self.queue.as_mut().and_then(|q| q.pop_expired(now)) {
-            wire.observe(|| Seen::Expired { link: self.line.link, header: packet.header });
-            self.waiting.remove(id);
-            self.counts.expired(now, &packet.header);
+        if let Some(queue) = &mut self.queue {
+            queue.expire(now, &mut queue_events!(self, now, wire));
         }
     }
 }

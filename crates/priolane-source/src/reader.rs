@@ -55,12 +55,19 @@ impl<'a> Reader<'a> {
 
     /// The value of `key`, which must be there; `fix` shows how it would be written.
     pub fn need(&mut self, key: &'static str, fix: &str) -> Result<Field<'a>, InputError> {
-        match self.take(key) {
-            Some(field) => Ok(field),
-            None => Err(self.misspelt(key).unwrap_or_else(|| {
-                self.origin.error(&self.full(key), "this key is missing", format!("write {fix}"))
-            })),
-        }
+        self.take(key).ok_or_else(|| self.lacks(key, fix))
+    }
+
+    /// The error that `key`, which is not there, must be; `fix` shows how it would be written.
+    pub(super) fn lacks(&self, key: &str, fix: &str) -> InputError {
+        self.misspelt(key).unwrap_or_else(|| {
+            self.origin.error(&self.full(key), "this key is missing", format!("write {fix}"))
+        })
+    }
+
+    /// The value of `key`, if it is there; this does not consume it.
+    pub(super) fn field(&self, key: &str) -> Option<Field<'a>> {
+        self.table.get(key).map(|node| Field { key: self.full(key), node })
     }
 
     /// Refuses the keys that nobody took, all of them at once.
@@ -369,7 +376,7 @@ fn edits(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::parse;
+    use crate::parse;
 
     #[test]
     fn a_misspelt_key_is_named_with_its_line() {

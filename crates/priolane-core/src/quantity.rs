@@ -4,8 +4,8 @@
 //! and byte values never pass through a float: a value that is not a whole number of picoseconds, bits per
 //! second or bytes is refused.
 
-use priolane_core::port::Limit;
-use priolane_core::units::{Rate, Span, Time};
+use crate::port::Limit;
+use crate::units::{Rate, Span, Time};
 
 /// Why a text is not the quantity asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,8 +224,8 @@ fn decimal(digits: &str) -> Option<(u128, u128)> {
 
 /// Serde forms of core's quantities: the strings of the files.
 pub mod as_text {
-    use priolane_core::port::Limit;
-    use priolane_core::units::{Rate, Span};
+    use crate::port::Limit;
+    use crate::units::{Rate, Span};
     use serde::Serializer;
 
     /// A time as text.

@@ -3,9 +3,12 @@
 
 mod disk;
 mod error;
+mod keys;
 mod merge;
 mod reader;
 mod table;
+
+pub use priolane_core::quantity;
 
 use std::sync::Arc;
 

@@ -1,0 +1,236 @@
+//! Values of a file, what may be wrong with one, and how one is written.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::quantity::QuantityError;
+
+/// A value of a file.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value<'a> {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Text(&'a str),
+    /// A list.
+    List(Vec<Value<'a>>),
+    /// A table.
+    Table,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KeyError {
+    /// This.
+    Wrong {
+        /// What is wrong.
+        what: String,
+        /// What would be right.
+        fix: String,
+    },
+    /// The word that is there is none of those that are known.
+    Word {
+        /// What is there.
+        given: String,
+        /// The words that are known.
+        known: Vec<&'static str>,
+    },
+    /// This is wrong with an item of a list.
+    Item(usize, Box<KeyError>),
+}
+
+impl KeyError {
+    /// What is wrong and what would be right.
+    pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::Wrong { what: what.into(), fix: fix.into() }
+    }
+}
+
+impl From<QuantityError> for KeyError {
+    fn from(error: QuantityError) -> Self {
+        Self::Wrong { what: error.what, fix: error.fix }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The kind of value, with its article.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Integer(_) => "a whole number",
+            Self::Float(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table => "a table",
+        }
+    }
+
+    /// The error that this is a value of another kind than `fix` says.
+    pub fn unfit(&self, fix: impl Into<String>) -> KeyError {
+        KeyError::new(format!("this is {}", self.kind()), fix)
+    }
+
+    /// The string that a quantity such as `example` is in.
+    ///
+    /// # Errors
+    /// For any other kind of value.
+    pub fn quantity(&self, example: &str) -> Result<&'a str, KeyError> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Integer(_) | Self::Float(_) => Err(KeyError::new(
+                "this bare number has no unit",
+                format!("a string with its unit, such as {example:?}"),
+            )),
+            _ => Err(self.unfit(format!("a string such as {example:?}"))),
+        }
+    }
+
+    /// What the word stands for.
+    ///
+    /// # Errors
+    /// For any other kind of value, and for a word that is not among `words`.
+    pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T, KeyError> {
+        let names = || words.iter().map(|&(name, _)| name).collect::<Vec<_>>();
+        let Self::Text(text) = self else {
+            let quoted: Vec<String> = names().iter().map(|name| format!("`{name}`")).collect();
+            return Err(self.unfit(format!("a string, one of {}", quoted.join(", "))));
+        };
+        let found = words.iter().find(|(name, _)| name == text);
+        found
+            .map(|&(_, meant)| meant)
+            .ok_or_else(|| KeyError::Word { given: (*text).to_owned(), known: names() })
+    }
+}
+
+/// The interval of numbers that a key may be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bounds {
+    /// Its lower end.
+    pub low: Bound,
+    /// Its upper end.
+    pub high: Bound,
+    /// It as it is written; empty for any number.
+    pub text: &'static str,
+}
+
+/// One end of an interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Bound {
+    /// There is none.
+    None,
+    /// This number, which is part of it.
+    Included(f64),
+    /// This number, which is not part of it.
+    Excluded(f64),
+}
+
+impl Bounds {
+    /// Any number.
+    pub const ANY: Self = Self { low: Bound::None, high: Bound::None, text: "" };
+
+    /// Whether `x` lies within.
+    pub fn has(&self, x: f64) -> bool {
+        let above = match self.low {
+            Bound::None => true,
+            Bound::Included(low) => x >= low,
+            Bound::Excluded(low) => x > low,
+        };
+        let below = match self.high {
+            Bound::None => true,
+            Bound::Included(high) => x <= high,
+            Bound::Excluded(high) => x < high,
+        };
+        above && below && !x.is_nan()
+    }
+
+    /// The error that `shown` lies outside of what is allowed of `noun`, such as "a number".
+    pub(super) fn outside(&self, shown: impl fmt::Display, noun: &str) -> KeyError {
+        let fix = match (self.low, self.high) {
+            (Bound::Included(low), Bound::None) => format!("{noun}, at least {low}"),
+            (Bound::Excluded(low), Bound::None) => format!("{noun} above {low}"),
+            (Bound::Included(low), Bound::Included(high)) => format!("{noun} from {low} to {high}"),
+            (Bound::Excluded(low), Bound::Included(high)) => format!("{noun} above {low} and at most {high}"),
+            _ => format!("{noun} in {}", self.text),
+        };
+        KeyError::new(format!("{shown} is out of range"), fix)
+    }
+}
+
+/// A value as it is written.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Written {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(u64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Text(String),
+    /// A list.
+    List(Vec<Written>),
+}
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bool(truth) => s.serialize_bool(*truth),
+            Self::Integer(n) => s.serialize_u64(*n),
+            Self::Float(x) => s.serialize_f64(*x),
+            Self::Text(text) => s.serialize_str(text),
+            Self::List(items) => s.collect_seq(items),
+        }
+    }
+}
+
+/// As in a file, but strings without their quotes.
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(truth) => truth.fmt(f),
+            Self::Integer(n) => n.fmt(f),
+            Self::Float(x) => x.fmt(f),
+            Self::Text(text) => text.fmt(f),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", items.join(", "))
+            }
+        }
+    }
+}
+
+impl From<&str> for Written {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<u64> for Written {
+    fn from(n: u64) -> Self {
+        Self::Integer(n)
+    }
+}
+
+impl From<i32> for Written {
+    fn from(n: i32) -> Self {
+        Self::Integer(u64::from(n.unsigned_abs()))
+    }
+}
+
+impl Written {
+    /// It as a value to read.
+    pub(super) fn as_value(&self) -> Value<'_> {
+        match self {
+            Self::Bool(truth) => Value::Bool(*truth),
+            Self::Integer(n) => Value::Integer(i64::try_from(*n).unwrap_or(i64::MAX)),
+            Self::Float(x) => Value::Float(*x),
+            Self::Text(text) => Value::Text(text),
+            Self::List(items) => Value::List(items.iter().map(Self::as_value).collect()),
+        }
+    }
+}

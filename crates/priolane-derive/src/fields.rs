@@ -1,0 +1,152 @@
+//! The attributes of one field.
+
+use syn::{Attribute, Error, Expr, Field, Ident, Lit, LitStr, Meta, Path, Result, Token, Type};
+
+/// What a field of a struct of keys is.
+pub(crate) enum Role {
+    /// A key of the file.
+    Key(Box<Key>),
+    /// A struct of keys, which stand in the same table; with defaults that hold instead of its own.
+    Flatten(Vec<(String, LitStr)>),
+    /// No key: set when a run is built.
+    Skip(Option<Expr>),
+}
+
+/// How a key is read and written.
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) meaning: String,
+    pub(crate) unit: Option<LitStr>,
+    pub(crate) source: Option<LitStr>,
+    pub(crate) range: Option<LitStr>,
+    /// Another form than that of its type.
+    pub(crate) form: Option<Path>,
+    pub(crate) presence: Presence,
+    /// The default in words, where it depends on other keys.
+    pub(crate) shown: Option<LitStr>,
+    /// Whether it is left out where it is the default.
+    pub(crate) skip_default: bool,
+}
+
+/// What holds where the file does not state the key.
+pub(crate) enum Presence {
+    /// It must; an example of how.
+    Required(LitStr),
+    /// This value.
+    Default(Expr),
+    /// `None`, which is written as this literal, and may also be written as this word.
+    Word(&'static str, Lit),
+    /// `None`, which is not written.
+    Optional,
+}
+
+impl Role {
+    pub(crate) fn of(field: &Field) -> Result<Self> {
+        for attribute in &field.attrs {
+            if attribute.path().is_ident("keys") {
+                return whole(attribute);
+            }
+        }
+        let found = field.attrs.iter().find(|attribute| attribute.path().is_ident("key"));
+        let name = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
+        let Some(attribute) = found else {
+            return Err(Error::new_spanned(field, "state #[key(...)], #[keys(flatten)] or #[keys(skip)]"));
+        };
+        Key::read(attribute, name, doc(&field.attrs)).map(|key| Self::Key(Box::new(key)))
+    }
+}
+
+fn whole(attribute: &Attribute) -> Result<Role> {
+    let mut role = None;
+    let mut defaults = Vec::new();
+    attribute.parse_nested_meta(|meta| {
+        if meta.path.is_ident("flatten") {
+            role = Some(Role::Flatten(Vec::new()));
+        } else if meta.path.is_ident("skip") {
+            let given = if meta.input.peek(Token![=]) { Some(meta.value()?.parse()?) } else { None };
+            role = Some(Role::Skip(given));
+        } else if meta.path.is_ident("defaults") {
+            meta.parse_nested_meta(|inner| {
+                let key = inner.path.require_ident()?.to_string();
+                defaults.push((key, inner.value()?.parse::<LitStr>()?));
+                Ok(())
+            })?;
+        } else {
+            return Err(meta.error("flatten, defaults(...) or skip"));
+        }
+        Ok(())
+    })?;
+    match role {
+        Some(Role::Flatten(_)) => Ok(Role::Flatten(defaults)),
+        Some(role) => Ok(role),
+        None => Err(Error::new_spanned(attribute, "flatten or skip")),
+    }
+}
+
+impl Key {
+    fn read(attribute: &Attribute, field: &Ident, meaning: String) -> Result<Self> {
+        let mut key = Self {
+            name: field.to_string(),
+            meaning,
+            unit: None,
+            source: None,
+            range: None,
+            form: None,
+            presence: Presence::Optional,
+            shown: None,
+            skip_default: false,
+        };
+        let mut presence = None;
+        attribute.parse_nested_meta(|meta| {
+            let name = meta.path.require_ident()?.to_string();
+            match name.as_str() {
+                "name" => key.name = meta.value()?.parse::<LitStr>()?.value(),
+                "unit" => key.unit = Some(meta.value()?.parse()?),
+                "source" => key.source = Some(meta.value()?.parse()?),
+                "range" => key.range = Some(meta.value()?.parse()?),
+                "form" => key.form = Some(meta.value()?.parse()?),
+                "shown" => key.shown = Some(meta.value()?.parse()?),
+                "skip_default" => key.skip_default = true,
+                "default" => presence = Some(Presence::Default(meta.value()?.parse()?)),
+                "required" => presence = Some(Presence::Required(meta.value()?.parse()?)),
+                "auto" => presence = Some(Presence::Word("auto", meta.value()?.parse()?)),
+                "off" => presence = Some(Presence::Word("off", meta.value()?.parse()?)),
+                "optional" => presence = Some(Presence::Optional),
+                _ => return Err(meta.error("this is no attribute of a key")),
+            }
+            Ok(())
+        })?;
+        key.presence = presence.ok_or_else(|| {
+            Error::new_spanned(
+                attribute,
+                "default = ..., required = \"...\", auto = ..., off = ... or optional",
+            )
+        })?;
+        Ok(key)
+    }
+}
+
+/// The doc comment, in one line and without its final point.
+pub(crate) fn doc(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(line);
+    let text = lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>().join(" ");
+    text.trim().strip_suffix('.').unwrap_or(text.trim()).to_owned()
+}
+
+fn line(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(meta) = &attribute.meta else { return None };
+    let Expr::Lit(literal) = &meta.value else { return None };
+    let Lit::Str(text) = &literal.lit else { return None };
+    Some(text.value())
+}
+
+/// The `T` of `Option<T>`.
+pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first()? {
+        syn::GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    }
+}

@@ -1,0 +1,282 @@
+//! `#[derive(Keys)]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
+
+use crate::fields::{Key, Presence, Role, inside_option};
+use crate::interval::bounds;
+
+/// A field: its name, its type and what it is.
+struct Member {
+    name: Ident,
+    ty: Type,
+    role: Role,
+}
+
+/// What the whole struct states: `#[keys(group = "swift", check = Self::check)]`.
+#[derive(Default)]
+struct Whole {
+    group: Option<String>,
+    check: Option<ExprPath>,
+}
+
+pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(input, "a struct of keys; for an enum of words derive Words"));
+    };
+    let members = members(&data.fields)?;
+    let whole = whole(input)?;
+    let name = &input.ident;
+    let group = whole.group.unwrap_or_else(|| name.to_string());
+    let check = whole.check.map(|check| quote!(#check(&mut read)));
+    let reads = members.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let defaults = members.iter().map(default).collect::<Result<Vec<_>>>()?;
+    let writes = members.iter().map(write).collect::<Result<Vec<_>>>()?;
+    let describes = members.iter().map(describe).collect::<Result<Vec<_>>>()?;
+    let names: Vec<&Ident> = members.iter().map(|member| &member.name).collect();
+    let checked =
+        check.as_ref().map(|check| quote!(if let Err(fault) = #check { return Err(table.refuse(fault)); }));
+    let completed = check.as_ref().map(|check| quote!(#check.expect("invariant: defaults fit each other");));
+    let binding = if check.is_some() { quote!(let mut read) } else { quote!(let read) };
+    let mut generics = input.generics.clone();
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(syn::parse_quote!(::priolane_core::keys::Keys));
+    }
+    let (of, arguments, bounded) = generics.split_for_impl();
+    let mut with_default = generics.clone();
+    for parameter in with_default.type_params_mut() {
+        parameter.bounds.push(syn::parse_quote!(Default));
+    }
+    let (of_default, _, _) = with_default.split_for_impl();
+    let all_have_defaults = members.iter().all(|member| !is_required(member));
+    let default = all_have_defaults.then(|| {
+        quote! {
+            impl #of_default Default for #name #arguments {
+                fn default() -> Self {
+                    #(#defaults)*
+                    #binding = Self { #(#names),* };
+                    #completed
+                    read
+                }
+            }
+        }
+    });
+    Ok(quote! {
+        #[automatically_derived]
+        impl #of ::priolane_core::keys::Keys for #name #arguments #bounded {
+            fn read<T: ::priolane_core::keys::Table>(table: &mut T) -> ::core::result::Result<Self, T::Error> {
+                #(#reads)*
+                #binding = Self { #(#names),* };
+                #checked
+                Ok(read)
+            }
+
+            fn write(&self, out: &mut ::priolane_core::keys::Pairs) {
+                #(#writes)*
+            }
+
+            fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
+                const GROUP: &str = #group;
+                #(#describes)*
+            }
+        }
+
+        #[automatically_derived]
+        impl #of ::serde::Serialize for #name #arguments #bounded {
+            fn serialize<S: ::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
+                ::priolane_core::keys::serialize(self, s)
+            }
+        }
+
+        #default
+    })
+}
+
+fn members(fields: &Fields) -> Result<Vec<Member>> {
+    let member = |field: &syn::Field| {
+        let name = field.ident.clone().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
+        Ok(Member { name, ty: field.ty.clone(), role: Role::of(field)? })
+    };
+    fields.iter().map(member).collect()
+}
+
+fn whole(input: &DeriveInput) -> Result<Whole> {
+    let mut whole = Whole::default();
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("keys")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("group") {
+                whole.group = Some(meta.value()?.parse::<syn::LitStr>()?.value());
+            } else if meta.path.is_ident("check") {
+                whole.check = Some(meta.value()?.parse()?);
+            } else {
+                return Err(meta.error("group or check"));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(whole)
+}
+
+fn is_required(member: &Member) -> bool {
+    matches!(&member.role, Role::Key(key) if matches!(key.presence, Presence::Required(_)))
+}
+
+/// The type that a form reads: of an option, what is in it.
+fn value_type<'m>(member: &'m Member, key: &Key) -> &'m Type {
+    match key.presence {
+        Presence::Word(..) | Presence::Optional => inside_option(&member.ty).unwrap_or(&member.ty),
+        Presence::Required(_) | Presence::Default(_) => &member.ty,
+    }
+}
+
+fn form(member: &Member, key: &Key) -> TokenStream {
+    let ty = value_type(member, key);
+    match &key.form {
+        Some(form) => quote!(<#form as ::priolane_core::keys::Form<#ty>>),
+        None => quote!(<::priolane_core::keys::Plain as ::priolane_core::keys::Form<#ty>>),
+    }
+}
+
+fn absent(key: &Key) -> TokenStream {
+    match &key.presence {
+        Presence::Default(value) => quote!(#value),
+        Presence::Word(..) | Presence::Optional => quote!(None),
+        Presence::Required(_) => quote!(),
+    }
+}
+
+fn read(member: &Member) -> Result<TokenStream> {
+    let (name, ty) = (&member.name, &member.ty);
+    Ok(match &member.role {
+        Role::Skip(None) => quote!(let #name: #ty = Default::default();),
+        Role::Skip(Some(value)) => quote!(let #name: #ty = #value;),
+        Role::Flatten(defaults) if defaults.is_empty() => {
+            quote!(let #name = <#ty as ::priolane_core::keys::Keys>::read(table)?;)
+        }
+        Role::Flatten(defaults) => {
+            let pairs = defaults.iter().map(|(key, value)| quote!((#key, #value)));
+            quote! {
+                let #name = <#ty as ::priolane_core::keys::Keys>::read(
+                    &mut ::priolane_core::keys::WithDefaults::new(table, &[#(#pairs),*]),
+                )?;
+            }
+        }
+        Role::Key(key) => read_key(member, key)?,
+    })
+}
+
+fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
+    let (name, ty, text) = (&member.name, &member.ty, &key.name);
+    let bounds = bounds(key.range.as_ref())?;
+    let form = form(member, key);
+    let read = match &key.presence {
+        Presence::Word(word, literal) => {
+            quote!(::priolane_core::keys::read_word(&value, #word, &#literal.into(), |value| #form::read(value, &#bounds)))
+        }
+        Presence::Optional => quote!(#form::read(&value, &#bounds).map(Some)),
+        Presence::Required(_) | Presence::Default(_) => quote!(#form::read(&value, &#bounds)),
+    };
+    let absent = match &key.presence {
+        Presence::Required(example) => quote!(return Err(table.missing(#text, #example))),
+        _ => absent(key),
+    };
+    Ok(quote! {
+        let #name: #ty = match table.take(#text, |value| #read)? {
+            Some(value) => value,
+            None => #absent,
+        };
+    })
+}
+
+fn default(member: &Member) -> Result<TokenStream> {
+    let (name, ty) = (&member.name, &member.ty);
+    let value = match &member.role {
+        Role::Skip(Some(value)) => quote!(#value),
+        Role::Skip(None) => quote!(Default::default()),
+        Role::Flatten(defaults) if defaults.is_empty() => quote!(Default::default()),
+        Role::Flatten(defaults) => {
+            let pairs = defaults.iter().map(|(key, value)| quote!((#key, #value)));
+            quote!(::priolane_core::keys::with_defaults(&[#(#pairs),*]))
+        }
+        Role::Key(key) => absent(key),
+    };
+    Ok(quote!(let #name: #ty = #value;))
+}
+
+fn write(member: &Member) -> Result<TokenStream> {
+    let name = &member.name;
+    Ok(match &member.role {
+        Role::Skip(_) => quote!(),
+        Role::Flatten(_) => quote!(::priolane_core::keys::Keys::write(&self.#name, out);),
+        Role::Key(key) => {
+            let (text, form) = (&key.name, form(member, key));
+            match &key.presence {
+                Presence::Word(_, literal) => quote! {
+                    out.push((#text, match &self.#name {
+                        Some(value) => #form::write(value),
+                        None => #literal.into(),
+                    }));
+                },
+                Presence::Optional => quote! {
+                    if let Some(value) = &self.#name {
+                        out.push((#text, #form::write(value)));
+                    }
+                },
+                Presence::Default(value) if key.skip_default => quote! {
+                    if self.#name != #value {
+                        out.push((#text, #form::write(&self.#name)));
+                    }
+                },
+                Presence::Required(_) | Presence::Default(_) => {
+                    quote!(out.push((#text, #form::write(&self.#name)));)
+                }
+            }
+        }
+    })
+}
+
+fn describe(member: &Member) -> Result<TokenStream> {
+    let ty = &member.ty;
+    let key = match &member.role {
+        Role::Skip(_) => return Ok(quote!()),
+        Role::Flatten(defaults) => {
+            let pairs = defaults.iter().map(|(key, value)| quote!((#key, #value)));
+            return Ok(quote!(::priolane_core::keys::describe_with::<#ty>(out, &[#(#pairs),*]);));
+        }
+        Role::Key(key) => key,
+    };
+    let (name, meaning, form) = (&key.name, &key.meaning, form(member, key));
+    let value = value_type(member, key);
+    let bounds = bounds(key.range.as_ref())?;
+    let source = key.source.as_ref().map_or_else(String::new, syn::LitStr::value);
+    let unit = key.unit.as_ref().map_or_else(|| quote!(#form::UNIT), |unit| quote!(#unit));
+    let local = format_ident!("value");
+    let default = match (&key.shown, &key.presence) {
+        (Some(shown), _) => quote!(#shown.to_owned()),
+        (None, Presence::Default(default)) => {
+            quote!({ let #local: #value = #default; #form::write(&#local).to_string() })
+        }
+        (None, Presence::Word(word, _)) => quote!(#word.to_owned()),
+        (None, Presence::Required(_) | Presence::Optional) => quote!(String::new()),
+    };
+    let required = matches!(key.presence, Presence::Required(_));
+    let word = match &key.presence {
+        Presence::Word(word, _) => quote!(Some(#word)),
+        _ => quote!(None),
+    };
+    Ok(quote! {
+        out.push(::priolane_core::keys::KeyInfo {
+            name: #name,
+            group: GROUP,
+            meaning: #meaning,
+            unit: #unit,
+            bounds: #bounds,
+            default: #default,
+            source: #source,
+            required: #required,
+            word: #word,
+            schema: #form::schema(),
+        });
+    })
+}

@@ -1,0 +1,34 @@
+//! Derives that make reader, writer, defaults and documentation of a part from one declaration.
+//!
+//! `priolane_core::keys` has the traits that are implemented here, and documents the attributes.
+
+mod fields;
+mod interval;
+mod keys;
+mod part;
+mod words;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Implements `Keys` and `serde::Serialize` for a struct whose fields are keys of a file.
+#[proc_macro_derive(Keys, attributes(keys, key))]
+pub fn derive_keys(input: TokenStream) -> TokenStream {
+    answer(keys::expand(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Implements `KeyValue` and `serde::Serialize` for an enum of words.
+#[proc_macro_derive(Words, attributes(word))]
+pub fn derive_words(input: TokenStream) -> TokenStream {
+    answer(words::expand(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// Implements `Part` for a struct of keys: its name in files, what it needs of other parts and what it gives them.
+#[proc_macro_derive(Part, attributes(part))]
+pub fn derive_part(input: TokenStream) -> TokenStream {
+    answer(part::expand(&parse_macro_input!(input as DeriveInput)))
+}
+
+fn answer(expanded: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}

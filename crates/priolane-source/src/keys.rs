@@ -1,0 +1,52 @@
+//! Tables of files as tables of keys: what `priolane_core::keys` reads from.
+
+use priolane_core::keys::{self, KeyError, Misfit};
+
+use super::reader::{Field, Reader};
+use super::{InputError, Value};
+
+impl keys::Table for Reader<'_> {
+    type Error = InputError;
+
+    fn take<R>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(keys::Value<'_>) -> Result<R, KeyError>,
+    ) -> Result<Option<R>, InputError> {
+        let Some(field) = self.take(key) else { return Ok(None) };
+        read(as_key_value(field.value())).map(Some).map_err(|error| refused(&field, error))
+    }
+
+    fn missing(&self, key: &'static str, example: &str) -> InputError {
+        self.lacks(key, example)
+    }
+
+    fn refuse(&self, misfit: Misfit) -> InputError {
+        match misfit.key.and_then(|key| self.field(key)) {
+            Some(field) => field.error(misfit.what, misfit.fix),
+            None => self.error(misfit.what, misfit.fix),
+        }
+    }
+}
+
+fn as_key_value(value: &Value) -> keys::Value<'_> {
+    match value {
+        Value::Text(text) => keys::Value::Text(text),
+        Value::Integer(n) => keys::Value::Integer(*n),
+        Value::Float(x) => keys::Value::Float(*x),
+        Value::Bool(truth) => keys::Value::Bool(*truth),
+        Value::List(items) => keys::Value::List(items.iter().map(|item| as_key_value(&item.value)).collect()),
+        Value::Table(_) => keys::Value::Table,
+    }
+}
+
+fn refused(field: &Field<'_>, error: KeyError) -> InputError {
+    match error {
+        KeyError::Wrong { what, fix } => field.error(what, fix),
+        KeyError::Word { given, known } => field.no_such(&given, &known),
+        KeyError::Item(index, inner) => {
+            let items = field.list().unwrap_or_default();
+            refused(items.get(index).unwrap_or(field), *inner)
+        }
+    }
+}
