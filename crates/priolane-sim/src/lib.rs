@@ -10,6 +10,7 @@ mod run;
 pub mod scenario;
 pub mod topology;
 pub mod trace;
+mod valid;
 pub mod waits;
 mod wire;
 
@@ -18,3 +19,4 @@ pub use engine::stop::OnProgress;
 pub use engine::threads::{Fallback, Threads};
 pub use engine::window::window_length;
 pub use run::{Drive, run, run_traced, run_with};
+pub use valid::{DependencyProblem, ScenarioError};

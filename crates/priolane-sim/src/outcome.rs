@@ -8,6 +8,7 @@ use priolane_core::units::{Span, Time};
 
 use crate::records::FlowRecords;
 pub use crate::records::{Began, ClassSpan, FlowRecord};
+use crate::valid::ScenarioError;
 
 /// What the applications of a host were told of the classes of their flows, and what they did about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -239,6 +240,9 @@ pub enum RunError {
         /// Where.
         place: String,
     },
+    /// The scenario cannot be run: a defect of what made it.
+    #[error("invalid scenario: {0}")]
+    Scenario(#[from] ScenarioError),
     /// The caller asked to stop.
     #[error("stopped by request")]
     Interrupted,

@@ -11,11 +11,11 @@ use crate::engine::stop::OnProgress;
 use crate::engine::threads::Threads;
 use crate::engine::{wheel, window};
 use crate::node::fabric::Fabric;
-use crate::node::held;
 use crate::outcome::{Outcome, RunError};
 use crate::partition::Partition;
 use crate::scenario::{Engine, Scenario};
 use crate::trace::{Trace, Tracer};
+use crate::valid::ValidScenario;
 
 /// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
 const TINY_LOOKAHEAD: Span = Span::from_ns(40);
@@ -28,21 +28,21 @@ const SHORTEST_WINDOW: Span = Span(2);
 /// `progress` is told now and then how far the run is and may end it.
 ///
 /// # Errors
-/// A violated invariant, classes to be lossless that cannot be, or `progress` asked to stop.
+/// A [`crate::ScenarioError`], a violated invariant of the run, or `progress` asked to stop.
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     drive: Drive,
     make: &dyn Fn(HostId) -> E,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
-    held::check(scenario)?;
+    let valid = ValidScenario::new(scenario)?;
     let on_wheel = match drive.engine {
         Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
         Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
         Engine::Wheel => true,
     };
     let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let fabric = Fabric::new(scenario, Partition::of(scenario, threads));
+    let fabric = Fabric::new(valid, Partition::of(scenario, threads));
     if on_wheel {
         wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
     } else {
@@ -115,8 +115,7 @@ impl EndpointUser for TracedRunner<'_> {
 
     fn run<E: Endpoint + 'static>(self, make: impl Fn(HostId) -> E) -> Self::Out {
         let Self { scenario, flow, progress } = self;
-        held::check(scenario)?;
-        let fabric = Fabric::new(scenario, Partition::WHOLE);
+        let fabric = Fabric::new(ValidScenario::new(scenario)?, Partition::WHOLE);
         let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
         let mut network = Network::whole(&fabric, &make);
         let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;

@@ -12,6 +12,7 @@ use super::line::Line;
 use crate::partition::Partition;
 use crate::scenario::Scenario;
 use crate::topology::{NextHops, PathChoice, Pick, Spray, Topology};
+use crate::valid::ValidScenario;
 use crate::wire::Ingress;
 
 /// The scenario, and where each link leaves and enters.
@@ -29,7 +30,8 @@ pub(crate) struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, partition: Partition) -> Self {
+    pub(crate) fn new(scenario: ValidScenario<'a>, partition: Partition) -> Self {
+        let scenario = scenario.get();
         let topology = &scenario.topology;
         let mut egress_links = vec![Vec::new(); topology.nodes()];
         let mut ingress_links = vec![Vec::new(); topology.nodes()];

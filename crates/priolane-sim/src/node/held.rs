@@ -2,12 +2,10 @@
 
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::port::{Admission, Buffer, Discipline, Fifo, Limit, Pausable, SortBy, Strict, Wfq};
 use priolane_core::units::Time;
 
-use crate::outcome::RunError;
-use crate::scenario::{PortSpec, Queues, Scenario};
+use crate::scenario::{PortSpec, Queues};
 
 /// A packet that waits, and the ingress port it came by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,25 +32,6 @@ pub(crate) enum HeldQueue<B: Body> {
     Fifo(Fifo<Held<B>>),
     Strict(Strict<Held<B>>),
     Wfq(Box<Wfq<Held<B>>>),
-}
-
-/// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), RunError> {
-    let Some(spec) = scenario.switch.lossless else { return Ok(()) };
-    let refuse =
-        |what: &str, place: String| Err(RunError::Violation { what: what.to_owned(), at: Time::ZERO, place });
-    let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
-    if let Some(class) = spec.lossless.iter().find(|&class| !by_frame(class)) {
-        return refuse("no pause frame can name a lossless class", format!("class {class}"));
-    }
-    let is_pausable =
-        |queues: &Queues| matches!(queues, Queues::Fifo | Queues::Strict { .. } | Queues::Wfq { .. });
-    match scenario.ports.iter().position(|port| !is_pausable(&port.queues)) {
-        Some(link) => {
-            refuse("a port whose queues cannot be paused has lossless classes", format!("link {link}"))
-        }
-        None => Ok(()),
-    }
 }
 
 impl<B: Body> HeldQueue<B> {

@@ -17,6 +17,7 @@ use crate::outcome::RunError;
 use crate::partition::Partition;
 use crate::scenario::{Measuring, Nic, Queues, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
+use crate::valid::ValidScenario;
 use crate::wire::{ControlSink, Ingress, Service};
 
 const HOSTS: u32 = 5;
@@ -142,7 +143,7 @@ fn compare<D: Discipline<Packet<()>>>(
     make: &dyn Fn(&Seat) -> D,
 ) -> (usize, u64) {
     let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
     let mut switch = Switch::new(&fabric, NodeId(HOSTS), make);
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
@@ -202,7 +203,7 @@ fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
 fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let memory = SharedBuffer { size: 1 << 40, alpha: Alpha::new((1, 1)).unwrap() };
     let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
     let three = Buffer { limit: Limit::Packets(3), ..Buffer::UNLIMITED };
     let mut switch = Switch::new(&fabric, NodeId(HOSTS), &|_| Fifo::<Packet<()>>::new(three));
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
