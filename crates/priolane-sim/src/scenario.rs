@@ -30,8 +30,8 @@ pub struct PortSpec {
 pub struct SwitchSpec {
     /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
     pub memory: Option<SharedBuffer>,
-    /// The buffer they share if classes are lossless (PFC): then `memory` and the limits of ports do not count, and ports
-    /// are FIFO, strict or weighted fair queues.
+    /// The buffer they share if classes are lossless (PFC): then `memory` is none, the limits of ports do not count, and
+    /// ports are FIFO, strict or weighted fair queues.
     pub lossless: Option<PfcSpec>,
 }
 
@@ -54,8 +54,7 @@ pub enum Nic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// `grace` after the last finite flow has completed, not before `not_before`, at `limit` at the latest.
-    /// `grace` is what is still simulated so that last ACKs land; it must not be shorter than the engines'
-    /// window.
+    /// `grace` is what is still simulated so that last ACKs land, at least [`Scenario::lookahead`].
     WhenDone {
         /// Simulated time after the last completion.
         grace: Span,
@@ -88,7 +87,7 @@ pub struct Measuring {
     pub clock_error: Span,
 }
 
-/// One run.
+/// One run. [`crate::run`] checks what is said of each field, and refuses the run with a [`crate::ScenarioError`].
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The network.
@@ -196,26 +195,6 @@ pub enum Engine {
     Window,
     /// One global timing wheel, every departure an event.
     Wheel,
-}
-
-/// A class for tables: what a flow asked for and what its packets carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClassSpan {
-    /// Asked for at the start.
-    pub asked: Class,
-    /// Given for it by the admission policy when the flow started: the same without one.
-    pub given: Class,
-    /// Of the first payload packet.
-    pub first: Class,
-    /// Of the last payload packet sent.
-    pub last: Class,
-}
-
-impl ClassSpan {
-    /// This class from beginning to end.
-    pub(crate) fn all(class: Class) -> Self {
-        Self { asked: class, given: class, first: class, last: class }
-    }
 }
 
 /// Bytes on the wire of a pause frame: the smallest frame.

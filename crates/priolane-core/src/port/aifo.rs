@@ -9,6 +9,7 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
+use super::multi_queue::is_mapped;
 use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
 use crate::ids::CLASSES;
 use crate::packet::{Header, QueueItem};
@@ -45,6 +46,10 @@ impl PortFactory for AifoSpec {
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> Aifo<P> {
         Aifo::new(*self, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, CLASSES as u8)
     }
 }
 

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
 use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, QueueWeights, SortBy};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -33,6 +33,10 @@ impl PortFactory for RealTimeWfqSpec {
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> RealTimeWfq<P> {
         RealTimeWfq::new(&self.weights, self.map, (context.sort_by, context.rate), context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.weights.queues())
     }
 
     fn queue_of(&self, class: Class) -> u8 {

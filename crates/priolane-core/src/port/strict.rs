@@ -1,6 +1,6 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, QueueItem};
@@ -19,6 +19,10 @@ impl PortFactory for StrictSpec {
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> Strict<P> {
         Strict::new(self.queues, self.map, context.sort_by, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.queues)
     }
 
     fn queue_of(&self, class: Class) -> u8 {

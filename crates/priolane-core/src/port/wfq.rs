@@ -15,7 +15,7 @@
 //! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
 //! bytes served and L the largest packets.
 
-use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::packet::QueueItem;
@@ -34,6 +34,10 @@ impl PortFactory for WfqSpec {
 
     fn build<P: QueueItem>(&self, context: &PortContext) -> Wfq<P> {
         Wfq::new(&self.weights, self.map, context.sort_by, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.weights.queues())
     }
 
     fn queue_of(&self, class: Class) -> u8 {

@@ -2,12 +2,10 @@
 
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Header, Packet, QueueItem};
-use priolane_core::port::pfc::{HeadroomFrom, Load, PAUSABLE_CLASSES};
+use priolane_core::port::pfc::Load;
 use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
-use priolane_core::units::Time;
 
 use super::port::PortItem;
-use crate::outcome::RunError;
 use crate::scenario::Scenario;
 
 /// A packet that waits, and the ingress port it came by.
@@ -54,21 +52,4 @@ pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> HeldQueu
     let context = scenario.switch_port(link);
     let buffer = Buffer { limit: Limit::Unlimited, ..context.buffer };
     scenario.ports[link.index()].discipline.build(&PortContext { buffer, ..context })
-}
-
-/// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), RunError> {
-    let Some(spec) = scenario.switch.lossless else { return Ok(()) };
-    let refuse =
-        |what: &str, place: String| Err(RunError::Violation { what: what.to_owned(), at: Time::ZERO, place });
-    let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
-    if let Some(class) = spec.lossless.iter().find(|&class| !by_frame(class)) {
-        return refuse("no pause frame can name a lossless class", format!("class {class}"));
-    }
-    match scenario.ports.iter().position(|port| !port.discipline.is_pausable()) {
-        Some(link) => {
-            refuse("a port whose queues cannot be paused has lossless classes", format!("link {link}"))
-        }
-        None => Ok(()),
-    }
 }

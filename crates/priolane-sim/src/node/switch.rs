@@ -13,12 +13,11 @@ use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
-use super::fabric::{Fabric, NO_WAY};
+use super::fabric::{Fabric, NO_WAY, Signpost};
 use super::port::{Port, Started};
 use super::strays::Strays;
-use crate::engine::sheaf::{Arrivals, Inbox};
-use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
+use crate::topology::Pick;
 use crate::wire::Wire;
 use service::ArrivalResult;
 
@@ -96,38 +95,29 @@ impl<D> Switch<D> {
         })
     }
 
-    /// The arrivals of a window, with the port by which each will leave. What goes by the load of ports is looked up as it
-    /// arrives.
+    /// How the header alone decides on a packet's port from `start` until `end`; `None` where more does.
     #[inline]
-    pub(crate) fn route<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<'a, B>,
-        span: &WindowSpan,
-    ) -> Arrivals<'a, B> {
-        let (forwarding, changes) = fabric.forwarding(span.start);
-        if let Chooser::ByEntropy(pick) = self.chooser
-            && changes >= span.end
-        {
-            let signpost = fabric.signpost(forwarding, self.node);
-            return inbox.open_noting(span.end, |packet| signpost.port(&packet.header, pick));
+    pub(crate) fn fixed_routes<'f>(
+        &self,
+        fabric: &'f Fabric,
+        start: Time,
+        end: Time,
+    ) -> Option<(Signpost<'f>, Pick)> {
+        let (forwarding, changes) = fabric.forwarding(start);
+        match self.chooser {
+            Chooser::ByEntropy(pick) if changes >= end => {
+                Some((fabric.signpost(forwarding, self.node), pick))
+            }
+            _ => None,
         }
-        self.route_in_order(fabric, inbox.open(span.end))
     }
 
-    /// The same where a way hangs on the arrivals before, or forwarding changes within the window.
-    #[inline(never)]
-    fn route_in_order<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        mut arrivals: Arrivals<'a, B>,
-    ) -> Arrivals<'a, B> {
-        let (node, chooser) = (self.node, &mut self.chooser);
-        arrivals.note(|at, packet| {
-            let (forwarding, _) = fabric.forwarding(at);
-            fabric.next_port(forwarding, node, &packet.header, chooser)
-        });
-        arrivals
+    /// The port of the packet that arrives at `now`, after those asked for before; meaningless with DRILL, which asks the
+    /// ports as it arrives.
+    #[inline]
+    pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
+        let (forwarding, _) = fabric.forwarding(now);
+        fabric.next_port(forwarding, self.node, header, &mut self.chooser)
     }
 
     /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
@@ -346,10 +336,7 @@ impl<D> Switch<D> {
     {
         let p = match self.chooser {
             Chooser::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
-            _ => {
-                let (forwarding, _) = fabric.forwarding(now);
-                fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize
-            }
+            _ => self.next_port(fabric, now, &packet.header) as usize,
         };
         if p >= self.ports.len() {
             self.strays.add(fabric, now, &packet.header, wire);

@@ -401,7 +401,7 @@ fn a_flow_may_start_as_late_as_a_run_may_last() {
     let late = Time(Time::LATEST.0 - 1_000_000_000);
     let flows = vec![flow(0, (0, 1), 100_000, Time::ZERO), flow(1, (1, 0), 100_000, late)];
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
-    scenario.stop = Stop::WhenDone { grace: Span::from_us(1), not_before: Time::ZERO, limit: Time::LATEST };
+    scenario.stop = Stop::WhenDone { grace: Span::from_us(2), not_before: Time::ZERO, limit: Time::LATEST };
     let outcome = agreed(&scenario);
     let [first, second] = [0, 1].map(|flow: usize| outcome.flows.at(flow).fct);
     assert!(first.is_some() && first == second, "{first:?} {second:?}");

@@ -16,10 +16,10 @@ use priolane_core::transport::tokens::{
 use priolane_core::transport::window::Stamp;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
-use priolane_sim::trace::{self, Fate};
+use priolane_sim::trace::Fate;
+use priolane_sim::{run_traced, run_with};
 
 pub(crate) const FRAME: Frame = Frame::ETHERNET;
 
@@ -332,7 +332,7 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
         let scenario = random(seed);
         let mut traced = [0; 2];
         for flow in 0..scenario.flows.len() as u32 {
-            let (_, trace) = trace::run(&scenario, FlowId(flow), &mut quiet()).unwrap();
+            let (_, trace) = run_traced(&scenario, FlowId(flow), &mut quiet()).unwrap();
             let with = |fate| trace.hops.iter().filter(|hop| hop.fate == fate).count() as u64;
             traced[0] += with(Fate::Expired);
             traced[1] += with(Fate::Dropped);

@@ -11,14 +11,15 @@ use priolane_core::transport::{Controller, Transport, new_reno, window};
 use priolane_core::units::{Rate, Span};
 
 use super::*;
-use crate::engine::partition::Partition;
-use crate::node::estimator::Posted;
+use crate::node::completion_log::FlowLog;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outage::Outages;
 use crate::outcome::RunError;
+use crate::partition::Partition;
 use crate::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
-use crate::waits::News;
-use crate::wire::{Ingress, Service};
+use crate::valid::ValidScenario;
+use crate::wire::{ControlSink, Ingress, Service};
 
 const HOSTS: u32 = 5;
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -66,10 +67,16 @@ impl Wire<()> for Sent {
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
         self.0.push((at, packet.header.rank));
     }
-    fn post(&mut self, _posted: Posted) {}
+}
+
+impl ControlSink for Sent {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        unreachable!("a switch records no flows")
+    }
+    fn send_report(&mut self, _report: ScheduledReport) {}
     fn flow_done(&mut self, _at: Time) {}
-    fn notify(&mut self, _news: News) {}
-    fn flow_awaited(&mut self) {}
+    fn send_signal(&mut self, _signal: DependencySignal) {}
+    fn dependent_scheduled(&mut self) {}
     fn violated(&mut self, error: RunError) {
         panic!("{error}");
     }
@@ -136,7 +143,7 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
     spec: S,
 ) -> (usize, u64) {
     let scenario = scenario(memory, PortSpec { discipline: spec.into(), buffer: Buffer::UNLIMITED });
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
     let mut switch = Switch::new::<(), S>(&fabric, NodeId(HOSTS)).unwrap();
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
@@ -197,7 +204,7 @@ fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let three = Buffer { limit: Limit::Packets(3), ..Buffer::UNLIMITED };
     let port = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: three };
     let scenario = scenario(memory, port);
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
     let mut switch = Switch::new::<(), FifoSpec>(&fabric, NodeId(HOSTS)).unwrap();
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
     let mut sent = Sent::default();
