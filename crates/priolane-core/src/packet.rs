@@ -198,7 +198,7 @@ pub struct Packet<B> {
 const _: () = assert!(size_of::<Header>() == 32);
 
 /// What a queue holds: a packet, perhaps with something that never leaves the node.
-pub trait Parcel: Copy + Default + std::fmt::Debug + Send + 'static {
+pub trait QueueItem: Copy + Default + std::fmt::Debug + Send + 'static {
     /// The packet's header.
     fn header(&self) -> &Header;
 
@@ -206,7 +206,7 @@ pub trait Parcel: Copy + Default + std::fmt::Debug + Send + 'static {
     fn header_mut(&mut self) -> &mut Header;
 }
 
-impl<B: Body> Parcel for Packet<B> {
+impl<B: Body> QueueItem for Packet<B> {
     #[inline]
     fn header(&self) -> &Header {
         &self.header

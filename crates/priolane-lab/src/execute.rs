@@ -101,6 +101,9 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Violation { what, at, place } => Self::Violation { what, when: at, place },
+            RunError::Scenario(error) => {
+                Self::Violation { what: error.to_string(), when: Time::ZERO, place: "the scenario".into() }
+            }
             RunError::Interrupted => Self::Interrupted,
         }
     }

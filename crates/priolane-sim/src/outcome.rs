@@ -6,30 +6,8 @@ use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::records::FlowRecords;
-use crate::scenario::ClassSpan;
-
-/// What became of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowRecord {
-    /// When it started.
-    pub began: Began,
-    /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
-    pub fct: Option<Span>,
-    /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
-    pub fct_acked: Option<Span>,
-    /// Classes asked for and used.
-    pub class: ClassSpan,
-    /// How long its application held it back, as it would have been downgraded.
-    pub held: Span,
-    /// How often its admission policy changed its class after it had started.
-    pub moves: u32,
-    /// Packets sent again.
-    pub retransmits: u32,
-    /// Retransmission timeouts.
-    pub timeouts: u32,
-    /// Payload bytes that were given up and did not arrive; 0 for reliable transports.
-    pub missing: u64,
-}
+pub use crate::records::{Began, ClassSpan, FlowRecord};
+use crate::valid::ScenarioError;
 
 /// What the applications of a host were told of the classes of their flows, and what they did about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,20 +22,6 @@ pub struct Notices {
     pub held: Span,
     /// Flows that asked for a lower class than they would have, after a notice.
     pub reclassified: u64,
-}
-
-/// When a flow started, if it did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Began {
-    /// When the flow list says.
-    #[default]
-    AsPlanned,
-    /// It waited for others, and started at this instant.
-    At(Time),
-    /// It waited for others to the end of the run.
-    Never,
-    /// It was bounded, or waited for one that was, and the bound was passed: as if it were not in the list.
-    NotIssued,
 }
 
 /// What one class saw at one egress port.
@@ -275,6 +239,9 @@ pub enum RunError {
         /// Where.
         place: String,
     },
+    /// The scenario cannot be run: a defect of what made it.
+    #[error("invalid scenario: {0}")]
+    Scenario(#[from] ScenarioError),
     /// The caller asked to stop.
     #[error("stopped by request")]
     Interrupted,

@@ -3,11 +3,66 @@
 //! What becomes of few flows (retransmissions, other classes than asked for, waits) takes memory only where two flows differ
 //! in it.
 
+use priolane_core::ids::Class;
 use priolane_core::packed::{Column, Columns, PackedList};
 use priolane_core::units::{Span, Time};
 
-use crate::outcome::{Began, FlowRecord};
-use crate::scenario::ClassSpan;
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// When it started.
+    pub began: Began,
+    /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
+    pub fct: Option<Span>,
+    /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
+    pub fct_acked: Option<Span>,
+    /// Classes asked for and used.
+    pub class: ClassSpan,
+    /// How long its application held it back, as it would have been downgraded.
+    pub held: Span,
+    /// How often its admission policy changed its class after it had started.
+    pub moves: u32,
+    /// Packets sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Payload bytes that were given up and did not arrive; 0 for reliable transports.
+    pub missing: u64,
+}
+
+/// When a flow started, if it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Began {
+    /// When the flow list says.
+    #[default]
+    AsPlanned,
+    /// It waited for others, and started at this instant.
+    At(Time),
+    /// It waited for others to the end of the run.
+    Never,
+    /// It was bounded, or waited for one that was, and the bound was passed: as if it were not in the list.
+    NotIssued,
+}
+
+/// A class for tables: what a flow asked for and what its packets carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassSpan {
+    /// Asked for at the start.
+    pub asked: Class,
+    /// Given for it by the admission policy when the flow started: the same without one.
+    pub given: Class,
+    /// Of the first payload packet.
+    pub first: Class,
+    /// Of the last payload packet sent.
+    pub last: Class,
+}
+
+impl ClassSpan {
+    /// This class from beginning to end.
+    pub(crate) fn all(class: Class) -> Self {
+        Self { asked: class, given: class, first: class, last: class }
+    }
+}
 
 /// Records of flows, in the order of the flow list.
 pub type FlowRecords = PackedList<RecordColumns>;

@@ -4,88 +4,23 @@ use priolane_core::admit::Policy;
 use priolane_core::assign::control::{Plan, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
-use priolane_core::port::{
-    AifoSpec, Buffer, Limit, Overflow, QueueWeights, SharedBuffer, SortBy, TokenGroupSpec,
-};
+use priolane_core::port::{Buffer, DisciplineSpec, PortContext, Returns, SharedBuffer, SortBy};
 use priolane_core::transport::Transport;
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Span, Time};
 
 use crate::outage::Outages;
 use crate::topology::{Link, Topology};
 use crate::waits::{Wait, least_delay};
 
-/// The queues of a port.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Queues {
-    /// One first-in first-out queue.
-    Fifo,
-    /// Strict priority over `queues` queues, 0 first; `map` says which queue a class (or level) goes to.
-    Strict {
-        /// Number of queues, 1 to 16.
-        queues: u8,
-        /// Queue of each class, below `queues`.
-        map: [u8; CLASSES],
-    },
-    /// As [`Queues::Strict`], but a packet that does not fit pushes out packets of worse queues; the limit of the
-    /// buffer counts all queues together.
-    PushOut {
-        /// Number of queues, 1 to 16.
-        queues: u8,
-        /// Queue of each class, below `queues`.
-        map: [u8; CLASSES],
-    },
-    /// Weighted fair queueing; `map` says which queue a class (or level) goes to.
-    Wfq {
-        /// The weight of each queue.
-        weights: QueueWeights,
-        /// Queue of each class, below the number of weights.
-        map: [u8; CLASSES],
-    },
-    /// As [`Queues::Wfq`], with stamps in real time: not fair, and kept to compare with.
-    RealTimeWfq {
-        /// The weight of each queue.
-        weights: QueueWeights,
-        /// Queue of each class, below the number of weights.
-        map: [u8; CLASSES],
-    },
-    /// One queue sorted by the header's rank, smallest first, equal ranks in order of arrival.
-    Ranked,
-    /// One first-in first-out queue that admits by rank; `map` says which rank a class has, 0 the best.
-    Aifo {
-        /// Its parameters.
-        spec: AifoSpec,
-        /// Rank of each class, below 16.
-        map: [u8; CLASSES],
-    },
-    /// One queue of which the flow with the best rank is served, its earliest packet first, and the worst rank dropped.
-    PFabric,
-    /// A data queue, limited by the port's buffer, whose overflow is trimmed to headers, and a header queue.
-    Trimming {
-        /// Room of the header queue.
-        headers: Limit,
-        /// What becomes of payload for whose header there is no room.
-        overflow: Overflow,
-    },
-    /// Signals, classes of tokens behind one limiter, and data; class `c` of tokens is the `c`-th.
-    Tokens(TokenGroupSpec),
-    /// One first-in first-out queue that serves no faster than `rate` after a burst.
-    Limited {
-        /// The rate that is kept, above which only the burst goes.
-        rate: Rate,
-        /// Bytes that may go ahead of the rate.
-        burst: u64,
-    },
-}
-
 /// An egress port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortSpec {
-    /// Its queues.
-    pub queues: Queues,
+    /// Its queueing discipline.
+    pub discipline: DisciplineSpec,
     /// Its buffer and marking.
     pub buffer: Buffer,
 }
@@ -95,8 +30,8 @@ pub struct PortSpec {
 pub struct SwitchSpec {
     /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
     pub memory: Option<SharedBuffer>,
-    /// The buffer they share if classes are lossless (PFC): then `memory` and the limits of ports do not count, and ports
-    /// are FIFO, strict or weighted fair queues.
+    /// The buffer they share if classes are lossless (PFC): then `memory` is none, the limits of ports do not count, and
+    /// ports are FIFO, strict or weighted fair queues.
     pub lossless: Option<PfcSpec>,
 }
 
@@ -119,8 +54,7 @@ pub enum Nic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// `grace` after the last finite flow has completed, not before `not_before`, at `limit` at the latest.
-    /// `grace` is what is still simulated so that last ACKs land; it must not be shorter than the engines'
-    /// window.
+    /// `grace` is what is still simulated so that last ACKs land, at least [`Scenario::lookahead`].
     WhenDone {
         /// Simulated time after the last completion.
         grace: Span,
@@ -153,7 +87,7 @@ pub struct Measuring {
     pub clock_error: Span,
 }
 
-/// One run.
+/// One run. [`crate::run`] checks what is said of each field, and refuses the run with a [`crate::ScenarioError`].
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The network.
@@ -263,26 +197,6 @@ pub enum Engine {
     Wheel,
 }
 
-/// A class for tables: what a flow asked for and what its packets carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClassSpan {
-    /// Asked for at the start.
-    pub asked: Class,
-    /// Given for it by the admission policy when the flow started: the same without one.
-    pub given: Class,
-    /// Of the first payload packet.
-    pub first: Class,
-    /// Of the last payload packet sent.
-    pub last: Class,
-}
-
-impl ClassSpan {
-    /// This class from beginning to end.
-    pub(crate) fn all(class: Class) -> Self {
-        Self { asked: class, given: class, first: class, last: class }
-    }
-}
-
 /// Bytes on the wire of a pause frame: the smallest frame.
 pub fn pause_wire(frame: &Frame) -> u16 {
     frame.min_wire()
@@ -315,6 +229,20 @@ impl Scenario {
     pub fn lookahead(&self) -> Span {
         let packets = self.topology.lookahead(&self.frame);
         least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))
+    }
+
+    /// What the port of `link` in a switch is built for.
+    pub(crate) fn switch_port(&self, link: LinkId) -> PortContext {
+        let Self { topology, frame, seed, .. } = self;
+        PortContext {
+            link,
+            rate: topology.links[link.index()].rate,
+            buffer: self.ports[link.index()].buffer,
+            sort_by: SortBy::Class,
+            frame: *frame,
+            returns: Returns::Forwarded,
+            seed: *seed,
+        }
     }
 
     /// The longest time from the start of a transmission to the arrival of its packet.

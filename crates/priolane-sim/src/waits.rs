@@ -1,20 +1,17 @@
-//! Flows that wait for other flows.
+//! Flows that depend on other flows.
 //!
 //! ```text
 //! release(f) = max(start of f, max over g in after(f) of (delivered(g) + delay))
-//! f starts at release(f), unless that is not before until(f): then it never does, nor what waits for it
+//! f starts at release(f), unless that is not before until(f): then it never does, nor what depends on it
 //! ```
 //!
 //! `delivered(g)` is when the transport of the receiver of `g` is given the last byte it lacked, the host's processing
-//! included. From there the news goes to the source of `f` as a control message, which takes `delay`: between two hosts
+//! included. From there the signal goes to the source of `f` as a control message, which takes `delay`: between two hosts
 //! that is above zero and bounds the engines' window; within a host it may be zero.
 
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{FlowId, HostId};
+use priolane_core::ids::FlowId;
 use priolane_core::units::{Span, Time};
-
-use crate::outcome::Began;
-use crate::records::FlowRecords;
 
 /// A flow that starts when others have been delivered. Its `FlowSpec::start` is the earliest it may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,48 +20,18 @@ pub struct Wait {
     pub flow: FlowId,
     /// The flows that it waits for, at least one, each once and each with an end.
     pub after: Vec<FlowId>,
-    /// From the delivery of one of them to the arrival of the news at the source of `flow`; above zero unless they are
+    /// From the delivery of one of them to the arrival of the signal at the source of `flow`; above zero unless both are
     /// one host.
     pub delay: Span,
     /// The flow starts before this instant or never; `None` sets no bound.
     pub until: Option<Time>,
 }
 
-/// The shortest time that news takes between two hosts; `None` if no news goes between hosts.
-pub(crate) fn least_delay(waits: &[Wait], flows: &FlowList) -> Option<Span> {
-    let crosses = |wait: &&Wait| {
-        let to = flows.at(wait.flow.index()).src;
-        wait.after.iter().any(|flow| flows.at(flow.index()).dst != to)
+/// The shortest delay of a signal between two hosts; `None` if no signal goes between hosts.
+pub(crate) fn least_delay(dependencies: &[Wait], flows: &FlowList) -> Option<Span> {
+    let crosses = |dependency: &&Wait| {
+        let to = flows.at(dependency.flow.index()).src;
+        dependency.after.iter().any(|flow| flows.at(flow.index()).dst != to)
     };
-    waits.iter().filter(crosses).map(|wait| wait.delay).min()
-}
-
-/// News of a delivered flow on its way to a host where a flow waits for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct News {
-    pub(crate) to: HostId,
-    /// The flow that waits.
-    pub(crate) flow: FlowId,
-    pub(crate) at: Time,
-}
-
-/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
-/// asked for, and neither was what waits for it.
-pub(crate) fn mark_not_issued(waits: &[Wait], flows: &mut FlowRecords) {
-    let not_issued = |wait: &&Wait| wait.until.is_some();
-    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
-    let mut found: Vec<FlowId> =
-        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
-    if found.is_empty() {
-        return;
-    }
-    let mut followers: Vec<(FlowId, FlowId)> =
-        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
-    followers.sort_unstable();
-    while let Some(flow) = found.pop() {
-        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
-        let from = followers.partition_point(|&(first, _)| first < flow);
-        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
-        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
-    }
+    dependencies.iter().filter(crosses).map(|dependency| dependency.delay).min()
 }

@@ -4,10 +4,10 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
-use crate::node::estimator::Posted;
+use crate::node::completion_log::FlowLog;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outcome::RunError;
 use crate::trace::Seen;
-use crate::waits::News;
 
 /// Where a link ends: the node, the place the link has in that node's order of simultaneous arrivals, and the part of
 /// the network that the node belongs to. One word, as every line has one.
@@ -70,28 +70,34 @@ pub(crate) enum Service {
     Lazy,
 }
 
-/// The engine, as a node sees it.
-pub(crate) trait Wire<B: Body> {
-    /// When this engine serves queues.
-    const SERVICE: Service;
-
-    /// `packet` will arrive at `to` at the instant `at`, as `stamp` leaves it: where it travels it is written to in place.
-    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>));
+/// The engine as nodes see it, apart from packets.
+pub(crate) trait ControlSink {
+    /// What the run records of flows.
+    fn flow_log(&mut self) -> &mut FlowLog;
 
     /// The node sends a report to the threshold controller.
-    fn post(&mut self, posted: Posted);
+    fn send_report(&mut self, report: ScheduledReport);
 
-    /// The node sends news of a delivered flow to another host.
-    fn notify(&mut self, news: News);
+    /// The node signals a delivered flow to another host.
+    fn send_signal(&mut self, signal: DependencySignal);
 
-    /// A finite flow that waited will start.
-    fn flow_awaited(&mut self);
+    /// The start of a finite flow that depended on others is known now.
+    fn dependent_scheduled(&mut self);
 
     /// A finite flow of the node came to its end at `at`.
     fn flow_done(&mut self, at: Time);
 
     /// The run cannot be trusted.
     fn violated(&mut self, error: RunError);
+}
+
+/// The engine as nodes see it.
+pub(crate) trait Wire<B: Body>: ControlSink {
+    /// When this engine serves queues.
+    const SERVICE: Service;
+
+    /// `packet` will arrive at `to` at the instant `at`, as `stamp` leaves it: where it travels it is written to in place.
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>));
 
     /// Something a traced run keeps. `seen` says what, and is not even asked where nobody traces: an engine that
     /// cannot trace compiles to what it would be without this call.

@@ -9,9 +9,10 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
-use super::{Admission, Buffer, Discipline, Fifo, Limit, PortSink};
+use super::multi_queue::is_mapped;
+use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
 use crate::ids::CLASSES;
-use crate::packet::{Header, Parcel};
+use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
 /// Thousandths in a whole.
@@ -26,11 +27,30 @@ pub struct AifoSpec {
     pub sample: u16,
     /// k in thousandths, below 1000: the part of the room in which everything is admitted. Default 100 (AIFO §6).
     pub k_thousandths: u16,
+    /// The rank of each class, below 16, 0 the best.
+    pub map: [u8; CLASSES],
 }
 
 impl AifoSpec {
-    /// The paper's values.
-    pub const PAPER: Self = Self { window: 20, sample: 1, k_thousandths: 100 };
+    /// The paper's values; the class is the rank.
+    pub const PAPER: Self = Self {
+        window: 20,
+        sample: 1,
+        k_thousandths: 100,
+        map: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    };
+}
+
+impl PortFactory for AifoSpec {
+    type Port<P: QueueItem> = Aifo<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Aifo<P> {
+        Aifo::new(*self, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, CLASSES as u8)
+    }
 }
 
 /// The ranks that came last.
@@ -71,7 +91,6 @@ impl Recent {
 #[derive(Debug)]
 pub struct Aifo<P> {
     queue: Fifo<P>,
-    ranks: [u8; CLASSES],
     limit: Limit,
     spec: AifoSpec,
     recent: Recent,
@@ -79,12 +98,13 @@ pub struct Aifo<P> {
     until_sample: u16,
 }
 
-impl<P: Parcel> Aifo<P> {
-    /// An empty port; `ranks` says what a class's rank is, below 16. A buffer without limit admits everything.
-    pub fn new(spec: AifoSpec, ranks: [u8; CLASSES], buffer: Buffer) -> Self {
-        let ranks = ranks.map(|rank| rank.min(CLASSES as u8 - 1));
+impl<P: QueueItem> Aifo<P> {
+    /// An empty port. A buffer without limit admits everything.
+    pub fn new(spec: AifoSpec, buffer: Buffer) -> Self {
+        let map = spec.map.map(|rank| rank.min(CLASSES as u8 - 1));
+        let spec = AifoSpec { map, ..spec };
         let recent = Recent::new(spec.window);
-        Self { queue: Fifo::new(buffer), ranks, limit: buffer.limit, spec, recent, until_sample: 0 }
+        Self { queue: Fifo::new(buffer), limit: buffer.limit, spec, recent, until_sample: 0 }
     }
 
     /// A packet came: its rank enters W, if it is its turn.
@@ -109,31 +129,31 @@ impl<P: Parcel> Aifo<P> {
     }
 
     fn rank(&self, header: &Header) -> u8 {
-        self.ranks[usize::from(header.class) % CLASSES]
+        self.spec.map[usize::from(header.class) % CLASSES]
     }
 }
 
-impl<P: Parcel> Discipline<P> for Aifo<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let rank = self.rank(parcel.header());
+impl<P: QueueItem> Discipline<P> for Aifo<P> {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let rank = self.rank(item.header());
         self.see(rank);
-        if self.admits(rank) { self.queue.enqueue(now, parcel, out) } else { Admission::Dropped }
+        if self.admits(rank) { self.queue.enqueue(now, item, out) } else { Admission::Dropped }
     }
 
     #[inline]
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         self.see(self.rank(header));
-        self.queue.pass(now, header)
+        self.queue.try_bypass(now, header)
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
-        self.queue.next_start()
+    fn next_eligible_time(&self) -> Option<Time> {
+        self.queue.next_eligible_time()
     }
 
     #[inline]
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        self.queue.start(t, out)
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queue.dequeue(t, out)
     }
 
     #[inline]
@@ -157,9 +177,8 @@ mod tests {
     }
 
     fn port(room: u32, window: u16) -> Aifo<Packet<()>> {
-        let identity = std::array::from_fn(|class| class as u8);
         let buffer = Buffer { limit: Limit::Packets(room), ..Buffer::UNLIMITED };
-        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, identity, buffer)
+        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, buffer)
     }
 
     fn offer(port: &mut Aifo<Packet<()>>, classes: &[u8]) -> Vec<bool> {
@@ -187,16 +206,16 @@ mod tests {
         let mut port = port(100, 20);
         offer(&mut port, &[3, 1, 2, 0]);
         let classes: Vec<u8> =
-            std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
+            std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
         assert_eq!(classes, [3, 1, 2, 0]);
-        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+        assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
 
     #[test]
     fn one_rank_is_tail_drop_and_no_limit_admits_all() {
         let mut same = port(3, 20);
         assert_eq!(offer(&mut same, &[7, 7, 7, 7]), [true, true, true, false]);
-        let mut free = Aifo::new(AifoSpec::PAPER, [0; CLASSES], Buffer::UNLIMITED);
+        let mut free = Aifo::new(AifoSpec { map: [0; CLASSES], ..AifoSpec::PAPER }, Buffer::UNLIMITED);
         assert!(offer(&mut free, &[9; 500]).iter().all(|&in_queue| in_queue));
     }
 
@@ -214,7 +233,7 @@ mod tests {
     #[test]
     fn a_packet_that_passes_an_empty_queue_is_seen_too() {
         let mut port = port(10, 4);
-        assert_eq!(port.pass(Time::ZERO, &packet(0).header), Some(Admission::Queued));
+        assert_eq!(port.try_bypass(Time::ZERO, &packet(0).header), Some(Admission::Queued));
         assert_eq!(port.recent.ranks, [0]);
     }
 }

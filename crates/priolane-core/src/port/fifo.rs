@@ -1,11 +1,27 @@
 //! One queue, first in, first out.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::ClassSet;
-use crate::packet::{Header, Parcel};
+use crate::packet::{Header, QueueItem};
 use crate::ring::Ring;
 use crate::units::Time;
+
+/// One first-in first-out queue; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoSpec;
+
+impl PortFactory for FifoSpec {
+    type Port<P: QueueItem> = Fifo<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Fifo<P> {
+        Fifo::new(context.buffer)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// A first-in first-out queue with tail drop and threshold marking.
 #[derive(Debug)]
@@ -15,41 +31,41 @@ pub struct Fifo<P> {
     bounds: Bounds,
 }
 
-impl<P: Parcel> Fifo<P> {
+impl<P: QueueItem> Fifo<P> {
     /// An empty queue with this buffer; the scope of its limits makes no difference.
     pub fn new(buffer: Buffer) -> Self {
         Self { queue: Ring::default(), bytes: 0, bounds: buffer.into() }
     }
 }
 
-impl<P: Parcel> Discipline<P> for Fifo<P> {
+impl<P: QueueItem> Discipline<P> for Fifo<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+    fn enqueue(&mut self, _now: Time, item: &P, _out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         let backlog = Backlog { packets: self.queue.len(), bytes: self.bytes };
         let admission = self.bounds.decide(backlog, backlog, header);
         if admission != Admission::Dropped {
             self.bytes += u64::from(header.wire);
-            admission.mark(self.queue.push(parcel));
+            admission.mark(self.queue.push(item));
         }
         admission
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         Some(self.bounds.admit_alone(header))
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if self.queue.is_empty() { None } else { Some(Time::ZERO) }
     }
 
     #[inline]
-    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
-        let parcel = self.queue.pop()?;
-        self.bytes -= u64::from(parcel.header().wire);
-        Some(parcel)
+    fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
+        let item = self.queue.pop()?;
+        self.bytes -= u64::from(item.header().wire);
+        Some(item)
     }
 
     #[inline]
@@ -61,14 +77,12 @@ impl<P: Parcel> Discipline<P> for Fifo<P> {
     fn bytes(&self) -> u64 {
         self.bytes
     }
-}
 
-impl<P: Parcel> Pausable<P> for Fifo<P> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.queue.first().is_some_and(|first| !paused.has(first.header().class))
     }
 
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
-        if self.is_ready(paused) { self.start(t, &mut ()) } else { None }
+    fn dequeue_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        if self.is_ready(paused) { self.dequeue(t, out) } else { None }
     }
 }

@@ -1,9 +1,30 @@
 //! A rate limit in front of a discipline: no service starts before its token bucket lets it.
 
 use super::bucket::{Bucket, PerByte};
-use super::{Admission, Discipline, PortSink};
-use crate::packet::{Header, Parcel};
+use super::{Admission, Discipline, Fifo, PortContext, PortFactory, PortSink};
+use crate::packet::{Header, QueueItem};
 use crate::units::{Rate, Time};
+
+/// One first-in first-out queue that serves no faster than a rate, whatever the line could do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitedSpec {
+    /// The rate, above which only the burst goes.
+    pub rate: Rate,
+    /// Bytes that may go ahead of the rate.
+    pub burst: u64,
+}
+
+impl PortFactory for LimitedSpec {
+    type Port<P: QueueItem> = RateLimited<Fifo<P>>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> RateLimited<Fifo<P>> {
+        RateLimited::new(Fifo::new(context.buffer), self.rate, self.burst)
+    }
+
+    fn is_limited(&self) -> bool {
+        true
+    }
+}
 
 /// A discipline whose services are limited to a rate, whatever the line could do.
 #[derive(Debug)]
@@ -20,26 +41,26 @@ impl<D> RateLimited<D> {
     }
 }
 
-impl<P: Parcel, D: Discipline<P>> Discipline<P> for RateLimited<D> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        self.inner.enqueue(now, parcel, out)
+impl<P: QueueItem, D: Discipline<P>> Discipline<P> for RateLimited<D> {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        self.inner.enqueue(now, item, out)
     }
 
     fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
         self.inner.expire(now, out);
     }
 
-    fn next_start(&self) -> Option<Time> {
-        self.inner.next_start().map(|inner| inner.max(self.bucket.eligible()))
+    fn next_eligible_time(&self) -> Option<Time> {
+        self.inner.next_eligible_time().map(|inner| inner.max(self.bucket.eligible()))
     }
 
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
         if self.bucket.eligible() > t {
             return None;
         }
-        let parcel = self.inner.start(t, out)?;
-        self.bucket.charge(t, parcel.header().wire);
-        Some(parcel)
+        let item = self.inner.dequeue(t, out)?;
+        self.bucket.charge(t, item.header().wire);
+        Some(item)
     }
 
     fn packets(&self) -> u32 {

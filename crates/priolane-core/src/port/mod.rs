@@ -1,7 +1,7 @@
 //! What an egress queue does: which packet is kept, marked, and served next.
 //!
 //! A discipline knows nothing of links or events. The node that owns it asks, when the line is free at
-//! `t`, whether a service may start (`next_start`) and then takes the packet (`start`). The decision falls
+//! `t`, whether a service may start (`next_eligible_time`) and then takes the packet (`dequeue`). The decision falls
 //! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
 mod aifo;
@@ -17,28 +17,45 @@ mod ranked;
 mod ranked_tokens;
 mod real_time_wfq;
 mod shared_buffer;
+mod spec;
 mod strict;
 mod token_group;
 mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
-pub use fifo::Fifo;
-pub use limiter::RateLimited;
+pub use fifo::{Fifo, FifoSpec};
+pub use limiter::{LimitedSpec, RateLimited};
 pub use multi_queue::{MultiQueue, Order};
-pub use pfabric::PFabric;
-pub use push_out::PushOut;
-pub use ranked::Ranked;
-pub use real_time_wfq::RealTimeWfq;
+pub use pfabric::{PFabric, PFabricSpec};
+pub use push_out::{PushOut, PushOutSpec};
+pub use ranked::{Ranked, RankedSpec};
+pub use real_time_wfq::{RealTimeWfq, RealTimeWfqSpec};
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
-pub use strict::{Strict, StrictOrder};
+pub use spec::{DisciplineKind, KindVisitor, PortContext, PortFactory, Returns};
+pub use strict::{Strict, StrictOrder, StrictSpec};
 pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
-pub use wfq::{QueueWeights, VirtualClock, Wfq};
+pub use wfq::{QueueWeights, VirtualClock, Wfq, WfqSpec};
 
-use crate::ids::ClassSet;
-use crate::packet::{Header, Marks, Parcel};
+use crate::ids::{Class, ClassSet};
+use crate::packet::{Header, Marks, QueueItem};
 use crate::units::Time;
+
+// The disciplines. A new one is a file with its parameters, which implement `PortFactory`, and a line here.
+spec::disciplines! {
+    Fifo: FifoSpec,
+    Strict: StrictSpec,
+    PushOut: PushOutSpec,
+    Wfq: WfqSpec,
+    RealTimeWfq: RealTimeWfqSpec,
+    Ranked: RankedSpec,
+    Aifo: AifoSpec,
+    PFabric: PFabricSpec,
+    Trimming: TrimmingSpec,
+    Tokens: TokenGroupSpec,
+    Limited: LimitedSpec,
+}
 
 /// What became of a packet offered to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,9 +71,15 @@ pub enum Admission {
 }
 
 impl Admission {
+    /// Whether the packet was kept.
+    #[inline]
+    pub fn is_kept(self) -> bool {
+        matches!(self, Self::Queued | Self::Marked)
+    }
+
     /// Sets the congestion mark on what was kept, if this says so.
     #[inline]
-    pub fn mark(self, kept: &mut impl Parcel) {
+    pub fn mark(self, kept: &mut impl QueueItem) {
         if self == Self::Marked {
             let header = kept.header_mut();
             header.marks = header.marks.with(Marks::CONGESTED);
@@ -132,7 +155,7 @@ pub enum SortBy {
 
 /// Receives the packets that a discipline gives up or changes, besides the one whose [`Admission`] is the answer. The
 /// owner of a port counts them here. Default: ignored.
-pub trait PortSink<P: Parcel> {
+pub trait PortSink<P: QueueItem> {
     /// A queued packet was dropped to make room; it is no longer counted as queued.
     #[inline]
     fn evicted(&mut self, packet: &P) {
@@ -161,24 +184,24 @@ pub trait PortSink<P: Parcel> {
 }
 
 /// Ignores everything: for tests, and for disciplines that only drop arriving packets.
-impl<P: Parcel> PortSink<P> for () {}
+impl<P: QueueItem> PortSink<P> for () {}
 
 /// A port's queueing discipline, over packets or what stands for them in a node.
-pub trait Discipline<P: Parcel>: Send {
+pub trait Discipline<P: QueueItem>: Send {
     /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped. `out` receives the packets that make way
     /// for it, or that had waited too long.
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission;
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission;
 
     /// A packet arrives at `now`, nothing is queued and the line is free: a discipline that would start it
     /// at once may let it pass without storing it, and says what it would have done (the caller sets the
     /// mark). `None` asks for `enqueue`.
     #[inline]
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         let _ = (now, header);
         None
     }
 
-    /// Discards the packets that have waited too long at `now`. `enqueue` and `start` do so first: a caller needs this
+    /// Discards the packets that have waited too long at `now`. `enqueue` and `dequeue` do so first: a caller needs this
     /// only to see the backlog without them. Default: nothing expires.
     #[inline]
     fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
@@ -187,13 +210,28 @@ pub trait Discipline<P: Parcel>: Send {
 
     /// The earliest instant at which a queued packet may start service if the line is free; `None` if
     /// nothing is queued. `Time::ZERO` means "at once".
-    fn next_start(&self) -> Option<Time>;
+    fn next_eligible_time(&self) -> Option<Time>;
 
     /// The line starts a service at `t`: which packet? `None` if none may start at `t`: nothing is queued, `t` is
-    /// before `next_start()`, or what could have started had waited too long, which `out` receives; then `next_start()`
-    /// has changed. Packets with equal headers leave in the order in which they came: traces know a packet in a queue by
-    /// its header.
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P>;
+    /// before `next_eligible_time()`, or what could have started had waited too long, which `out` receives; then
+    /// `next_eligible_time()` has changed. Packets with equal headers leave in the order in which they came: traces know
+    /// a packet in a queue by its header.
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P>;
+
+    /// Whether a packet could start while the classes in `paused` are paused (PFC), limiters aside. A queue waits where
+    /// its *first* packet is of a paused class, whatever is behind it. Default: only if no class is paused, for
+    /// disciplines that cannot hold back single classes ([`PortFactory::is_pausable`]).
+    #[inline]
+    fn is_ready(&self, paused: ClassSet) -> bool {
+        paused == ClassSet::NONE && self.packets() > 0
+    }
+
+    /// As [`Discipline::dequeue`], among the queues whose first packet is not of a class in `paused`. Default: nothing
+    /// starts while any class is paused.
+    #[inline]
+    fn dequeue_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        if paused == ClassSet::NONE { self.dequeue(t, out) } else { None }
+    }
 
     /// Packets queued, the one on the line not counted.
     fn packets(&self) -> u32;
@@ -213,60 +251,6 @@ pub trait Discipline<P: Parcel>: Send {
     fn bytes_before(&self, header: &Header) -> u64 {
         let _ = header;
         self.bytes()
-    }
-}
-
-/// A discipline whose classes can be paused. A queue waits where its *first* packet is of a paused class, whatever is
-/// behind it.
-pub trait Pausable<P: Parcel>: Discipline<P> {
-    /// Whether a queue could be served while the classes in `paused` are paused.
-    fn is_ready(&self, paused: ClassSet) -> bool;
-
-    /// As [`Discipline::start`], among the queues whose first packet is not of a class in `paused`.
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P>;
-}
-
-impl<P: Parcel> std::fmt::Debug for dyn Discipline<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Discipline").field("packets", &self.packets()).field("bytes", &self.bytes()).finish()
-    }
-}
-
-impl<P: Parcel> Discipline<P> for Box<dyn Discipline<P>> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        (**self).enqueue(now, parcel, out)
-    }
-
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        (**self).pass(now, header)
-    }
-
-    fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
-        (**self).expire(now, out);
-    }
-
-    fn next_start(&self) -> Option<Time> {
-        (**self).next_start()
-    }
-
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        (**self).start(t, out)
-    }
-
-    fn packets(&self) -> u32 {
-        (**self).packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        (**self).bytes()
-    }
-
-    fn payload_bytes(&self) -> u64 {
-        (**self).payload_bytes()
-    }
-
-    fn bytes_before(&self, header: &Header) -> u64 {
-        (**self).bytes_before(header)
     }
 }
 

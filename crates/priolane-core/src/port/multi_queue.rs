@@ -5,9 +5,9 @@
 //! an arrival behind others nothing.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink, SortBy};
-use crate::ids::{CLASSES, ClassSet};
-use crate::packet::{Header, Parcel};
+use super::{Admission, Buffer, Discipline, PortSink, SortBy};
+use crate::ids::{CLASSES, Class, ClassSet};
+use crate::packet::{Header, QueueItem};
 use crate::ring::Ring;
 use crate::units::Time;
 
@@ -36,7 +36,7 @@ pub trait Order: std::fmt::Debug + Send {
 
 #[derive(Debug)]
 pub(super) struct Queue<P> {
-    pub(super) parcels: Ring<P>,
+    pub(super) items: Ring<P>,
     pub(super) backlog: Backlog,
 }
 
@@ -61,10 +61,20 @@ pub(super) struct Sorting {
     pub(super) by: SortBy,
 }
 
-impl<P: Parcel, O: Order> MultiQueue<P, O> {
+/// Whether there are 1 to 16 queues, and each class has one of them.
+pub(super) fn is_mapped(map: &[u8; CLASSES], queues: u8) -> bool {
+    (1..=CLASSES as u8).contains(&queues) && map.iter().all(|&queue| queue < queues)
+}
+
+/// The queue of `class` among `queues` ones.
+pub(super) fn mapped(map: &[u8; CLASSES], queues: u8, class: Class) -> u8 {
+    map[usize::from(class) % CLASSES].min(queues.saturating_sub(1))
+}
+
+impl<P: QueueItem, O: Order> MultiQueue<P, O> {
     pub(super) fn in_order(sorting: Sorting, buffer: Buffer, order: O) -> Self {
         let last = sorting.queues.clamp(1, CLASSES as u8) - 1;
-        let queue = || Queue { parcels: Ring::default(), backlog: Backlog::default() };
+        let queue = || Queue { items: Ring::default(), backlog: Backlog::default() };
         Self {
             queues: (0..=last).map(|_| queue()).collect(),
             occupied: 0,
@@ -89,29 +99,29 @@ impl<P: Parcel, O: Order> MultiQueue<P, O> {
     #[inline]
     fn take(&mut self, q: usize) -> Option<&P> {
         let queue = self.queues.get_mut(q)?;
-        let wire = queue.parcels.first()?.header().wire;
+        let wire = queue.items.first()?.header().wire;
         queue.backlog.remove(wire);
         self.total.remove(wire);
         if queue.backlog.packets == 0 {
             self.occupied &= !(1 << q);
         }
-        let next = queue.parcels.second().map(|next| next.header().wire);
+        let next = queue.items.second().map(|next| next.header().wire);
         self.order.served(q, next);
-        queue.parcels.pop()
+        queue.items.pop()
     }
 
     /// The queues whose first packet is of a class in `paused`.
     fn held(&self, paused: ClassSet) -> u32 {
-        let is_held = |queue: &Queue<P>| queue.parcels.first().is_some_and(|p| paused.has(p.header().class));
+        let is_held = |queue: &Queue<P>| queue.items.first().is_some_and(|p| paused.has(p.header().class));
         let bit = |(q, queue)| u32::from(is_held(queue)) << q;
         self.queues.iter().enumerate().map(bit).sum()
     }
 }
 
-impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
+impl<P: QueueItem, O: Order> Discipline<P> for MultiQueue<P, O> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+    fn enqueue(&mut self, _now: Time, item: &P, _out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         let q = self.queue_of(header);
         let queue = &mut self.queues[q];
         let admission = self.bounds.admit(self.total, queue.backlog, header);
@@ -121,25 +131,25 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
             }
             self.total.add(header.wire);
             queue.backlog.add(header.wire);
-            admission.mark(queue.parcels.push(parcel));
+            admission.mark(queue.items.push(item));
             self.occupied |= 1 << q;
         }
         admission
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         self.order.idle();
         Some(self.bounds.admit_alone(header))
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if self.occupied == 0 { None } else { Some(Time::ZERO) }
     }
 
     #[inline]
-    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
+    fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         if self.occupied == 0 {
             return None;
         }
@@ -161,14 +171,12 @@ impl<P: Parcel, O: Order> Discipline<P> for MultiQueue<P, O> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues[self.queue_of(header)].backlog.bytes
     }
-}
 
-impl<P: Parcel, O: Order> Pausable<P> for MultiQueue<P, O> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.occupied & !self.held(paused) != 0
     }
 
-    fn start_unpaused(&mut self, _t: Time, paused: ClassSet) -> Option<&P> {
+    fn dequeue_unpaused(&mut self, _t: Time, paused: ClassSet, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let held = self.held(paused);
         let ready = self.occupied & !held;
         if ready == 0 {
@@ -176,7 +184,7 @@ impl<P: Parcel, O: Order> Pausable<P> for MultiQueue<P, O> {
         }
         let q = self.order.pick(ready);
         for (other, queue) in self.queues.iter().enumerate().filter(|&(other, _)| held & 1 << other != 0) {
-            if let Some(first) = queue.parcels.first() {
+            if let Some(first) = queue.items.first() {
                 self.order.passed_over(other, first.header().wire);
             }
         }

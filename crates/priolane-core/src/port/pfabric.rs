@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::FlowId;
-use crate::packet::{Header, Parcel};
+use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
 /// Order of service: rank, then arrival.
@@ -25,7 +25,19 @@ type Key = (u64, u64);
 #[derive(Debug)]
 struct Waiting<P> {
     arrival: u64,
-    parcel: P,
+    item: P,
+}
+
+/// pFabric's port; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PFabricSpec;
+
+impl PortFactory for PFabricSpec {
+    type Port<P: QueueItem> = PFabric<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> PFabric<P> {
+        PFabric::new(context.buffer)
+    }
 }
 
 /// Serves the flow with the best rank, drops the packet with the worst.
@@ -43,7 +55,7 @@ pub struct PFabric<P> {
     bounds: Bounds,
 }
 
-impl<P: Parcel> PFabric<P> {
+impl<P: QueueItem> PFabric<P> {
     /// An empty port; the limit of `buffer` counts the whole port.
     pub fn new(buffer: Buffer) -> Self {
         Self {
@@ -59,7 +71,7 @@ impl<P: Parcel> PFabric<P> {
 
     fn wire(&self, (_, arrival): Key, flow: FlowId) -> u16 {
         let queued = self.flows.get(&flow).and_then(|list| Some(&list[place(list, arrival)?]));
-        queued.map_or(0, |waiting| waiting.parcel.header().wire)
+        queued.map_or(0, |waiting| waiting.item.header().wire)
     }
 
     /// Evicts the worst packets, if those that are worse than `header` make room enough for it.
@@ -80,8 +92,8 @@ impl<P: Parcel> PFabric<P> {
         }
         for _ in 0..leaving {
             let Some((key, flow)) = self.order.pop_last() else { break };
-            if let Some(parcel) = self.take(flow, |list| place(list, key.1)) {
-                out.evicted(&parcel);
+            if let Some(item) = self.take(flow, |list| place(list, key.1)) {
+                out.evicted(&item);
             }
         }
     }
@@ -89,12 +101,12 @@ impl<P: Parcel> PFabric<P> {
     /// Takes the packet that `pick` finds out of the list of `flow`.
     fn take(&mut self, flow: FlowId, pick: impl FnOnce(&VecDeque<Waiting<P>>) -> Option<usize>) -> Option<P> {
         let list = self.flows.get_mut(&flow)?;
-        let parcel = list.remove(pick(list)?)?.parcel;
+        let item = list.remove(pick(list)?)?.item;
         if list.is_empty() {
             self.spare.extend(self.flows.remove(&flow));
         }
-        self.backlog.remove(parcel.header().wire);
-        Some(parcel)
+        self.backlog.remove(item.header().wire);
+        Some(item)
     }
 }
 
@@ -103,9 +115,9 @@ fn place<P>(list: &VecDeque<Waiting<P>>, arrival: u64) -> Option<usize> {
     list.binary_search_by_key(&arrival, |waiting| waiting.arrival).ok()
 }
 
-impl<P: Parcel> Discipline<P> for PFabric<P> {
-    fn enqueue(&mut self, _now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+impl<P: QueueItem> Discipline<P> for PFabric<P> {
+    fn enqueue(&mut self, _now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         if self.backlog.exceeds_with(header.wire, self.bounds.drop) {
             self.make_room(header, out);
         }
@@ -116,8 +128,8 @@ impl<P: Parcel> Discipline<P> for PFabric<P> {
         self.backlog.add(header.wire);
         self.arrivals += 1;
         self.order.insert((header.rank, self.arrivals), header.flow);
-        let mut waiting = Waiting { arrival: self.arrivals, parcel: *parcel };
-        admission.mark(&mut waiting.parcel);
+        let mut waiting = Waiting { arrival: self.arrivals, item: *item };
+        admission.mark(&mut waiting.item);
         let spare = &mut self.spare;
         let list = self.flows.entry(header.flow).or_insert_with(|| spare.pop().unwrap_or_default());
         list.push_back(waiting);
@@ -125,18 +137,18 @@ impl<P: Parcel> Discipline<P> for PFabric<P> {
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         Some(self.bounds.admit_alone(header))
     }
 
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if self.order.is_empty() { None } else { Some(Time::ZERO) }
     }
 
-    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
+    fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let (_, &flow) = self.order.first_key_value()?;
         let first = self.flows.get(&flow)?.front()?;
-        self.order.remove(&(first.parcel.header().rank, first.arrival));
+        self.order.remove(&(first.item.header().rank, first.arrival));
         self.started = self.take(flow, |_| Some(0))?;
         Some(&self.started)
     }
@@ -175,7 +187,7 @@ mod tests {
     }
 
     fn drain(port: &mut PFabric<Packet<()>>) -> Vec<(u32, u64)> {
-        let next = |_| port.start(Time::ZERO, &mut ()).map(|p| (p.header.flow.0, p.header.offset.get()));
+        let next = |_| port.dequeue(Time::ZERO, &mut ()).map(|p| (p.header.flow.0, p.header.offset.get()));
         (0..).map_while(next).collect()
     }
 
@@ -187,7 +199,7 @@ mod tests {
         }
         // Rank 10 is flow 1's: its packet of rank 30 goes first, then itself; of ranks 20 the earlier arrivals.
         assert_eq!(drain(&mut port), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]);
-        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+        assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
 
     #[test]

@@ -93,6 +93,11 @@ impl Reach {
     }
 }
 
+/// Bytes of headroom that one lossless class takes in a switch whose ingress links ask for `links`, at least `least` each.
+pub fn class_headroom(links: impl IntoIterator<Item = u64>, least: u64) -> u64 {
+    links.into_iter().fold(0, |sum: u64, bytes| sum.saturating_add(bytes.max(least)))
+}
+
 /// Bytes from one ingress port of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
@@ -147,14 +152,14 @@ pub struct PfcBuffer {
 impl PfcBuffer {
     /// An empty buffer; `headroom` is what the link of each ingress port asks for, for each class.
     pub fn new(spec: PfcSpec, mut headroom: Vec<u64>) -> Self {
-        headroom.iter_mut().for_each(|bytes| *bytes = spec.headroom_least.max(*bytes));
         let classes = spec.lossless.iter().count() as u64;
         let reserved = match spec.headroom {
             HeadroomFrom::Memory => {
-                headroom.iter().fold(0u64, |sum, &bytes| sum.saturating_add(classes.saturating_mul(bytes)))
+                classes.saturating_mul(class_headroom(headroom.iter().copied(), spec.headroom_least))
             }
             HeadroomFrom::Beside => 0,
         };
+        headroom.iter_mut().for_each(|bytes| *bytes = spec.headroom_least.max(*bytes));
         Self {
             spec,
             shared_size: spec.memory.size.saturating_sub(reserved),

@@ -5,10 +5,37 @@
 //! suffice. So no backlog of a worse queue ever costs a better one a packet, which a buffer with tail drop does
 //! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
 
-use super::{Admission, Buffer, Discipline, PortSink, Scope, SortBy, Strict};
-use crate::ids::CLASSES;
-use crate::packet::{Header, Parcel};
+use super::multi_queue::{is_mapped, mapped};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, Scope, SortBy, Strict};
+use crate::ids::{CLASSES, Class};
+use crate::packet::{Header, QueueItem};
 use crate::units::Time;
+
+/// Strict priority over several queues, 0 first, that share a buffer by push-out. The limit of the buffer counts all
+/// queues together, whatever its scope says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PushOutSpec {
+    /// Number of queues, 1 to 16.
+    pub queues: u8,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for PushOutSpec {
+    type Port<P: QueueItem> = PushOut<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> PushOut<P> {
+        PushOut::new(self.queues, self.map, context.sort_by, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.queues)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.queues, class)
+    }
+}
 
 /// N queues served in strict order, 0 first, that share a buffer by push-out.
 #[derive(Debug)]
@@ -16,7 +43,7 @@ pub struct PushOut<P> {
     queues: Strict<P>,
 }
 
-impl<P: Parcel> PushOut<P> {
+impl<P: QueueItem> PushOut<P> {
     /// `queues` empty queues (1 to 16); `map` as that of [`Strict::new`]. The limit of `buffer` counts the whole
     /// port, whatever its scope says.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
@@ -30,35 +57,35 @@ impl<P: Parcel> PushOut<P> {
             return;
         }
         while !self.queues.fits(header)
-            && let Some(parcel) = self.queues.evict_worse_than(header)
+            && let Some(item) = self.queues.evict_worse_than(header)
         {
-            out.evicted(parcel);
+            out.evicted(item);
         }
     }
 }
 
-impl<P: Parcel> Discipline<P> for PushOut<P> {
+impl<P: QueueItem> Discipline<P> for PushOut<P> {
     #[inline]
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        if !self.queues.fits(parcel.header()) {
-            self.make_room(parcel.header(), out);
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        if !self.queues.fits(item.header()) {
+            self.make_room(item.header(), out);
         }
-        self.queues.enqueue(now, parcel, out)
+        self.queues.enqueue(now, item, out)
     }
 
     #[inline]
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        self.queues.pass(now, header)
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        self.queues.try_bypass(now, header)
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
-        self.queues.next_start()
+    fn next_eligible_time(&self) -> Option<Time> {
+        self.queues.next_eligible_time()
     }
 
     #[inline]
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        self.queues.start(t, out)
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.dequeue(t, out)
     }
 
     #[inline]

@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortSink};
-use crate::packet::{Header, Parcel};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
+use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
 #[derive(Debug)]
 struct Entry<P> {
     rank: u64,
     arrival: u64,
-    parcel: P,
+    item: P,
 }
 
 impl<P> PartialEq for Entry<P> {
@@ -36,6 +36,18 @@ impl<P> Ord for Entry<P> {
     }
 }
 
+/// One queue sorted by the header's rank; it has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankedSpec;
+
+impl PortFactory for RankedSpec {
+    type Port<P: QueueItem> = Ranked<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Ranked<P> {
+        Ranked::new(context.buffer)
+    }
+}
+
 /// Serves the smallest rank first, equal ranks in order of arrival; tail drop.
 #[derive(Debug)]
 pub struct Ranked<P> {
@@ -47,7 +59,7 @@ pub struct Ranked<P> {
     bounds: Bounds,
 }
 
-impl<P: Parcel> Ranked<P> {
+impl<P: QueueItem> Ranked<P> {
     /// An empty queue with this buffer.
     pub fn new(buffer: Buffer) -> Self {
         Self {
@@ -60,31 +72,31 @@ impl<P: Parcel> Ranked<P> {
     }
 }
 
-impl<P: Parcel> Discipline<P> for Ranked<P> {
-    fn enqueue(&mut self, _now: Time, parcel: &P, _out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+impl<P: QueueItem> Discipline<P> for Ranked<P> {
+    fn enqueue(&mut self, _now: Time, item: &P, _out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         let admission = self.bounds.admit(self.backlog, self.backlog, header);
         if admission != Admission::Dropped {
             self.backlog.add(header.wire);
             self.arrivals += 1;
-            let mut entry = Entry { rank: header.rank, arrival: self.arrivals, parcel: *parcel };
-            admission.mark(&mut entry.parcel);
+            let mut entry = Entry { rank: header.rank, arrival: self.arrivals, item: *item };
+            admission.mark(&mut entry.item);
             self.heap.push(entry);
         }
         admission
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         Some(self.bounds.admit_alone(header))
     }
 
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if self.heap.is_empty() { None } else { Some(Time::ZERO) }
     }
 
-    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
-        self.started = self.heap.pop()?.parcel;
+    fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.started = self.heap.pop()?.item;
         self.backlog.remove(self.started.header().wire);
         Some(&self.started)
     }

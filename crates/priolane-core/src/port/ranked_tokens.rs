@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::packet::Parcel;
+use crate::packet::QueueItem;
 use crate::units::Time;
 
 /// Rank and number of arrival.
@@ -33,7 +33,7 @@ pub(super) enum Offer<P> {
     Refused,
 }
 
-impl<P: Parcel> RankedTokens<P> {
+impl<P: QueueItem> RankedTokens<P> {
     /// No token, and room for so many.
     pub(super) fn new(room: usize) -> Self {
         Self {
@@ -54,17 +54,17 @@ impl<P: Parcel> RankedTokens<P> {
     }
 
     /// A token that may start up to `last`.
-    pub(super) fn offer(&mut self, parcel: &P, last: Time) -> Offer<P> {
-        let place = (parcel.header().rank, self.arrivals);
+    pub(super) fn offer(&mut self, item: &P, last: Time) -> Offer<P> {
+        let place = (item.header().rank, self.arrivals);
         let mut evicted = None;
         if self.waiting.len() >= self.room {
             if self.waiting.last_key_value().is_some_and(|(worst, _)| *worst < place) {
                 return Offer::Refused;
             }
-            evicted = self.waiting.pop_last().map(|(_, parcel)| parcel);
+            evicted = self.waiting.pop_last().map(|(_, item)| item);
         }
         self.arrivals += 1;
-        self.waiting.insert(place, *parcel);
+        self.waiting.insert(place, *item);
         self.ages.push_back((last, place));
         evicted.map_or(Offer::Kept, Offer::Evicted)
     }
@@ -85,7 +85,7 @@ impl<P: Parcel> RankedTokens<P> {
     }
 
     pub(super) fn first(&self) -> Option<&P> {
-        self.waiting.first_key_value().map(|(_, parcel)| parcel)
+        self.waiting.first_key_value().map(|(_, item)| item)
     }
 
     pub(super) fn pop(&mut self) -> Option<&P> {

@@ -13,11 +13,40 @@
 
 use std::collections::VecDeque;
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Admission, Buffer, Discipline, Pausable, PortSink, QueueWeights, SortBy};
-use crate::ids::{CLASSES, ClassSet};
-use crate::packet::{Header, Parcel};
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, QueueWeights, SortBy};
+use crate::ids::{CLASSES, Class, ClassSet};
+use crate::packet::{Header, QueueItem};
 use crate::units::{Rate, Time};
+
+/// Weighted fair queueing with stamps in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealTimeWfqSpec {
+    /// The weight of each queue.
+    pub weights: QueueWeights,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for RealTimeWfqSpec {
+    type Port<P: QueueItem> = RealTimeWfq<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> RealTimeWfq<P> {
+        RealTimeWfq::new(&self.weights, self.map, (context.sort_by, context.rate), context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.weights.queues())
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues whose packets are stamped in real time.
 #[derive(Debug)]
@@ -72,7 +101,7 @@ impl Order for Stamps {
     }
 }
 
-impl<P: Parcel> RealTimeWfq<P> {
+impl<P: QueueItem> RealTimeWfq<P> {
     /// One empty queue per weight, in front of a line of `rate`. `map` gives the queue of each class; entries beyond
     /// the last queue mean the last.
     pub fn new(
@@ -86,11 +115,11 @@ impl<P: Parcel> RealTimeWfq<P> {
     }
 }
 
-impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+impl<P: QueueItem> Discipline<P> for RealTimeWfq<P> {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         let (q, wire) = (self.queues.queue_of(header), header.wire);
-        let admission = self.queues.enqueue(now, parcel, out);
+        let admission = self.queues.enqueue(now, item, out);
         if admission != Admission::Dropped {
             let finish = self.queues.order.stamp(q, now, wire);
             self.queues.order.finish[q].push_back(finish);
@@ -98,20 +127,20 @@ impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
         admission
     }
 
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        let admission = self.queues.pass(now, header);
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+        let admission = self.queues.try_bypass(now, header);
         if admission.is_some_and(|admission| admission != Admission::Dropped) {
             self.queues.order.stamp(self.queues.queue_of(header), now, header.wire);
         }
         admission
     }
 
-    fn next_start(&self) -> Option<Time> {
-        self.queues.next_start()
+    fn next_eligible_time(&self) -> Option<Time> {
+        self.queues.next_eligible_time()
     }
 
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
-        self.queues.start(t, out)
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.dequeue(t, out)
     }
 
     fn packets(&self) -> u32 {
@@ -125,15 +154,13 @@ impl<P: Parcel> Discipline<P> for RealTimeWfq<P> {
     fn bytes_before(&self, header: &Header) -> u64 {
         self.queues.bytes_before(header)
     }
-}
 
-impl<P: Parcel> Pausable<P> for RealTimeWfq<P> {
     fn is_ready(&self, paused: ClassSet) -> bool {
         self.queues.is_ready(paused)
     }
 
-    fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&P> {
-        self.queues.start_unpaused(t, paused)
+    fn dequeue_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
+        self.queues.dequeue_unpaused(t, paused, out)
     }
 }
 

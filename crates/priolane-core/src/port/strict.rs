@@ -1,9 +1,38 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Buffer, SortBy};
-use crate::ids::CLASSES;
-use crate::packet::{Header, Parcel};
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::{Buffer, PortContext, PortFactory, SortBy};
+use crate::ids::{CLASSES, Class};
+use crate::packet::{Header, QueueItem};
+
+/// Strict priority over several queues, 0 first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrictSpec {
+    /// Number of queues, 1 to 16.
+    pub queues: u8,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for StrictSpec {
+    type Port<P: QueueItem> = Strict<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Strict<P> {
+        Strict::new(self.queues, self.map, context.sort_by, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.queues)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.queues, class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues served in strict order, 0 first, without preemption.
 pub type Strict<P> = MultiQueue<P, StrictOrder>;
@@ -25,7 +54,7 @@ impl Order for StrictOrder {
     fn served(&mut self, _q: usize, _next: Option<u16>) {}
 }
 
-impl<P: Parcel> Strict<P> {
+impl<P: QueueItem> Strict<P> {
     /// `queues` empty queues (1 to 16). `map` gives the queue of each class; entries beyond the last queue
     /// mean the last.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
@@ -52,12 +81,12 @@ impl<P: Parcel> Strict<P> {
             return None;
         }
         let queue = &mut self.queues[q];
-        let parcel = queue.parcels.pop_last()?;
-        queue.backlog.remove(parcel.header().wire);
-        self.total.remove(parcel.header().wire);
+        let item = queue.items.pop_last()?;
+        queue.backlog.remove(item.header().wire);
+        self.total.remove(item.header().wire);
         if queue.backlog.packets == 0 {
             self.occupied &= !(1 << q);
         }
-        Some(parcel)
+        Some(item)
     }
 }

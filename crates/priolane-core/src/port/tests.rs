@@ -13,7 +13,8 @@ fn packet(class: u8, id: u64) -> Packet<()> {
 }
 
 fn drain(port: &mut impl Discipline<Packet<()>>) -> Vec<(u8, u64)> {
-    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| (p.header.class, p.header.rank))).collect()
+    std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(|p| (p.header.class, p.header.rank)))
+        .collect()
 }
 
 /// What a port reported to its sink, by header.
@@ -52,7 +53,7 @@ fn strict_serves_the_best_class_and_keeps_order_within_it() {
     }
     assert_eq!((port.packets(), port.bytes()), (5, 5000));
     assert_eq!(drain(&mut port), [(0, 3), (1, 1), (1, 4), (3, 0), (3, 2)]);
-    assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
 }
 
 #[test]
@@ -91,8 +92,9 @@ fn marks_start_above_the_threshold_with_the_arriving_packet_counted() {
     let mut port = Fifo::new(buffer);
     let seen: Vec<_> = (0..4).map(|id| port.enqueue(Time::ZERO, &packet(0, id), &mut ())).collect();
     assert_eq!(seen, [Admission::Queued, Admission::Queued, Admission::Marked, Admission::Marked]);
-    let congested =
-        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED)));
+    let congested = std::iter::from_fn(|| {
+        port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED))
+    });
     assert_eq!(congested.collect::<Vec<_>>(), [false, false, true, true]);
 
     let mut bytes = Fifo::new(Buffer { mark_above: Limit::Bytes(1999), ..Buffer::UNLIMITED });
@@ -127,7 +129,7 @@ fn one_level_is_fifo_packet_for_packet() {
         let p = packet((id % 4) as u8, id);
         assert_eq!(fifo.enqueue(Time::ZERO, &p, &mut ()), strict.enqueue(Time::ZERO, &p, &mut ()));
         if id % 3 == 0 {
-            let (a, b) = (fifo.start(Time::ZERO, &mut ()), strict.start(Time::ZERO, &mut ()));
+            let (a, b) = (fifo.dequeue(Time::ZERO, &mut ()), strict.dequeue(Time::ZERO, &mut ()));
             assert_eq!(a.map(|p| p.header), b.map(|p| p.header));
         }
     }
@@ -152,8 +154,8 @@ fn a_limiter_keeps_its_rate_to_the_picosecond_over_any_number_of_packets() {
     }
     let mut t = Time::ZERO;
     for _ in 0..=3000 {
-        t = t.max(port.next_start().unwrap());
-        port.start(t, &mut ()).unwrap();
+        t = t.max(port.next_eligible_time().unwrap());
+        port.dequeue(t, &mut ()).unwrap();
     }
     assert_eq!(t, Time(8_000_000_000));
 }
@@ -168,9 +170,9 @@ fn a_limiter_lets_its_burst_go_and_no_more() {
     }
     let mut starts = vec![];
     let mut t = Time::ZERO;
-    while let Some(next) = port.next_start() {
+    while let Some(next) = port.next_eligible_time() {
         t = t.max(next);
-        port.start(t, &mut ());
+        port.dequeue(t, &mut ());
         starts.push(t.0 / 1_000_000);
     }
     assert_eq!(starts, [0, 0, 0, 8, 16]);
@@ -188,8 +190,8 @@ fn a_limiter_charges_packets_of_every_size() {
         }
         let starts: Vec<u64> = (0..5)
             .map(|_| {
-                let at = port.next_start().unwrap();
-                port.start(at, &mut ()).unwrap();
+                let at = port.next_eligible_time().unwrap();
+                port.dequeue(at, &mut ()).unwrap();
                 at.0 / 1_000
             })
             .collect();
@@ -216,8 +218,9 @@ fn ranked_marks_what_it_keeps() {
     for rank in [5, 3] {
         port.enqueue(Time::ZERO, &packet(0, rank), &mut ());
     }
-    let marked =
-        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED)));
+    let marked = std::iter::from_fn(|| {
+        port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED))
+    });
     // The second to arrive finds one queued; it leaves first.
     assert_eq!(marked.collect::<Vec<_>>(), [true, false]);
 }

@@ -32,9 +32,9 @@ use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::ranked_tokens::{Offer, RankedTokens};
-use super::{Admission, Buffer, Discipline, PortSink};
+use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
 use crate::ids::{CLASSES, Class, ClassSet};
-use crate::packet::{Header, Kind, Parcel};
+use crate::packet::{Header, Kind, QueueItem};
 use crate::ring::Ring;
 use crate::units::{Rate, Span, Time};
 
@@ -81,8 +81,8 @@ pub enum Among {
 pub struct Unscheduled {
     /// The class that it carries.
     pub class: Class,
-    /// Packets of it that wait; a switch has room for one (TOP §4.4).
-    pub room: u32,
+    /// Packets of it that may wait, `None` for any number; a switch has room for one (TOP §4.4).
+    pub room: Option<u32>,
 }
 
 /// What a port for tokens is made of.
@@ -152,12 +152,28 @@ impl TokenGroupSpec {
     }
 }
 
-/// A parcel that will have waited too long.
+impl PortFactory for TokenGroupSpec {
+    type Port<P: QueueItem> = TokenGroup<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> TokenGroup<P> {
+        TokenGroup::new(self, context.rate, context.buffer)
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        class.min(self.classes.saturating_sub(1))
+    }
+
+    fn is_limited(&self) -> bool {
+        true
+    }
+}
+
+/// A item that will have waited too long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mortal<P> {
     /// The last instant at which it may start.
     last: Time,
-    parcel: P,
+    item: P,
 }
 
 /// Signals, K classes of tokens behind one limiter, and data.
@@ -201,7 +217,7 @@ enum Lane {
     Unscheduled,
 }
 
-impl<P: Parcel> TokenGroup<P> {
+impl<P: QueueItem> TokenGroup<P> {
     /// An empty port in front of a line of `rate`; `buffer` is that of data, classes beyond the last are the last.
     pub fn new(spec: &TokenGroupSpec, rate: Rate, buffer: Buffer) -> Self {
         let classes = match spec.among {
@@ -297,9 +313,9 @@ impl<P: Parcel> TokenGroup<P> {
         while let Some(eligible) = self.tokens_eligible() {
             let released = self.detour.as_ref().map_or(eligible, |detour| detour.released(eligible));
             let Some(class) = self.token_ready(released).filter(|_| released <= now) else { break };
-            let Some(parcel) = self.take(class) else { break };
-            self.charge(Lane::Tokens(class), released, parcel.header().wire);
-            self.detour.iter_mut().for_each(|detour| detour.send(released, &parcel));
+            let Some(item) = self.take(class) else { break };
+            self.charge(Lane::Tokens(class), released, item.header().wire);
+            self.detour.iter_mut().for_each(|detour| detour.send(released, &item));
         }
         self.detour.iter_mut().for_each(|detour| detour.see(now));
     }
@@ -308,7 +324,7 @@ impl<P: Parcel> TokenGroup<P> {
     fn take(&mut self, class: usize) -> Option<P> {
         self.take_out(class);
         match &mut self.ranked {
-            None => self.tokens[class].pop().map(|token| token.parcel),
+            None => self.tokens[class].pop().map(|token| token.item),
             Some(ranked) => ranked.pop().copied(),
         }
     }
@@ -335,15 +351,15 @@ impl<P: Parcel> TokenGroup<P> {
         let mut next = Time::NEVER;
         for class in self.waiting.iter().map(usize::from) {
             // Each class is in order of time.
-            while let Some(&Mortal { last, parcel }) = self.tokens[class].first() {
+            while let Some(&Mortal { last, item }) = self.tokens[class].first() {
                 if last >= now {
                     next = next.min(last);
                     break;
                 }
                 self.take_out(class);
                 self.tokens[class].pop();
-                self.total.remove(parcel.header().wire);
-                out.expired(&parcel);
+                self.total.remove(item.header().wire);
+                out.expired(&item);
             }
         }
         self.none_late_until = next;
@@ -352,9 +368,9 @@ impl<P: Parcel> TokenGroup<P> {
     #[inline(never)]
     fn expire_ranked(&mut self, now: Time, out: &mut dyn PortSink<P>) {
         let Some(ranked) = &mut self.ranked else { return };
-        while let Some(parcel) = ranked.pop_expired(now) {
-            self.total.remove(parcel.header().wire);
-            out.expired(&parcel);
+        while let Some(item) = ranked.pop_expired(now) {
+            self.total.remove(item.header().wire);
+            out.expired(&item);
         }
         if ranked.is_empty() {
             self.waiting = ClassSet::NONE;
@@ -362,17 +378,17 @@ impl<P: Parcel> TokenGroup<P> {
     }
 
     /// A token of `class` arrives.
-    fn take_token(&mut self, class: usize, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
+    fn take_token(&mut self, class: usize, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
         if self.split == Split::Arriving {
             let full = self.tokens_of(class) >= self.depth;
             if full || self.token_buckets[0].eligible() > now {
                 return Admission::Dropped;
             }
-            self.token_buckets[0].charge(now, parcel.header().wire);
+            self.token_buckets[0].charge(now, item.header().wire);
         }
         if let Some(ranked) = &mut self.ranked {
-            match ranked.offer(parcel, last) {
+            match ranked.offer(item, last) {
                 Offer::Refused => return Admission::Dropped,
                 Offer::Kept => self.waiting = self.waiting.with(0),
                 Offer::Evicted(worst) => {
@@ -386,9 +402,15 @@ impl<P: Parcel> TokenGroup<P> {
             return Admission::Dropped;
         }
         self.none_late_until = self.none_late_until.min(last);
-        self.tokens[class].push(&Mortal { last, parcel: *parcel });
+        self.tokens[class].push(&Mortal { last, item: *item });
         self.waiting = self.waiting.with(class as Class);
         Admission::Queued
+    }
+
+    /// Whether there is no room for another packet that no token called for.
+    fn unscheduled_is_full(&self) -> bool {
+        let room = self.unscheduled_spec.and_then(|own| own.room);
+        room.is_some_and(|room| self.unscheduled.len() >= room)
     }
 
     /// Where data of this rank waits.
@@ -453,32 +475,28 @@ impl<P: Parcel> TokenGroup<P> {
     }
 }
 
-impl<P: Parcel> Discipline<P> for TokenGroup<P> {
-    fn enqueue(&mut self, now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let header = parcel.header();
+impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let header = item.header();
         self.expire(now, out);
         self.let_go(now);
         let admission = match self.lane(header) {
             Lane::Signals | Lane::Back => {
-                self.signals.push(parcel);
+                self.signals.push(item);
                 Admission::Queued
             }
-            Lane::Tokens(class) => self.take_token(class, now, parcel, out),
-            Lane::Unscheduled
-                if self.unscheduled_spec.is_some_and(|own| self.unscheduled.len() >= own.room) =>
-            {
-                Admission::Dropped
-            }
+            Lane::Tokens(class) => self.take_token(class, now, item, out),
+            Lane::Unscheduled if self.unscheduled_is_full() => Admission::Dropped,
             Lane::Unscheduled => {
                 self.unscheduled_backlog.add(header.wire);
-                self.unscheduled.push(parcel);
+                self.unscheduled.push(item);
                 Admission::Queued
             }
             Lane::Data => {
                 let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
                 if admission != Admission::Dropped {
                     self.data_backlog.add(header.wire);
-                    admission.mark(self.data_queue(header.rank).push(parcel));
+                    admission.mark(self.data_queue(header.rank).push(item));
                 }
                 admission
             }
@@ -491,7 +509,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         admission
     }
 
-    fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         let lane = self.lane(header);
         let admission = match lane {
             Lane::Data => self.bounds.admit_alone(header),
@@ -518,7 +536,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         }
     }
 
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if !self.signals.is_empty() || !self.unscheduled.is_empty() {
             return Some(Time::ZERO);
         }
@@ -533,7 +551,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
         }
     }
 
-    fn start(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
+    fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
         self.expire(t, out);
         self.let_go(t);
         let lane = self.next_lane(t)?;
@@ -541,8 +559,8 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
             Lane::Signals => self.signals.first().map(|p| p.header().wire),
             Lane::Back => self.detour.as_ref().and_then(|detour| detour.first(t)).map(|p| p.header().wire),
             Lane::Tokens(class) => match &self.ranked {
-                None => self.tokens[class].first().map(|token| token.parcel.header().wire),
-                Some(ranked) => ranked.first().map(|parcel| parcel.header().wire),
+                None => self.tokens[class].first().map(|token| token.item.header().wire),
+                Some(ranked) => ranked.first().map(|item| item.header().wire),
             },
             Lane::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
             Lane::Data => self.first_data().first().map(|p| p.header().wire),
@@ -556,7 +574,7 @@ impl<P: Parcel> Discipline<P> for TokenGroup<P> {
             Lane::Signals => self.signals.pop(),
             Lane::Back => self.detour.as_mut().and_then(|detour| detour.pop()),
             Lane::Tokens(class) => match &mut self.ranked {
-                None => self.tokens[class].pop().map(|token| &token.parcel),
+                None => self.tokens[class].pop().map(|token| &token.item),
                 Some(ranked) => ranked.pop(),
             },
             Lane::Unscheduled => {

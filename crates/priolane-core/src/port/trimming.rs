@@ -13,8 +13,8 @@
 //! (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Limit, PortSink};
-use crate::packet::{Header, Kind, Marks, Parcel};
+use super::{Admission, Buffer, Discipline, Limit, PortContext, PortFactory, PortSink, Returns};
+use crate::packet::{Header, Kind, Marks, QueueItem};
 use crate::ring::Ring;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -27,10 +27,22 @@ const HEADERS_PER_DATA: u32 = 10;
 pub struct TrimmingSpec {
     /// Room of the header queue.
     pub headers: Limit,
-    /// Bytes on the wire of a trimmed packet.
-    pub trimmed_wire: u16,
-    /// What becomes of payload for whose header there is no room.
+    /// What becomes of payload for whose header there is no room. A host's own queue drops it in any case: nobody is
+    /// before it to send it back to.
     pub overflow: Overflow,
+}
+
+impl PortFactory for TrimmingSpec {
+    type Port<P: QueueItem> = Trimming<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Trimming<P> {
+        let overflow = match context.returns {
+            Returns::Forwarded => self.overflow,
+            Returns::Dropped => Overflow::Drop,
+        };
+        let spec = Self { overflow, ..*self };
+        Trimming::new(spec, context.frame.trimmed_wire(), context.buffer, context.rng())
+    }
 }
 
 /// What becomes of payload for whose header there is no room.
@@ -52,14 +64,16 @@ pub struct Trimming<P> {
     header_backlog: Backlog,
     bounds: Bounds,
     spec: TrimmingSpec,
+    trimmed_wire: u16,
     coin: Stream,
     /// Headers served while both waited, since a payload packet last went before a waiting header.
     headers_in_turn: u32,
 }
 
-impl<P: Parcel> Trimming<P> {
-    /// An empty port; `buffer` is that of the data queue, `coin` a random stream of the port's own.
-    pub fn new(spec: TrimmingSpec, buffer: Buffer, coin: Stream) -> Self {
+impl<P: QueueItem> Trimming<P> {
+    /// An empty port that trims packets to `trimmed_wire` bytes on the wire; `buffer` is that of the data queue, `coin` a
+    /// random stream of the port's own.
+    pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: Stream) -> Self {
         Self {
             data: Ring::default(),
             data_backlog: Backlog::default(),
@@ -67,6 +81,7 @@ impl<P: Parcel> Trimming<P> {
             header_backlog: Backlog::default(),
             bounds: buffer.into(),
             spec,
+            trimmed_wire,
             coin,
             headers_in_turn: 0,
         }
@@ -76,23 +91,23 @@ impl<P: Parcel> Trimming<P> {
         header.kind == Kind::Data && !header.marks.has(Marks::TRIMMED)
     }
 
-    fn keep_data(&mut self, parcel: &P) -> Admission {
-        let header = parcel.header();
+    fn keep_data(&mut self, item: &P) -> Admission {
+        let header = item.header();
         let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
         if admission != Admission::Dropped {
             self.data_backlog.add(header.wire);
-            admission.mark(self.data.push(parcel));
+            admission.mark(self.data.push(item));
         }
         admission
     }
 
-    fn keep_header(&mut self, parcel: &P) -> Admission {
-        let wire = parcel.header().wire;
+    fn keep_header(&mut self, item: &P) -> Admission {
+        let wire = item.header().wire;
         if self.header_backlog.exceeds_with(wire, self.spec.headers.into()) {
             return Admission::Dropped;
         }
         self.header_backlog.add(wire);
-        self.headers.push(parcel);
+        self.headers.push(item);
         Admission::Queued
     }
 
@@ -109,23 +124,23 @@ impl<P: Parcel> Trimming<P> {
 
     /// Whether a packet goes back if there is no room for its header, and there is none.
     fn goes_back(&self, header: &Header) -> bool {
-        let wire = header.wire.min(self.spec.trimmed_wire);
+        let wire = header.wire.min(self.trimmed_wire);
         let may = header.kind == Kind::Data && !header.marks.has(Marks::RETURNED);
         may && self.spec.overflow == Overflow::Return
             && self.header_backlog.exceeds_with(wire, self.spec.headers.into())
     }
 
     /// Cuts the payload off and keeps the header, if there is room for it, or sends it back.
-    fn trim(&mut self, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let mut trimmed = *parcel;
+    fn trim(&mut self, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let mut trimmed = *item;
         let header = trimmed.header_mut();
-        header.wire = header.wire.min(self.spec.trimmed_wire);
+        header.wire = header.wire.min(self.trimmed_wire);
         header.payload = 0;
         header.marks = header.marks.with(Marks::TRIMMED);
         let back = self.goes_back(trimmed.header());
         let admission = if back { Self::send_back(&trimmed, out) } else { self.keep_header(&trimmed) };
         if admission != Admission::Dropped {
-            out.trimmed(parcel.header(), trimmed.header());
+            out.trimmed(item.header(), trimmed.header());
         }
         admission
     }
@@ -137,10 +152,10 @@ impl<P: Parcel> Trimming<P> {
     }
 
     #[cold]
-    fn overflow(&mut self, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let heads = self.goes_back(parcel.header()) || self.coin.bits() & 1 == 0;
-        if heads || !self.last_makes_room(parcel.header()) {
-            return self.trim(parcel, out);
+    fn overflow(&mut self, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let heads = self.goes_back(item.header()) || self.coin.bits() & 1 == 0;
+        if heads || !self.last_makes_room(item.header()) {
+            return self.trim(item, out);
         }
         if let Some(last) = self.data.pop_last().copied() {
             self.data_backlog.remove(last.header().wire);
@@ -148,37 +163,37 @@ impl<P: Parcel> Trimming<P> {
                 out.evicted(&last);
             }
         }
-        self.keep_data(parcel)
+        self.keep_data(item)
     }
 }
 
-impl<P: Parcel> Discipline<P> for Trimming<P> {
+impl<P: QueueItem> Discipline<P> for Trimming<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, parcel: &P, out: &mut dyn PortSink<P>) -> Admission {
-        if !Self::is_data(parcel.header()) {
-            return match self.keep_header(parcel) {
-                Admission::Dropped if self.goes_back(parcel.header()) => Self::send_back(parcel, out),
+    fn enqueue(&mut self, _now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        if !Self::is_data(item.header()) {
+            return match self.keep_header(item) {
+                Admission::Dropped if self.goes_back(item.header()) => Self::send_back(item, out),
                 kept => kept,
             };
         }
-        match self.keep_data(parcel) {
-            Admission::Dropped => self.overflow(parcel, out),
+        match self.keep_data(item) {
+            Admission::Dropped => self.overflow(item, out),
             kept => kept,
         }
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
+    fn try_bypass(&mut self, _now: Time, header: &Header) -> Option<Admission> {
         if Self::is_data(header) { Some(self.bounds.admit_alone(header)) } else { Some(Admission::Queued) }
     }
 
     #[inline]
-    fn next_start(&self) -> Option<Time> {
+    fn next_eligible_time(&self) -> Option<Time> {
         if self.packets() == 0 { None } else { Some(Time::ZERO) }
     }
 
     #[inline]
-    fn start(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
+    fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
         let header_first = match (self.headers.is_empty(), self.data.is_empty()) {
             (true, _) => false,
             (false, true) => true,
@@ -196,9 +211,9 @@ impl<P: Parcel> Discipline<P> for Trimming<P> {
         } else {
             (&mut self.data, &mut self.data_backlog)
         };
-        let parcel = queue.pop()?;
-        backlog.remove(parcel.header().wire);
-        Some(parcel)
+        let item = queue.pop()?;
+        backlog.remove(item.header().wire);
+        Some(item)
     }
 
     #[inline]

@@ -15,10 +15,39 @@
 //! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
 //! bytes served and L the largest packets.
 
-use super::multi_queue::{MultiQueue, Order, Sorting};
-use super::{Buffer, SortBy};
-use crate::ids::CLASSES;
-use crate::packet::Parcel;
+use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::{Buffer, PortContext, PortFactory, SortBy};
+use crate::ids::{CLASSES, Class};
+use crate::packet::QueueItem;
+
+/// Weighted fair queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WfqSpec {
+    /// The weight of each queue.
+    pub weights: QueueWeights,
+    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    pub map: [u8; CLASSES],
+}
+
+impl PortFactory for WfqSpec {
+    type Port<P: QueueItem> = Wfq<P>;
+
+    fn build<P: QueueItem>(&self, context: &PortContext) -> Wfq<P> {
+        Wfq::new(&self.weights, self.map, context.sort_by, context.buffer)
+    }
+
+    fn is_valid(&self) -> bool {
+        is_mapped(&self.map, self.weights.queues())
+    }
+
+    fn queue_of(&self, class: Class) -> u8 {
+        mapped(&self.map, self.weights.queues(), class)
+    }
+
+    fn is_pausable(&self) -> bool {
+        true
+    }
+}
 
 /// N queues that share the line by weight, without preemption.
 pub type Wfq<P> = MultiQueue<P, VirtualClock>;
@@ -33,9 +62,6 @@ pub struct QueueWeights {
 impl QueueWeights {
     /// The largest least common multiple of the weights of one port.
     pub const MAX_MULTIPLE: u64 = 1 << 40;
-
-    /// One queue.
-    pub const EQUAL: Self = Self { queues: 1, of: [1; CLASSES] };
 
     /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
     /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].
@@ -149,7 +175,7 @@ impl Order for VirtualClock {
     }
 }
 
-impl<P: Parcel> Wfq<P> {
+impl<P: QueueItem> Wfq<P> {
     /// One empty queue per weight. `map` gives the queue of each class; entries beyond the last queue mean the last.
     pub fn new(weights: &QueueWeights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let sorting = Sorting { queues: weights.queues, map, by: sort_by };

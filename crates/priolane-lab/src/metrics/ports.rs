@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use priolane_core::ids::LinkId;
+use priolane_core::port::DisciplineSpec;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{Outcome, PortQueue};
-use priolane_sim::scenario::{Queues, Scenario};
+use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
 
 use super::registry::{Context, Metric, Missing, SHARE, Scope, Unit};
@@ -77,7 +78,7 @@ pub fn summarize(
 
 /// What waits at most in front of each link; `None` unless ports are for tokens.
 fn bounds(scenario: &Scenario, zero_loss: Option<&[u64]>) -> Option<Vec<u64>> {
-    let Queues::Tokens(ports) = scenario.ports.first()?.queues else { return None };
+    let DisciplineSpec::Tokens(ports) = scenario.ports.first()?.discipline else { return None };
     let traffic = TokenTraffic { ports, frame: scenario.frame, host_jitter: Span::ZERO, signals: 0 };
     Some(zero_loss.map_or_else(|| scenario.topology.token_buffers(&traffic), <[u64]>::to_vec))
 }

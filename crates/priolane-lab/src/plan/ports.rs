@@ -8,11 +8,14 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, Class, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
-use priolane_core::port::{self, AifoSpec, Limit, SortBy, TokenGroupSpec, Unscheduled};
+use priolane_core::port::{
+    self, AifoSpec, DisciplineSpec, FifoSpec, Limit, PFabricSpec, PushOutSpec, RankedSpec, RealTimeWfqSpec,
+    SortBy, StrictSpec, TokenGroupSpec, TrimmingSpec, Unscheduled, WfqSpec,
+};
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::{Setup, Spec};
 use priolane_core::units::{Rate, Span};
-use priolane_sim::scenario::{self, PortSpec, Queues, SwitchSpec};
+use priolane_sim::scenario::{self, PortSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
 use priolane_source::{InputError, Origin, Table};
 
@@ -140,10 +143,10 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
 /// The egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
     let queues = match scheme.port.kind {
-        PortKind::Tokens(port) => Queues::Tokens(token_port(scheme, port, frame)),
+        PortKind::Tokens(port) => DisciplineSpec::Tokens(token_port(scheme, port, frame)),
         kind => queues(kind, scheme.port.buffer.sharing, &scheme.map),
     };
-    let spec = |rate| PortSpec { queues, buffer: own_buffer(&scheme.port, rate) };
+    let spec = |rate| PortSpec { discipline: queues, buffer: own_buffer(&scheme.port, rate) };
     let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
     let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
     for (port, bytes) in ports.iter_mut().zip(derived) {
@@ -153,31 +156,35 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
 }
 
 /// The queues of a port of this kind; those of tokens need more to be known than the kind.
-fn queues(kind: PortKind, sharing: Sharing, own: &Map) -> Queues {
+fn queues(kind: PortKind, sharing: Sharing, own: &Map) -> DisciplineSpec {
     let map = map(own);
     match kind {
-        PortKind::Fifo => Queues::Fifo,
-        PortKind::Strict { queues } if sharing == Sharing::PushOut => Queues::PushOut { queues, map },
-        PortKind::Strict { queues } => Queues::Strict { queues, map },
-        PortKind::Ranked => Queues::Ranked,
-        PortKind::PFabric => Queues::PFabric,
+        PortKind::Fifo => DisciplineSpec::Fifo(FifoSpec),
+        PortKind::Strict { queues } if sharing == Sharing::PushOut => {
+            DisciplineSpec::PushOut(PushOutSpec { queues, map })
+        }
+        PortKind::Strict { queues } => DisciplineSpec::Strict(StrictSpec { queues, map }),
+        PortKind::Ranked => DisciplineSpec::Ranked(RankedSpec),
+        PortKind::PFabric => DisciplineSpec::PFabric(PFabricSpec),
         // A sorted queue of which the worst makes way: a strict queue for each rank.
-        PortKind::Pifo => Queues::PushOut { queues: CLASSES as u8, map },
+        PortKind::Pifo => DisciplineSpec::PushOut(PushOutSpec { queues: CLASSES as u8, map }),
         PortKind::Aifo { window, sample, k_thousandths } => {
-            Queues::Aifo { spec: AifoSpec { window, sample, k_thousandths }, map }
+            DisciplineSpec::Aifo(AifoSpec { window, sample, k_thousandths, map })
         }
         PortKind::Trimming { headers, overflow } => {
             let overflow = match overflow {
                 Overflow::Drop => port::Overflow::Drop,
                 Overflow::Return => port::Overflow::Return,
             };
-            Queues::Trimming { headers, overflow }
+            DisciplineSpec::Trimming(TrimmingSpec { headers, overflow })
         }
-        PortKind::Wfq { weights, clock: WfqClock::Virtual, .. } => Queues::Wfq { weights, map },
+        PortKind::Wfq { weights, clock: WfqClock::Virtual, .. } => {
+            DisciplineSpec::Wfq(WfqSpec { weights, map })
+        }
         PortKind::Wfq { weights, clock: WfqClock::AequitasCompat, .. } => {
-            Queues::RealTimeWfq { weights, map }
+            DisciplineSpec::RealTimeWfq(RealTimeWfqSpec { weights, map })
         }
-        PortKind::Tokens(_) => Queues::Fifo,
+        PortKind::Tokens(_) => DisciplineSpec::Fifo(FifoSpec),
     }
 }
 
@@ -206,7 +213,7 @@ pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> 
 
 fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
     let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
-    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: 1 };
+    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
     TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..port.spec(frame) }
 }
 
@@ -227,29 +234,30 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     if let (Nic::Tokens, PortKind::Tokens(port)) = (&scheme.nic, scheme.port.kind) {
         // Hosts rank tokens themselves, and lose nothing of their own before it is on the line.
         let spec = token_port(scheme, port, frame);
-        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: u32::MAX, ..own });
+        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
         let spec = TokenGroupSpec { detour: Span::ZERO, unscheduled, ..spec };
-        let port = PortSpec { queues: Queues::Tokens(spec), buffer: port::Buffer::UNLIMITED };
+        let port = PortSpec { discipline: DisciplineSpec::Tokens(spec), buffer: port::Buffer::UNLIMITED };
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };
     }
     if let Nic::Port { port, map, .. } = &scheme.nic {
         let queues = queues(port.kind, port.buffer.sharing, map.as_ref().unwrap_or(&scheme.map));
-        let port = PortSpec { queues, buffer: own_buffer(port, rate) };
+        let port = PortSpec { discipline: queues, buffer: own_buffer(port, rate) };
         return scenario::Nic::Queue { port, sort_by: SortBy::Class };
     }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
     let (queues, sort_by) = match (queue, &scheme.host) {
-        (NicQueue::Host, Host::Mlfq { levels, .. }) => {
-            (Queues::Strict { queues: *levels, map: map(&Map::Identity) }, SortBy::HostLevel)
-        }
-        (NicQueue::Host, Host::Srpt) => (Queues::Ranked, SortBy::HostLevel),
+        (NicQueue::Host, Host::Mlfq { levels, .. }) => (
+            DisciplineSpec::Strict(StrictSpec { queues: *levels, map: map(&Map::Identity) }),
+            SortBy::HostLevel,
+        ),
+        (NicQueue::Host, Host::Srpt) => (DisciplineSpec::Ranked(RankedSpec), SortBy::HostLevel),
         // What makes way for what in a switch's buffer does not hold in the host's, whose room is `limit`.
         (NicQueue::Ports, _) => (queues(scheme.port.kind, Sharing::Shared, &scheme.map), SortBy::Class),
-        _ => (Queues::Fifo, SortBy::HostLevel),
+        _ => (DisciplineSpec::Fifo(FifoSpec), SortBy::HostLevel),
     };
     let buffer =
         port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
-    scenario::Nic::Queue { port: PortSpec { queues, buffer }, sort_by }
+    scenario::Nic::Queue { port: PortSpec { discipline: queues, buffer }, sort_by }
 }
 
 fn marking(ecn: Option<&Ecn>, rate: Rate) -> port::Buffer {

@@ -3,6 +3,7 @@
 use priolane_core::packet::Frame;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
+use priolane_core::port::pfc::class_headroom;
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::prioplus::Channels;
 use priolane_core::transport::{Controller, Spec, ndp, phost};
@@ -58,9 +59,8 @@ pub enum Routing {
 impl Fabric {
     /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
     pub fn headroom(&self, least: u64) -> u64 {
-        let of =
-            |links: &Vec<u64>| links.iter().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes.max(least)));
-        self.headroom.iter().map(of).max().unwrap_or(0)
+        let of_switch = |links: &Vec<u64>| class_headroom(links.iter().copied(), least);
+        self.headroom.iter().map(of_switch).max().unwrap_or(0)
     }
 }
 

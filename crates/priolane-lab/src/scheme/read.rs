@@ -311,7 +311,7 @@ fn aifo(keys: &mut Reader<'_>) -> Result<PortKind, InputError> {
     let mut count = |key, most| keys.take(key).map(|f| Ok(f.integer(1, most)? as u16)).transpose();
     let (window, sample) = (count("window", 1_000)?, count("sample", 1_000)?);
     let k = keys.take("k").map(|f| Ok((f.number(0.0, 0.999)? * 1e3).round() as u16)).transpose()?;
-    let AifoSpec { window: w, sample: s, k_thousandths } = AifoSpec::PAPER;
+    let AifoSpec { window: w, sample: s, k_thousandths, .. } = AifoSpec::PAPER;
     Ok(PortKind::Aifo {
         window: window.unwrap_or(w),
         sample: sample.unwrap_or(s),

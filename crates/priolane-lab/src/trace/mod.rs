@@ -132,7 +132,7 @@ pub fn trace(
     let built = plan::build(run)?;
     let ports = port_names(&built.scenario.topology);
     let at = capture_point(run, &built, &ports, request)?;
-    let (outcome, trace) = priolane_sim::trace::run(&built.scenario, FlowId(request.flow), progress)?;
+    let (outcome, trace) = priolane_sim::run_traced(&built.scenario, FlowId(request.flow), progress)?;
     let life = Life { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
     life.keep(outcome, at, dir)
 }

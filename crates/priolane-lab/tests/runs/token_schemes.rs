@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{Among, Limit, Unscheduled};
+use priolane_core::port::{Among, DisciplineSpec, Limit, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
@@ -12,7 +12,7 @@ use priolane_core::units::Span;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::results::summary::PortSet;
-use priolane_sim::scenario::{Nic, Queues, Scenario};
+use priolane_sim::scenario::{Nic, Scenario};
 use priolane_sim::topology::{PathChoice, Spray};
 use priolane_source::{InputError, from_json};
 
@@ -61,13 +61,13 @@ fn shipped_schemes_are_what_they_say() {
     assert_eq!((transport(&top).stop, transport(&top).expiry), (Stop::Complete, None));
     assert_eq!(top.topology.path_choice, PathChoice::Symmetric);
     let Nic::Queue { port, .. } = &top.nic else { panic!("{:?}", top.nic) };
-    assert_eq!(port.queues, top.ports[1].queues, "hosts limit tokens as switches do");
+    assert_eq!(port.discipline, top.ports[1].discipline, "hosts limit tokens as switches do");
     let expresspass = scenario(&with("expresspass", "").unwrap());
     assert_eq!(transport(&expresspass).priority, Priority::Single);
     assert_eq!((transport(&expresspass).stop, transport(&expresspass).token.mean()), (Stop::Sender, 88.0));
     let ideal = scenario(&with("ideal_tokens", "").unwrap());
     assert_eq!(transport(&ideal).priority, Priority::Exact(Key::Remaining));
-    let Queues::Tokens(spec) = ideal.ports[1].queues else { panic!("{:?}", ideal.ports[1]) };
+    let DisciplineSpec::Tokens(spec) = ideal.ports[1].discipline else { panic!("{:?}", ideal.ports[1]) };
     assert_eq!((spec.among, spec.depth * u32::from(spec.classes)), (Among::Rank, 48));
 }
 
@@ -81,9 +81,9 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
     let config = transport(&own);
     assert_eq!(config.priority, Priority::Attained(vec![5, 50, 500, 5_000, 50_000]));
     assert_eq!((config.expiry, config.stop, config.unscheduled), (Some(Span::from_us(45)), Stop::NeedCap, 8));
-    let Queues::Tokens(spec) = own.ports[1].queues else { panic!("{:?}", own.ports[1]) };
+    let DisciplineSpec::Tokens(spec) = own.ports[1].discipline else { panic!("{:?}", own.ports[1]) };
     assert_eq!(spec.expiry, None);
-    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }));
+    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }));
     for scheme in ["expresspass", "top", "ideal_tokens"] {
         let plan = with(scheme, "").unwrap();
         let first = &plan.runs[0].experiment.scheme[scheme];
@@ -206,7 +206,7 @@ fn coflows_reach_exact_keys_by_their_bytes() {
 fn data_can_be_ranked_in_place_of_tokens() {
     let plan = with("top", "transport.ranks = \"data\"\nport.data_queues = 6\n").unwrap();
     let own = scenario(&plan);
-    let Queues::Tokens(spec) = own.ports[1].queues else { panic!("{:?}", own.ports[1]) };
+    let DisciplineSpec::Tokens(spec) = own.ports[1].discipline else { panic!("{:?}", own.ports[1]) };
     assert_eq!((transport(&own).ranked, spec.data_queues), (Ranked::Data, 6));
 }
 

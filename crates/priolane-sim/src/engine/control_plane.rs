@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use priolane_core::assign::control::{SizeReport, ThresholdController};
-use priolane_core::endpoint::Thresholds;
 use priolane_core::units::{Span, Time};
 
-use crate::node::estimator::Posted;
+use crate::node::messages::{ScheduledReport, ThresholdUpdate};
 use crate::outcome::ThresholdChange;
 use crate::scenario::Scenario;
 
@@ -27,14 +26,7 @@ struct Central {
     delay: Span,
     next: Time,
     /// Reports on their way, in no order.
-    under_way: Vec<Posted>,
-}
-
-/// Thresholds on their way to all hosts.
-#[derive(Debug)]
-pub(crate) struct Told {
-    pub(crate) at: Time,
-    pub(crate) thresholds: Arc<Thresholds>,
+    under_way: Vec<ScheduledReport>,
 }
 
 impl ControlPlane {
@@ -50,9 +42,9 @@ impl ControlPlane {
     }
 
     /// A host sends a report.
-    pub(crate) fn post(&mut self, posted: Posted) {
+    pub(crate) fn post(&mut self, report: ScheduledReport) {
         if let Some(central) = &mut self.central {
-            central.under_way.push(posted);
+            central.under_way.push(report);
         }
     }
 
@@ -62,9 +54,9 @@ impl ControlPlane {
     }
 
     /// Works once: what hosts are to be told; `None` if that is not due before `until`.
-    pub(crate) fn run_before(&mut self, until: Time) -> Option<Vec<Told>> {
+    pub(crate) fn run_before(&mut self, until: Time) -> Option<Vec<ThresholdUpdate>> {
         let told = self.central.as_mut().filter(|central| central.next < until)?.run();
-        let change = |told: &Told| ThresholdChange {
+        let change = |told: &ThresholdUpdate| ThresholdChange {
             at: told.at,
             of: told.thresholds.of,
             bytes: told.thresholds.bytes.clone(),
@@ -82,16 +74,16 @@ impl ControlPlane {
 }
 
 impl Central {
-    fn run(&mut self) -> Vec<Told> {
+    fn run(&mut self) -> Vec<ThresholdUpdate> {
         let now = self.next;
-        let order = |posted: &Posted| (posted.arrives, posted.report.host, posted.report.sequence);
+        let order = |posted: &ScheduledReport| (posted.arrives, posted.report.host, posted.report.sequence);
         self.under_way.sort_unstable_by_key(order);
         let arrived = self.under_way.partition_point(|posted| posted.arrives <= now);
         let reports = self.under_way.drain(..arrived).map(|posted| posted.report);
         reports.for_each(|report: SizeReport| self.controller.on_report(report));
         self.next += self.period;
         let at = now + self.delay;
-        let told = |thresholds| Told { at, thresholds: Arc::new(thresholds) };
+        let told = |thresholds| ThresholdUpdate { at, thresholds: Arc::new(thresholds) };
         self.controller.solve(now).into_iter().map(told).collect()
     }
 }

@@ -10,13 +10,13 @@ use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
 use super::control_plane::ControlPlane;
-use super::drive::Ending;
 use super::sheaf::{Inboxes, MAX_LENGTH, Sheaf, Stock, nodes_of};
-use crate::node::estimator::Posted;
+use super::stop::StopCondition;
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outcome::{Readings, RunError};
-use crate::waits::News;
-use crate::wire::{Ingress, Service, Wire};
+use crate::wire::{ControlSink, Ingress, Service, Wire};
 
 /// Spans, in picoseconds, that a multiplication by the inverse of a window's length divides exactly: its error of at most
 /// 2^-64 for each picosecond of the length stays below one part of it.
@@ -66,10 +66,11 @@ pub(crate) struct LazyWire<B> {
     far_wake: Vec<u64>,
     pub(super) control_plane: ControlPlane,
     /// Reports sent in the current window.
-    pub(super) posted: Vec<Posted>,
-    /// News sent in the current window.
-    pub(super) news: Vec<News>,
-    pub(super) ending: Ending,
+    pub(super) reports: Vec<ScheduledReport>,
+    /// Signals sent in the current window.
+    pub(super) signals: Vec<DependencySignal>,
+    pub(super) stop: StopCondition,
+    pub(super) log: FlowLog,
     pub(super) error: Option<RunError>,
     pub(crate) samples: Readings,
     pub(crate) handled: u64,
@@ -93,22 +94,28 @@ impl<B: Body> Wire<B> for LazyWire<B> {
             self.emit_slowly(to, at, packet, stamp);
         }
     }
+}
 
-    fn post(&mut self, posted: Posted) {
-        self.posted.push(posted);
+impl<B: Body> ControlSink for LazyWire<B> {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        &mut self.log
     }
 
-    fn notify(&mut self, news: News) {
-        assert!(news.at >= self.end, "news must not arrive within the window in which it was sent");
-        self.news.push(news);
+    fn send_report(&mut self, report: ScheduledReport) {
+        self.reports.push(report);
     }
 
-    fn flow_awaited(&mut self) {
-        self.ending.flow_awaited();
+    fn send_signal(&mut self, signal: DependencySignal) {
+        assert!(signal.at >= self.end, "a signal must not arrive within the window in which it was sent");
+        self.signals.push(signal);
+    }
+
+    fn dependent_scheduled(&mut self) {
+        self.stop.dependent_scheduled();
     }
 
     fn flow_done(&mut self, at: Time) {
-        self.ending.flow_done(at);
+        self.stop.flow_done(at);
     }
 
     fn violated(&mut self, error: RunError) {
@@ -117,8 +124,8 @@ impl<B: Body> Wire<B> for LazyWire<B> {
 }
 
 impl<B: Body> LazyWire<B> {
-    /// The wire of the nodes of `part`.
-    pub(super) fn new(fabric: &Fabric, length: u64, part: usize) -> Self {
+    /// The wire of the nodes of `part`, which record flows in `log`.
+    pub(super) fn new(fabric: &Fabric, length: u64, part: usize, log: FlowLog) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
         let parts = fabric.partition.parts();
@@ -127,7 +134,7 @@ impl<B: Body> LazyWire<B> {
             rings: (0..parts).map(|_| std::array::from_fn(|_| Sheaf::default())).collect(),
             stock: Stock::new(nodes),
             far_abroad: (0..parts).map(|_| Vec::new()).collect(),
-            posted: Vec::new(),
+            reports: Vec::new(),
             alive: vec![0; words * SLOTS as usize],
             words,
             window: 0,
@@ -140,8 +147,9 @@ impl<B: Body> LazyWire<B> {
             far_wakes: BinaryHeap::new(),
             far_wake: vec![u64::MAX; nodes],
             control_plane: ControlPlane::new(fabric.scenario),
-            news: Vec::new(),
-            ending: Ending::new(fabric.scenario),
+            signals: Vec::new(),
+            stop: StopCondition::new(fabric.scenario),
+            log,
             error: None,
             samples: Readings::default(),
             handled: 0,

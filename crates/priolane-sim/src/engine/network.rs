@@ -1,61 +1,39 @@
 //! From a scenario to nodes: hosts with their transport and agenda, switches with their ports.
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
-use priolane_core::ids::{HostId, NodeId};
+use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
-use priolane_core::port::{
-    Aifo, AifoSpec, Discipline, Fifo, Limit, Overflow, PFabric, PushOut, QueueWeights, Ranked, RateLimited,
-    RealTimeWfq, SortBy, Strict, TokenGroup, TokenGroupSpec, Trimming, TrimmingSpec, Wfq,
-};
-use priolane_core::rng::{Purpose, Stream};
+use priolane_core::port::{DisciplineKind, DisciplineSpec, KindVisitor};
 use priolane_core::units::Time;
 
 use super::mail::LazyWire;
+use super::nodes::NodeGroup;
 use super::sheaf::Inboxes;
-use super::window::Span;
+use super::window_nodes::WindowContext;
+use super::window_span::WindowSpan;
 use crate::node::fabric::Fabric;
-use crate::node::group::{NodeGroup, Visits};
+use crate::node::features::HostMessage;
 use crate::node::host::Host;
+use crate::node::hosts::hosts;
 use crate::node::lossless::LosslessSwitch;
-use crate::node::switch::{Seat, Switch};
-use crate::scenario::Queues;
-use crate::waits::News;
+use crate::node::messages::DependencySignal;
+use crate::node::switch::Switch;
 use crate::wire::Wire;
 
-/// Where a node lives: its group and its place there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    group: Group,
-    pub(crate) index: u32,
-}
+/// The group of hosts.
+const HOSTS: u32 = 0;
 
-/// The groups of a network, in their order: nodes of one type each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    Hosts,
-    /// Switches, by the queues of all their ports.
-    Fifo,
-    Strict,
-    Ranked,
-    PushOut,
-    Wfq,
-    Trimming,
-    Tokens,
-    PFabric,
-    Aifo,
-    /// Switches whose ports differ.
-    Mixed,
-    /// Switches with lossless classes, whatever their queues.
-    Lossless,
-    /// Of other parts.
-    Elsewhere,
-}
+/// The group of switches of other parts.
+const ELSEWHERE: u32 = u32::MAX;
 
 /// The nodes of a run, or of a part of it.
 pub(crate) struct Network<B> {
+    /// Nodes of one type each, hosts first.
     groups: Vec<Box<dyn NodeGroup<B>>>,
-    /// By node, of all parts.
-    places: Vec<Place>,
+    /// By node of the whole network: its group, [`ELSEWHERE`] for switches of other parts.
+    group_of: Vec<u32>,
+    /// By node of the whole network: its index in its group.
+    index_of: Vec<u32>,
     part: usize,
 }
 
@@ -75,14 +53,14 @@ impl<B: Body> Network<B> {
     {
         let parts = fabric.partition.parts();
         let mut by_part: Vec<Vec<Host<E>>> = (0..parts).map(|_| Vec::new()).collect();
-        let mut places = Vec::with_capacity(fabric.scenario.topology.nodes());
+        let mut index_of = Vec::with_capacity(fabric.scenario.topology.nodes());
         for (host, node) in hosts(fabric, make).into_iter().zip((0..).map(NodeId)) {
-            let index = push(&mut by_part[fabric.partition.part_of(node)], host);
-            places.push(Place { group: Group::Hosts, index });
+            index_of.push(push(&mut by_part[fabric.partition.part_of(node)], host));
         }
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
-            let mut network = Self { groups, places: places.clone(), part };
+            let group_of = vec![HOSTS; index_of.len()];
+            let mut network = Self { groups, group_of, index_of: index_of.clone(), part };
             network.add_switches(fabric);
             network
         };
@@ -99,113 +77,77 @@ impl<B: Body> Network<B> {
 
     fn add_switches(&mut self, fabric: &Fabric) {
         let topology = &fabric.scenario.topology;
-        let mut fifo = Vec::new();
-        let mut strict = Vec::new();
-        let mut ranked = Vec::new();
-        let mut push_out = Vec::new();
-        let mut wfq = Vec::new();
-        let mut trimming = Vec::new();
-        let mut tokens = Vec::new();
-        let mut pfabric = Vec::new();
-        let mut aifo = Vec::new();
-        let mut mixed = Vec::new();
-        let mut lossless = Vec::new();
-        for s in 0..topology.switches {
-            let node = NodeId(topology.hosts + s);
-            if fabric.partition.part_of(node) != self.part {
-                self.places.push(Place { group: Group::Elsewhere, index: u32::MAX });
-                continue;
-            }
-            if let Some(spec) = fabric.scenario.switch.lossless {
-                let index = push(&mut lossless, LosslessSwitch::new(fabric, node, spec));
-                self.places.push(Place { group: Group::Lossless, index });
-                continue;
-            }
-            let (group, index) = match common_kind(fabric, node) {
-                Some(Queues::Fifo) => {
-                    (Group::Fifo, push(&mut fifo, Switch::new(fabric, node, &make_fifo::<B>)))
-                }
-                Some(Queues::Strict { .. }) => {
-                    (Group::Strict, push(&mut strict, Switch::new(fabric, node, &make_strict::<B>)))
-                }
-                Some(Queues::PushOut { .. }) => {
-                    (Group::PushOut, push(&mut push_out, Switch::new(fabric, node, &make_push_out::<B>)))
-                }
-                Some(Queues::Wfq { .. }) => {
-                    (Group::Wfq, push(&mut wfq, Switch::new(fabric, node, &make_wfq::<B>)))
-                }
-                Some(Queues::Ranked) => {
-                    (Group::Ranked, push(&mut ranked, Switch::new(fabric, node, &make_ranked::<B>)))
-                }
-                Some(Queues::Trimming { .. }) => {
-                    (Group::Trimming, push(&mut trimming, Switch::new(fabric, node, &make_trimming::<B>)))
-                }
-                Some(Queues::Tokens(_)) => {
-                    (Group::Tokens, push(&mut tokens, Switch::new(fabric, node, &make_tokens::<B>)))
-                }
-                Some(Queues::PFabric) => {
-                    (Group::PFabric, push(&mut pfabric, Switch::new(fabric, node, &make_pfabric::<B>)))
-                }
-                Some(Queues::Aifo { .. }) => {
-                    (Group::Aifo, push(&mut aifo, Switch::new(fabric, node, &make_aifo::<B>)))
-                }
-                _ => (Group::Mixed, push(&mut mixed, Switch::new(fabric, node, &make_any::<B>))),
-            };
-            self.places.push(Place { group, index });
+        self.group_of.resize(topology.nodes(), ELSEWHERE);
+        self.index_of.resize(topology.nodes(), u32::MAX);
+        let nodes: Vec<NodeId> = self.own(fabric, topology.hosts, topology.nodes() as u32).collect();
+        if let Some(spec) = fabric.scenario.switch.lossless {
+            let switches = nodes.iter().map(|&node| LosslessSwitch::new(fabric, node, spec)).collect();
+            return self.add_group::<LosslessSwitch<B>>(&nodes, switches);
         }
-        let mut groups: [(Group, Box<dyn NodeGroup<B>>); 11] = [
-            (Group::Fifo, Box::new(fifo)),
-            (Group::Strict, Box::new(strict)),
-            (Group::Ranked, Box::new(ranked)),
-            (Group::PushOut, Box::new(push_out)),
-            (Group::Wfq, Box::new(wfq)),
-            (Group::Trimming, Box::new(trimming)),
-            (Group::Tokens, Box::new(tokens)),
-            (Group::PFabric, Box::new(pfabric)),
-            (Group::Aifo, Box::new(aifo)),
-            (Group::Mixed, Box::new(mixed)),
-            (Group::Lossless, Box::new(lossless)),
-        ];
-        groups.sort_by_key(|&(group, _)| group);
-        self.groups.extend(groups.into_iter().map(|(_, nodes)| nodes));
+        let mut groups = SwitchGroups { network: self, fabric, left: nodes };
+        DisciplineSpec::visit_kinds(&mut groups);
+        // Those whose ports differ.
+        groups.visit::<DisciplineSpec>();
     }
 
-    /// A host hears news; when the flow that waited for it starts, if that is known now.
-    pub(crate) fn hear<W: Wire<B>>(&mut self, fabric: &Fabric, news: &News, wire: &mut W) -> Option<Time> {
-        let (group, i) = self.at(fabric.scenario.topology.node_of(news.to));
-        let start = group.hear(i, news)?;
-        if fabric.scenario.flows.size(news.flow.index()).is_some() {
-            wire.flow_awaited();
+    /// Adds `group`, which consists of `nodes`.
+    fn add_group<N>(&mut self, nodes: &[NodeId], group: Vec<N>)
+    where
+        Vec<N>: NodeGroup<B> + 'static,
+    {
+        for (&node, index) in nodes.iter().zip(0..) {
+            self.group_of[node.index()] = self.groups.len() as u32;
+            self.index_of[node.index()] = index;
+        }
+        self.groups.push(Box::new(group));
+    }
+
+    /// A signal is on its way to a host; the start of the flow that depended on it, if it is known now.
+    pub(crate) fn signal<W: Wire<B>>(
+        &mut self,
+        fabric: &Fabric,
+        signal: &DependencySignal,
+        wire: &mut W,
+    ) -> Option<Time> {
+        let (group, i) = self.at(fabric.scenario.topology.node_of(signal.to));
+        let start = group.on_message(i, HostMessage::Signal(signal))?;
+        if fabric.scenario.flows.size(signal.flow.index()).is_some() {
+            wire.dependent_scheduled();
         }
         Some(start)
     }
 
+    /// Which part it is, from 0.
+    pub(super) fn part(&self) -> usize {
+        self.part
+    }
+
     /// How many nodes there are, of all parts.
     pub(crate) fn nodes(&self) -> u32 {
-        self.places.len() as u32
+        self.group_of.len() as u32
     }
 
     /// `nodes` live through a window, in this order: as many of one group at once as stand together.
     pub(super) fn live(
         &mut self,
         nodes: &[NodeId],
-        (fabric, span): (&Fabric, &Span),
+        (fabric, window): (&Fabric, &WindowSpan),
         inboxes: &mut Inboxes<B>,
         wire: &mut LazyWire<B>,
     ) {
-        let Self { groups, places, .. } = self;
-        let group_of = |node: NodeId| places[node.index()].group;
+        let Self { groups, group_of, index_of, .. } = self;
+        let group_of = |node: NodeId| group_of[node.index()];
         for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
             let group = group_of(nodes[0]) as usize;
-            groups[group].run_window(&Visits { nodes, places, fabric, span }, inboxes, wire);
+            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, inboxes, wire);
         }
     }
 
     /// The group of `node` and its place there.
     #[inline]
     pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
-        let place = self.places[node.index()];
-        (&mut *self.groups[place.group as usize], place.index as usize)
+        let group = self.group_of[node.index()] as usize;
+        (&mut *self.groups[group], self.index_of[node.index()] as usize)
     }
 }
 
@@ -214,121 +156,27 @@ fn push<T>(all: &mut Vec<T>, one: T) -> u32 {
     all.len() as u32 - 1
 }
 
-fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Vec<Host<E>> {
-    let scenario = fabric.scenario;
-    let host = |h: u32| {
-        let id = HostId(h as u16);
-        Host::new(fabric, id, make(LocalHost { id, line: scenario.topology.host_capacity(id) }))
-    };
-    let mut hosts: Vec<Host<E>> = (0..scenario.topology.hosts).map(host).collect();
-    let mut opens = vec![0; hosts.len()];
-    scenario.flows.iter().for_each(|flow| opens[flow.src.index()] += 1);
-    hosts.iter_mut().zip(opens).for_each(|(host, opens)| host.expect_opens(opens));
-    let mut waits = scenario.waits.iter().peekable();
-    for (i, flow) in scenario.flows.iter().enumerate() {
-        match waits.next_if(|wait| wait.flow == flow.id) {
-            Some(wait) => hosts[flow.src.index()].reactions().plan(wait, flow.start),
-            None => hosts[flow.src.index()].plan_open(flow.start, i as u32),
-        }
-    }
-    for wait in &scenario.waits {
-        let source = scenario.flows.at(wait.flow.index()).src;
-        for &first in &wait.after {
-            hosts[scenario.flows.at(first.index()).dst.index()].reactions().follow(first, wait, source);
-        }
-    }
-    if !scenario.waits.is_empty() {
-        hosts.iter_mut().for_each(|host| host.reactions().prepare());
-    }
-    for control in &scenario.controls {
-        hosts[scenario.flows.at(control.flow.index()).src.index()].plan_control(*control);
-    }
-    hosts
+/// Adds the switches of a network, those with ports of one kind as a group.
+struct SwitchGroups<'a, B> {
+    network: &'a mut Network<B>,
+    fabric: &'a Fabric<'a>,
+    /// Switches without a group yet.
+    left: Vec<NodeId>,
 }
 
-/// The queues all ports of a switch have, parameters aside; `None` where they differ.
-fn common_kind(fabric: &Fabric, node: NodeId) -> Option<Queues> {
-    let mut kinds = fabric.egress_links[node.index()].iter().map(|l| fabric.scenario.ports[l.index()].queues);
-    let first = kinds.next()?;
-    kinds.all(|k| std::mem::discriminant(&k) == std::mem::discriminant(&first)).then_some(first)
-}
-
-fn make_fifo<B: Body>(seat: &Seat) -> Fifo<Packet<B>> {
-    Fifo::new(seat.spec.buffer)
-}
-
-fn make_ranked<B: Body>(seat: &Seat) -> Ranked<Packet<B>> {
-    Ranked::new(seat.spec.buffer)
-}
-
-fn make_pfabric<B: Body>(seat: &Seat) -> PFabric<Packet<B>> {
-    PFabric::new(seat.spec.buffer)
-}
-
-fn make_aifo<B: Body>(seat: &Seat) -> Aifo<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Aifo { spec, map } => Aifo::new(spec, map, seat.spec.buffer),
-        _ => Aifo::new(AifoSpec::PAPER, [0; priolane_core::ids::CLASSES], seat.spec.buffer),
-    }
-}
-
-fn make_strict<B: Body>(seat: &Seat) -> Strict<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Strict { queues, map } => Strict::new(queues, map, SortBy::Class, seat.spec.buffer),
-        _ => Strict::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
-    }
-}
-
-fn make_push_out<B: Body>(seat: &Seat) -> PushOut<Packet<B>> {
-    match seat.spec.queues {
-        Queues::PushOut { queues, map } => PushOut::new(queues, map, SortBy::Class, seat.spec.buffer),
-        _ => PushOut::new(1, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer),
-    }
-}
-
-fn make_wfq<B: Body>(seat: &Seat) -> Wfq<Packet<B>> {
-    match seat.spec.queues {
-        Queues::Wfq { weights, map } => Wfq::new(&weights, map, SortBy::Class, seat.spec.buffer),
-        _ => {
-            Wfq::new(&QueueWeights::EQUAL, [0; priolane_core::ids::CLASSES], SortBy::Class, seat.spec.buffer)
-        }
-    }
-}
-
-fn make_trimming<B: Body>(seat: &Seat) -> Trimming<Packet<B>> {
-    let (headers, overflow) = match seat.spec.queues {
-        Queues::Trimming { headers, overflow } => (headers, overflow),
-        _ => (Limit::Unlimited, Overflow::Drop),
-    };
-    let coin = Stream::new(seat.seed, Purpose::Port, u64::from(seat.link.0));
-    let spec = TrimmingSpec { headers, trimmed_wire: seat.frame.trimmed_wire(), overflow };
-    Trimming::new(spec, seat.spec.buffer, coin)
-}
-
-fn make_tokens<B: Body>(seat: &Seat) -> TokenGroup<Packet<B>> {
-    let spec = match seat.spec.queues {
-        Queues::Tokens(spec) => spec,
-        _ => TokenGroupSpec::TOP,
-    };
-    TokenGroup::new(&spec, seat.rate, seat.spec.buffer)
-}
-
-fn make_any<B: Body>(seat: &Seat) -> Box<dyn Discipline<Packet<B>>> {
-    match seat.spec.queues {
-        Queues::Fifo => Box::new(make_fifo(seat)),
-        Queues::Strict { .. } => Box::new(make_strict(seat)),
-        Queues::PushOut { .. } => Box::new(make_push_out(seat)),
-        Queues::Wfq { .. } => Box::new(make_wfq(seat)),
-        Queues::RealTimeWfq { weights, map } => {
-            Box::new(RealTimeWfq::new(&weights, map, (SortBy::Class, seat.rate), seat.spec.buffer))
-        }
-        Queues::Trimming { .. } => Box::new(make_trimming(seat)),
-        Queues::Ranked => Box::new(make_ranked(seat)),
-        Queues::PFabric => Box::new(make_pfabric(seat)),
-        Queues::Aifo { .. } => Box::new(make_aifo(seat)),
-        Queues::Tokens(_) => Box::new(make_tokens(seat)),
-        Queues::Limited { rate, burst } => {
-            Box::new(RateLimited::new(Fifo::new(seat.spec.buffer), rate, burst))
+impl<B: Body> KindVisitor for SwitchGroups<'_, B> {
+    fn visit<S: DisciplineKind>(&mut self) {
+        let (mut nodes, mut switches) = (Vec::new(), Vec::new());
+        self.left.retain(|&node| match Switch::<S::Port<Packet<B>>>::new::<B, S>(self.fabric, node) {
+            Some(switch) => {
+                nodes.push(node);
+                switches.push(switch);
+                false
+            }
+            None => true,
+        });
+        if !nodes.is_empty() {
+            self.network.add_group(&nodes, switches);
         }
     }
 }

@@ -29,14 +29,13 @@ use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
 use super::barrier::{Barrier, Broken};
-use super::drive::{Count, OnProgress};
 use super::mail::Far;
+use super::part::{Part, REPORT_EVERY, WindowOutcome};
 use super::sheaf::Sheaf;
-use super::window::{Lived, Part, REPORT_EVERY};
-use crate::node::estimator::Posted;
+use super::stop::{CompletionCount, OnProgress};
 use crate::node::fabric::Fabric;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outcome::RunError;
-use crate::waits::News;
 
 /// Rounds between two looks at the clocks.
 const CHECK_EVERY: u64 = 4_096;
@@ -84,12 +83,12 @@ struct Post<B> {
     window: Option<u64>,
     sheaf: Sheaf<B>,
     far: Vec<Far<B>>,
-    news: Vec<News>,
+    signals: Vec<DependencySignal>,
 }
 
 impl<B> Default for Post<B> {
     fn default() -> Self {
-        Self { window: None, sheaf: Sheaf::default(), far: Vec::new(), news: Vec::new() }
+        Self { window: None, sheaf: Sheaf::default(), far: Vec::new(), signals: Vec::new() }
     }
 }
 
@@ -98,8 +97,8 @@ impl<B> Default for Post<B> {
 struct Notice {
     /// The next window in which it has anything to do.
     next: Option<u64>,
-    count: Count,
-    reports: Vec<Posted>,
+    count: CompletionCount,
+    reports: Vec<ScheduledReport>,
     halt: Halt,
     /// Processor time spent on windows since the clocks were last looked at.
     worked: Duration,
@@ -244,10 +243,10 @@ impl<'a, B: Body> Hand<'a, B> {
             }
             let agreed = read(board);
             self.take_in(board, agreed.next);
-            if !self.exchange.fabric.scenario.waits.is_empty() && self.agree_on_waits(board).is_err() {
+            if !self.exchange.fabric.scenario.waits.is_empty() && self.agree_on_dependents(board).is_err() {
                 break;
             }
-            let stop = self.mine[0].1.wire.ending.stop_at();
+            let stop = self.mine[0].1.wire.stop.stop_at();
             let Some(window) = agreed.next.filter(|&window| self.start_of(window) < stop) else { break };
             if agreed.halt == Halt::All || (agreed.halt == Halt::OneOnly && self.own > 0) {
                 break;
@@ -257,7 +256,7 @@ impl<'a, B: Body> Hand<'a, B> {
             }
             halt = self.judge(round, agreed.worked);
             for (_, part) in &mut self.mine {
-                if part.live(self.exchange.fabric, window, stop) == Lived::UpToTheEnd
+                if part.live(self.exchange.fabric, window, stop) == WindowOutcome::UpToTheEnd
                     || part.wire.error.is_some()
                 {
                     halt = Halt::All;
@@ -265,7 +264,7 @@ impl<'a, B: Body> Hand<'a, B> {
             }
             if round.is_multiple_of(REPORT_EVERY) {
                 let now = self.start_of(window);
-                if progress(self.mine[0].1.wire.ending.progress(now)) == ControlFlow::Break(()) {
+                if progress(self.mine[0].1.wire.stop.progress(now)) == ControlFlow::Break(()) {
                     (halt, self.interrupted) = (Halt::All, Interrupted::Yes);
                 }
             }
@@ -288,8 +287,8 @@ impl<'a, B: Body> Hand<'a, B> {
         let parts = self.exchange.parts.len();
         for (own, part) in &mut self.mine {
             let wire = &mut part.wire;
-            let heard = wire.news.iter().map(|news| wire.window_of(news.at)).min();
-            let next = wire.next_window(from).into_iter().chain(heard).min();
+            let signalled = wire.signals.iter().map(|signal| wire.window_of(signal.at)).min();
+            let next = wire.next_window(from).into_iter().chain(signalled).min();
             for other in (0..parts).filter(|other| other != own) {
                 let mut post = locked(&board.posts[*own * parts + other]);
                 post.window = next;
@@ -298,15 +297,15 @@ impl<'a, B: Body> Hand<'a, B> {
                 }
                 post.far.append(wire.far_abroad(other));
             }
-            let mut news = std::mem::take(&mut wire.news);
-            for news in news.drain(..) {
-                let to = self.exchange.fabric.scenario.topology.node_of(news.to);
+            let mut signals = std::mem::take(&mut wire.signals);
+            for signal in signals.drain(..) {
+                let to = self.exchange.fabric.scenario.topology.node_of(signal.to);
                 let to = self.exchange.fabric.partition.part_of(to);
-                locked(&board.posts[*own * parts + to]).news.push(news);
+                locked(&board.posts[*own * parts + to]).signals.push(signal);
             }
-            wire.news = news;
-            let reports = std::mem::take(&mut wire.posted);
-            *locked(&board.notices[*own]) = Notice { next, count: wire.ending.own(), reports, halt, worked };
+            wire.signals = signals;
+            let reports = std::mem::take(&mut wire.reports);
+            *locked(&board.notices[*own]) = Notice { next, count: wire.stop.own(), reports, halt, worked };
         }
     }
 
@@ -337,7 +336,7 @@ impl<'a, B: Body> Hand<'a, B> {
                 }
                 post.far.drain(..).for_each(|far| part.wire.keep_far(far));
             }
-            let mut others = Count::default();
+            let mut others = CompletionCount::default();
             for (source, notice) in board.notices.iter().enumerate() {
                 let notice = locked(notice);
                 notice.reports.iter().for_each(|posted| part.wire.control_plane.post(posted.clone()));
@@ -345,27 +344,28 @@ impl<'a, B: Body> Hand<'a, B> {
                     others = others.and(notice.count);
                 }
             }
-            part.wire.ending.told(others);
+            part.wire.stop.told(others);
             for source in 0..parts {
                 let mut post = locked(&board.posts[source * parts + *own]);
-                let mut news = std::mem::take(&mut post.news);
-                news.drain(..).for_each(|news| part.hear(self.exchange.fabric, &news));
-                post.news = news;
+                let mut signals = std::mem::take(&mut post.signals);
+                signals.drain(..).for_each(|signal| part.signal(self.exchange.fabric, &signal));
+                post.signals = signals;
             }
         }
     }
 
-    /// News may have told hosts of flows that will start: all must know how many before anyone asks whether all is done.
-    fn agree_on_waits(&mut self, board: &Board<B>) -> Result<(), Broken> {
+    /// Signals may have scheduled flows: all must know how many before anyone asks whether all flows are done.
+    fn agree_on_dependents(&mut self, board: &Board<B>) -> Result<(), Broken> {
         self.meet()?;
         for (own, part) in &self.mine {
-            locked(&board.notices[*own]).count = part.wire.ending.own();
+            locked(&board.notices[*own]).count = part.wire.stop.own();
         }
         self.meet()?;
         for (own, part) in &mut self.mine {
             let others = board.notices.iter().enumerate().filter(|(source, _)| source != own);
-            let others = others.fold(Count::default(), |sum, (_, notice)| sum.and(locked(notice).count));
-            part.wire.ending.told(others);
+            let others =
+                others.fold(CompletionCount::default(), |sum, (_, notice)| sum.and(locked(notice).count));
+            part.wire.stop.told(others);
         }
         Ok(())
     }

@@ -7,83 +7,20 @@
 
 use std::ops::ControlFlow;
 
-use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Frame};
-use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span as Length, Time};
 
-use super::drive::{OnProgress, collect};
-use super::mail::LazyWire;
+use super::collect::collect;
 use super::network::Network;
-use super::sheaf::{Inboxes, MAX_LENGTH, MAX_LETTERS};
+use super::part::{NodeOrder, Part, REPORT_EVERY, WindowOutcome};
+use super::sheaf::{MAX_LENGTH, MAX_LETTERS};
+use super::stop::OnProgress;
 use super::threads::{self, Fallback};
+use crate::node::completion_log::FlowLog;
 use crate::node::fabric::Fabric;
 use crate::outcome::{Outcome, RunError};
 use crate::scenario::Scenario;
-use crate::topology::bare::smallest;
-use crate::topology::{Link, Topology};
-use crate::waits::News;
-
-/// The order in which nodes live through a window; results must not depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum NodeOrder {
-    /// By node.
-    #[default]
-    Natural,
-    /// A new random order in each window, from this seed: a check that nodes are independent.
-    Shuffled(u64),
-}
-
-/// Windows between two reports of progress.
-pub(super) const REPORT_EVERY: u64 = 256;
-
-/// Part of a run that nodes live through alone.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) start: Time,
-    pub(crate) end: Time,
-    pub(crate) sample_every: Option<Length>,
-}
-
-/// The sample instants of a window, in order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ticks {
-    next: Time,
-    every: Length,
-}
-
-impl Span {
-    /// The sample instants at or after the start of the window.
-    #[inline]
-    pub(crate) fn samples(&self) -> Ticks {
-        match self.sample_every {
-            None => Ticks { next: Time::NEVER, every: Length::ZERO },
-            Some(every) => Ticks { next: Time(self.start.0.next_multiple_of(every.0)), every },
-        }
-    }
-
-    /// When a node must live again that wants to at `next`: by the next sample instant, if that finds something there.
-    #[inline]
-    pub(crate) fn keep_alive(&self, next: Time, has_reading: impl FnOnce() -> bool) -> Time {
-        match self.sample_every {
-            Some(every) if has_reading() => next.min(Time(self.end.0.next_multiple_of(every.0))),
-            _ => next,
-        }
-    }
-}
-
-impl Ticks {
-    /// The next sample instant, if it lies before `t`.
-    #[inline]
-    pub(crate) fn next_before(&mut self, t: Time) -> Option<Time> {
-        let instant = self.next;
-        if instant >= t {
-            return None;
-        }
-        self.next = instant + self.every;
-        Some(instant)
-    }
-}
+use crate::topology::{Link, Topology, smallest};
 
 /// Where links are long, a window is at most such a part of the lookahead: its packets are in memory twice, as they came and
 /// as they wait or went on, until it is over.
@@ -113,45 +50,18 @@ fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
     topology.links.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// Nodes that one thread drives, with all that is theirs.
-pub(super) struct Part<B> {
-    network: Network<B>,
-    pub(super) wire: LazyWire<B>,
-    worker: Worker<B>,
-    /// Its hosts.
-    hosts: Vec<NodeId>,
-}
-
-/// How a part lived through a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lived {
-    /// All of it.
-    Whole,
-    /// As far as the run goes, which ends in it. A controller that is due later in it will never work.
-    UpToTheEnd,
-}
-
-/// The parts of `fabric`, each with what is theirs of `networks`.
+/// The parts of `fabric`, each with its nodes of `networks`.
 fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
-    let topology = &fabric.scenario.topology;
     let length = window_length(fabric.scenario).0;
-    let part = |(place, mut network): (usize, Network<B>)| {
-        let mut wire = LazyWire::new(fabric, length, place);
-        for node in network.own(fabric, 0, topology.nodes() as u32) {
-            let (group, i) = network.at(node);
-            wire.wake(node, group.first(i).at());
-        }
-        let hosts = network.own(fabric, 0, topology.hosts).collect();
-        let worker = Worker::new(order);
-        Part { network, wire, worker, hosts }
-    };
-    networks.into_iter().enumerate().map(part).collect()
+    let logs = FlowLog::by_part(fabric.scenario, networks.len());
+    let part = |(network, log)| Part::new(network, fabric, length, log, order);
+    networks.into_iter().zip(logs).map(part).collect()
 }
 
 /// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
 pub(crate) fn run<B: Body>(
     networks: Vec<Network<B>>,
-    fabric: &mut Fabric,
+    fabric: &Fabric,
     (order, fallback): (NodeOrder, Fallback),
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
@@ -160,11 +70,12 @@ pub(crate) fn run<B: Body>(
         [only] => alone(only, fabric, progress)?,
         _ => parts = threads::run(parts, fabric, fallback, progress)?,
     }
-    let stop = parts[0].wire.ending.stop_at();
-    let _ = progress(parts[0].wire.ending.progress(stop));
+    let stop = parts[0].wire.stop.stop_at();
+    let _ = progress(parts[0].wire.stop.progress(stop));
     let (mut networks, mut wires): (Vec<_>, Vec<_>) =
         parts.iter_mut().map(|part| (&mut part.network, &mut part.wire)).unzip();
-    collect(&mut networks, fabric, stop, &mut |out| {
+    let logs = wires.iter_mut().map(|wire| std::mem::take(&mut wire.log)).collect();
+    collect(&mut networks, fabric, stop, logs, &mut |out| {
         for (place, wire) in wires.iter_mut().enumerate() {
             wire.on_links().for_each(|packet| out.resident(&packet.header));
             out.outcome().samples.append(&mut wire.samples);
@@ -183,92 +94,31 @@ fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> 
     let mut windows = 0u64;
     while let Some(window) = part.wire.next_window(next) {
         let start = Time(window * part.wire.length());
-        let stop = part.wire.ending.stop_at();
+        let stop = part.wire.stop.stop_at();
         if start >= stop {
             break;
         }
         let lived = part.live(fabric, window, stop);
-        let reports = std::mem::take(&mut part.wire.posted);
-        reports.into_iter().for_each(|posted| part.wire.control_plane.post(posted));
-        let mut news = std::mem::take(&mut part.wire.news);
-        news.drain(..).for_each(|news| part.hear(fabric, &news));
-        part.wire.news = news;
+        let reports = std::mem::take(&mut part.wire.reports);
+        reports.into_iter().for_each(|report| part.wire.control_plane.post(report));
+        let mut signals = std::mem::take(&mut part.wire.signals);
+        signals.drain(..).for_each(|signal| part.signal(fabric, &signal));
+        part.wire.signals = signals;
         if let Some(error) = part.wire.error.take() {
             return Err(error);
         }
-        if lived == Lived::UpToTheEnd {
+        if lived == WindowOutcome::UpToTheEnd {
             break;
         }
         windows += 1;
         if windows.is_multiple_of(REPORT_EVERY)
-            && progress(part.wire.ending.progress(start)) == ControlFlow::Break(())
+            && progress(part.wire.stop.progress(start)) == ControlFlow::Break(())
         {
             return Err(RunError::Interrupted);
         }
         next = window + 1;
     }
     Ok(())
-}
-
-impl<B: Body> Part<B> {
-    /// Its nodes live through `window`, of which what lies at or beyond `stop` is not to be.
-    pub(super) fn live(&mut self, fabric: &Fabric, window: u64, stop: Time) -> Lived {
-        self.wire.enter(window);
-        let (start, end) = (Time(window * self.wire.length()), self.wire.end);
-        let span = Span { start, end: end.min(stop), sample_every: fabric.scenario.sample_every };
-        self.tell_hosts(&span);
-        self.worker.live(&mut self.network, fabric, &span, &mut self.wire);
-        if span.end < end { Lived::UpToTheEnd } else { Lived::Whole }
-    }
-
-    /// The controller lives through `span`: hosts will be told, after it.
-    fn tell_hosts(&mut self, span: &Span) {
-        while let Some(news) = self.wire.control_plane.run_before(span.end) {
-            for told in news {
-                for &host in &self.hosts {
-                    let (group, i) = self.network.at(host);
-                    group.tell(i, &told);
-                    self.wire.wake(host, told.at);
-                }
-            }
-        }
-    }
-
-    /// One of its hosts hears news of the window just lived through, which arrives after it.
-    pub(super) fn hear(&mut self, fabric: &Fabric, news: &News) {
-        if let Some(start) = self.network.hear(fabric, news, &mut self.wire) {
-            self.wire.wake(fabric.scenario.topology.node_of(news.to), start);
-        }
-    }
-}
-
-/// Lets the nodes of a window live, one after the other.
-#[derive(Debug)]
-struct Worker<B> {
-    nodes: Vec<NodeId>,
-    inboxes: Inboxes<B>,
-    shuffle: Option<Stream>,
-}
-
-impl<B: Body> Worker<B> {
-    fn new(order: NodeOrder) -> Self {
-        let shuffle = match order {
-            NodeOrder::Natural => None,
-            NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
-        };
-        Self { nodes: Vec::new(), inboxes: Inboxes::default(), shuffle }
-    }
-
-    fn live(&mut self, network: &mut Network<B>, fabric: &Fabric, span: &Span, wire: &mut LazyWire<B>) {
-        let Self { nodes, inboxes, shuffle } = self;
-        wire.deal(inboxes, nodes, |nodes| {
-            if let Some(stream) = shuffle {
-                stream.shuffle(nodes);
-            }
-        });
-        network.live(nodes, (fabric, span), inboxes, wire);
-        wire.put_back(inboxes, span.end);
-    }
 }
 
 #[cfg(test)]

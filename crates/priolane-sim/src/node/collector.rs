@@ -1,19 +1,18 @@
 //! Gathers what the nodes of a finished run hand over.
 
-use priolane_core::endpoint::{CreditStats, FlowReport};
-use priolane_core::ids::{CLASSES, Class, FlowId, LinkId};
+use priolane_core::admit::Account as PolicyAccount;
+use priolane_core::endpoint::CreditStats;
+use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::Time;
 
-use super::counts::Counts;
-use super::fates::Fates;
-use super::gate::Gate;
-use super::host::Exchanged;
+use super::completion_log::FlowLog;
+use super::counts::{Counts, Exchanged};
 use super::standstill::Standstill;
-use crate::outcome::{Began, FlowSample, Ledger, Outcome, PortQueue, Received, Tally};
-use crate::records::{FlowRecords, RecordColumns};
-use crate::scenario::{ClassSpan, Scenario};
-use crate::waits::mark_not_issued;
+use crate::outcome::{Ledger, Notices, Outcome, PortQueue, Received, Tally};
+use crate::records::{Began, ClassSpan, FlowRecords, RecordColumns};
+use crate::scenario::Scenario;
+use crate::waits::Wait;
 
 /// The outcome in the making.
 #[derive(Debug)]
@@ -24,14 +23,16 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// Nothing but that flows ended as `fates` has it.
-    pub(crate) fn new(scenario: &'a Scenario, fates: Fates) -> Self {
+    /// Of the flow logs of all parts, and nothing else yet.
+    pub(crate) fn new(scenario: &'a Scenario, mut logs: Vec<FlowLog>) -> Self {
+        let times = FlowLog::take_times(&mut logs);
         let classes = scenario.flows.iter().map(|flow| ClassSpan::all(flow.class));
-        let mut flows = FlowRecords::new(RecordColumns::new(fates.into_times(), classes));
+        let mut flows = FlowRecords::new(RecordColumns::new(times, classes));
         for wait in &scenario.waits {
             flows.edit(wait.flow.index(), |record| record.began = Began::Never);
         }
-        let outcome = Outcome { flows, ..Outcome::default() };
+        let mut outcome = Outcome { flows, ..Outcome::default() };
+        logs.into_iter().for_each(|log| log.apply(&mut outcome));
         Self { scenario, standstill: Standstill::default(), outcome }
     }
 
@@ -75,11 +76,11 @@ impl<'a> Collector<'a> {
         self.outcome.queues.extend(queue);
     }
 
-    /// Payload that arrived at a host, and what became of credits there.
-    pub(crate) fn received(&mut self, received: &Received, credits: Option<CreditStats>) {
+    /// Payload that arrived at a host, and what became of tokens there.
+    pub(crate) fn received(&mut self, received: &Received, tokens: Option<CreditStats>) {
         self.outcome.received.merge(received);
-        if let Some(credits) = credits {
-            self.outcome.tokens.get_or_insert_default().merge(&credits);
+        if let Some(account) = tokens {
+            self.outcome.tokens.get_or_insert_default().merge(&account);
         }
     }
 
@@ -88,44 +89,14 @@ impl<'a> Collector<'a> {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
-    /// `bytes` of a flow that was delivered were given up.
-    pub(crate) fn given_up(&mut self, flow: FlowId, bytes: u64) {
-        self.outcome.flows.edit(flow.index(), |record| record.missing = bytes);
+    /// Notices to the applications of a host, by group.
+    pub(crate) fn notices(&mut self, of_host: impl Iterator<Item = (HostId, u16, Notices)>) {
+        self.outcome.notices.extend(of_host);
     }
 
-    /// Flows that waited, and when they started.
-    pub(crate) fn started(&mut self, started: &[(FlowId, Time)]) {
-        for &(flow, at) in started {
-            self.outcome.flows.edit(flow.index(), |record| record.began = Began::At(at));
-        }
-    }
-
-    /// What the admission policy of a host gave its flows, and what it has come to.
-    pub(crate) fn admitted(&mut self, gate: &Gate) {
-        for (flow, given) in gate.given() {
-            self.outcome.flows.edit(flow.index(), |record| {
-                let (first, last) = (given.at_start, given.now);
-                record.class = ClassSpan { given: first, first, last, ..record.class };
-                record.moves = given.moves;
-                record.held = given.held;
-            });
-        }
-        self.outcome.notices.extend(gate.notices());
-        self.outcome.admission.extend(gate.account());
-    }
-
-    /// What a sender reported while its flow went on.
-    pub(crate) fn reported(&mut self, report: FlowSample) {
-        self.outcome.reports.push(report);
-    }
-
-    /// The sender of a flow reported its end, after what admission gave it.
-    pub(crate) fn ended(&mut self, ended: &Ended) {
-        self.outcome.flows.edit(ended.flow.index(), |record| {
-            (record.class.first, record.class.last) = ended.classes;
-            record.retransmits = ended.retransmits;
-            record.timeouts = ended.timeouts;
-        });
+    /// The final state of the admission policy of a host.
+    pub(crate) fn admission(&mut self, host: HostId, account: PolicyAccount) {
+        self.outcome.admission.push((host, account));
     }
 
     /// The whole, in canonical order.
@@ -149,27 +120,24 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// What a host keeps of the last report of a flow besides its time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
-    flow: FlowId,
-    retransmits: u32,
-    timeouts: u32,
-    /// Of the first and of the last payload packet.
-    classes: (Class, Class),
-}
-
-impl Ended {
-    /// Whether there is nothing to keep: nothing was sent again, and all packets had the class `asked`.
-    pub(crate) fn is_plain(&self, asked: Class) -> bool {
-        self.retransmits == 0 && self.timeouts == 0 && self.classes == (asked, asked)
+/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
+/// asked for, and neither was what waits for it.
+fn mark_not_issued(waits: &[Wait], flows: &mut FlowRecords) {
+    let not_issued = |wait: &&Wait| wait.until.is_some();
+    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
+    let mut found: Vec<FlowId> =
+        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
+    if found.is_empty() {
+        return;
     }
-}
-
-impl From<&FlowReport> for Ended {
-    fn from(report: &FlowReport) -> Self {
-        let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
-        Self { flow, retransmits, timeouts, classes: (class_first, class_last) }
+    let mut followers: Vec<(FlowId, FlowId)> =
+        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
+    followers.sort_unstable();
+    while let Some(flow) = found.pop() {
+        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
+        let from = followers.partition_point(|&(first, _)| first < flow);
+        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
+        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
     }
 }
 

@@ -303,6 +303,13 @@ impl Counts {
     }
 }
 
+/// What a host's transport made and took of one class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Exchanged {
+    pub(crate) made: Tally,
+    pub(crate) taken: Tally,
+}
+
 impl Tally {
     /// One more packet of `wire` bytes.
     #[inline]

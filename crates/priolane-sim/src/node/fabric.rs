@@ -1,4 +1,4 @@
-//! What all nodes of a run share: none changes it, but for the end of a flow that each notes where no other does.
+//! What all nodes of a run share, and none changes.
 
 use std::hint::select_unpredictable;
 
@@ -8,19 +8,18 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::chooser::{Chooser, Drill, Turns, Ways};
-use super::fates::Fates;
 use super::line::Line;
-use crate::engine::partition::Partition;
+use crate::partition::Partition;
 use crate::scenario::Scenario;
 use crate::topology::{NextHops, PathChoice, Pick, Spray, Topology};
+use crate::valid::ValidScenario;
 use crate::wire::Ingress;
 
-/// The scenario, where each link leaves and enters, and how flows ended.
+/// The scenario, and where each link leaves and enters.
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) partition: Partition,
-    pub(crate) fates: Fates,
     /// When forwarding changes, in order, beginning at time zero.
     changes: Vec<Time>,
     /// What it is from each of `changes` on.
@@ -31,7 +30,8 @@ pub(crate) struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, partition: Partition) -> Self {
+    pub(crate) fn new(scenario: ValidScenario<'a>, partition: Partition) -> Self {
+        let scenario = scenario.get();
         let topology = &scenario.topology;
         let mut egress_links = vec![Vec::new(); topology.nodes()];
         let mut ingress_links = vec![Vec::new(); topology.nodes()];
@@ -59,8 +59,7 @@ impl<'a> Fabric<'a> {
             changes.push(*at);
             forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
         }
-        let fates = Fates::of(scenario.flows.len());
-        Self { scenario, partition, fates, changes, forwarding, ingress_of, egress_links }
+        Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
     }
 
     /// Forwarding at `now`, and when it changes next.

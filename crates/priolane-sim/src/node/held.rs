@@ -1,13 +1,12 @@
 //! Queues of a switch with lossless classes: packets wait with the place they came from.
 
-use priolane_core::ids::ClassSet;
-use priolane_core::packet::{Body, Header, Packet, Parcel};
-use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
-use priolane_core::port::{Admission, Buffer, Discipline, Fifo, Limit, Pausable, SortBy, Strict, Wfq};
-use priolane_core::units::Time;
+use priolane_core::ids::LinkId;
+use priolane_core::packet::{Body, Header, Packet, QueueItem};
+use priolane_core::port::pfc::Load;
+use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
 
-use crate::outcome::RunError;
-use crate::scenario::{PortSpec, Queues, Scenario};
+use super::port::PortItem;
+use crate::scenario::Scenario;
 
 /// A packet that waits, and the ingress port it came by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +15,7 @@ pub(crate) struct Held<B> {
     pub(crate) from: u32,
 }
 
-impl<B: Body> Parcel for Held<B> {
+impl<B: Body> QueueItem for Held<B> {
     #[inline]
     fn header(&self) -> &Header {
         &self.packet.header
@@ -28,99 +27,29 @@ impl<B: Body> Parcel for Held<B> {
     }
 }
 
-/// The queues of a port, one or several; the switch's memory is their only limit.
-#[derive(Debug)]
-pub(crate) enum HeldQueue<B: Body> {
-    Fifo(Fifo<Held<B>>),
-    Strict(Strict<Held<B>>),
-    Wfq(Box<Wfq<Held<B>>>),
-}
+impl<B: Body> PortItem for Held<B> {
+    type Body = B;
+    type Tag = Load;
 
-/// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), RunError> {
-    let Some(spec) = scenario.switch.lossless else { return Ok(()) };
-    let refuse =
-        |what: &str, place: String| Err(RunError::Violation { what: what.to_owned(), at: Time::ZERO, place });
-    let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
-    if let Some(class) = spec.lossless.iter().find(|&class| !by_frame(class)) {
-        return refuse("no pause frame can name a lossless class", format!("class {class}"));
+    const STAMPED: bool = B::STAMPED;
+
+    #[inline]
+    fn packet(&self) -> &Packet<B> {
+        &self.packet
     }
-    let is_pausable =
-        |queues: &Queues| matches!(queues, Queues::Fifo | Queues::Strict { .. } | Queues::Wfq { .. });
-    match scenario.ports.iter().position(|port| !is_pausable(&port.queues)) {
-        Some(link) => {
-            refuse("a port whose queues cannot be paused has lossless classes", format!("link {link}"))
-        }
-        None => Ok(()),
+
+    #[inline]
+    fn tag(&self) -> Load {
+        Load { from: self.from as usize, class: self.packet.header.class, wire: self.packet.header.wire }
     }
 }
 
-impl<B: Body> HeldQueue<B> {
-    /// Empty queues. Those that cannot be paused are refused before a run.
-    pub(crate) fn new(spec: &PortSpec) -> Self {
-        let buffer = Buffer { limit: Limit::Unlimited, ..spec.buffer };
-        match spec.queues {
-            Queues::Strict { queues, map } => Self::Strict(Strict::new(queues, map, SortBy::Class, buffer)),
-            Queues::Wfq { weights, map } => {
-                Self::Wfq(Box::new(Wfq::new(&weights, map, SortBy::Class, buffer)))
-            }
-            _ => Self::Fifo(Fifo::new(buffer)),
-        }
-    }
+/// The queues of a port of a switch with lossless classes, of a discipline that can pause single classes.
+pub(crate) type HeldQueue<B> = AnyDiscipline<Held<B>>;
 
-    /// What would become of a packet that finds the queues empty and the line free, if it need not be stored.
-    pub(crate) fn pass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        match self {
-            Self::Fifo(q) => q.pass(now, header),
-            Self::Strict(q) => q.pass(now, header),
-            Self::Wfq(q) => q.pass(now, header),
-        }
-    }
-
-    pub(crate) fn enqueue(&mut self, now: Time, held: &Held<B>) -> Admission {
-        match self {
-            Self::Fifo(q) => q.enqueue(now, held, &mut ()),
-            Self::Strict(q) => q.enqueue(now, held, &mut ()),
-            Self::Wfq(q) => q.enqueue(now, held, &mut ()),
-        }
-    }
-
-    pub(crate) fn start_unpaused(&mut self, t: Time, paused: ClassSet) -> Option<&Held<B>> {
-        match self {
-            Self::Fifo(q) => q.start_unpaused(t, paused),
-            Self::Strict(q) => q.start_unpaused(t, paused),
-            Self::Wfq(q) => q.start_unpaused(t, paused),
-        }
-    }
-
-    pub(crate) fn packets(&self) -> u32 {
-        match self {
-            Self::Fifo(q) => q.packets(),
-            Self::Strict(q) => q.packets(),
-            Self::Wfq(q) => q.packets(),
-        }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Self::Fifo(q) => q.bytes(),
-            Self::Strict(q) => q.bytes(),
-            Self::Wfq(q) => q.bytes(),
-        }
-    }
-
-    pub(crate) fn bytes_before(&self, header: &Header) -> u64 {
-        match self {
-            Self::Fifo(q) => q.bytes_before(header),
-            Self::Strict(q) => q.bytes_before(header),
-            Self::Wfq(q) => q.bytes_before(header),
-        }
-    }
-
-    /// Takes out what is left at the end of a run.
-    pub(crate) fn drain(&mut self, at: Time, mut take: impl FnMut(&Held<B>)) {
-        while let Some(held) = self.start_unpaused(at, ClassSet::NONE) {
-            take(held);
-        }
-    }
+/// The empty queues of the port of `link`; the switch's memory is their only limit.
+pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> HeldQueue<B> {
+    let context = scenario.switch_port(link);
+    let buffer = Buffer { limit: Limit::Unlimited, ..context.buffer };
+    scenario.ports[link.index()].discipline.build(&PortContext { buffer, ..context })
 }

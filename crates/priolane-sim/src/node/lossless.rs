@@ -16,21 +16,18 @@ use std::collections::BinaryHeap;
 
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Packet};
-use priolane_core::port::Admission;
 use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
+use priolane_core::port::{Discipline, PortFactory};
 use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
-use super::counts::Counts;
 use super::fabric::{Fabric, NO_WAY};
-use super::held::{Held, HeldQueue};
-use super::line::Line;
+use super::held::{Held, HeldQueue, held_queue};
+use super::port::Port;
 use super::strays::Strays;
-use super::switch::queue_of;
 use crate::outcome::Readings;
 use crate::scenario::{headroom, pause_wire};
-use crate::trace::{Backlog, Seen};
 use crate::wire::{Arrival, Wire};
 
 /// Whether a port will be looked at when its line is free.
@@ -40,12 +37,10 @@ enum Armed {
     No,
 }
 
-/// A port, and its part in the pauses of its link.
+/// A port that can be paused, and its part in the pauses of its link.
 #[derive(Debug)]
-struct Port<B: Body> {
-    line: Line,
-    counts: Counts,
-    queue: HeldQueue<B>,
+struct PausablePort<B: Body> {
+    egress: Port<HeldQueue<B>>,
     /// Classes that the next node has paused here, and since when.
     held: ClassSet,
     held_since: [Time; CLASSES],
@@ -57,14 +52,14 @@ struct Port<B: Body> {
     ingress: usize,
 }
 
-impl<B: Body> Port<B> {
+impl<B: Body> PausablePort<B> {
     fn has_work(&self) -> bool {
-        self.wanted != self.told || self.queue.packets() > 0
+        self.wanted != self.told || self.egress.queue.packets() > 0
     }
 
     /// Whether a packet of `class` that arrives now starts at once.
     fn is_open(&self, now: Time, class: Class) -> bool {
-        self.line.free_at <= now && !self.has_work() && !self.held.has(class)
+        self.egress.line.free_at <= now && !self.has_work() && !self.held.has(class)
     }
 
     /// The next node says which classes it has paused.
@@ -72,32 +67,10 @@ impl<B: Body> Port<B> {
         for class in (0..CLASSES as Class).filter(|&c| self.held.has(c) != classes.has(c)) {
             let since = std::mem::replace(&mut self.held_since[usize::from(class)], now);
             if self.held.has(class) {
-                self.counts.paused(class, now.since(since));
+                self.egress.counts.paused(class, now.since(since));
             }
         }
         self.held = classes;
-    }
-
-    /// A packet finds nothing before it and leaves its account as it was: it starts without being stored.
-    fn pass<W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, admission: Admission, wire: &mut W) {
-        wire.observe(|| Seen::Admitted(admission));
-        if admission != Admission::Marked {
-            return self.transmit(now, packet, wire);
-        }
-        let mut marked = *packet;
-        admission.mark(&mut marked);
-        self.counts.marked(packet.header.class);
-        self.transmit(now, &marked, wire);
-    }
-
-    /// Puts a packet that has left the queue on the line, with a reading if it takes any.
-    fn transmit<W: Wire<B>>(&mut self, now: Time, packet: &Packet<B>, wire: &mut W) {
-        if !B::STAMPED {
-            return self.line.transmit(now, packet, &mut self.counts, wire);
-        }
-        let reading = self.line.reading(now, self.queue.bytes(), &self.counts);
-        let stamp = |packet: &mut Packet<B>| packet.body.stamp(&packet.header, reading);
-        self.line.transmit_stamped(now, packet, &mut self.counts, wire, stamp);
     }
 }
 
@@ -105,7 +78,7 @@ impl<B: Body> Port<B> {
 #[derive(Debug)]
 pub(crate) struct LosslessSwitch<B: Body> {
     node: NodeId,
-    ports: Vec<Port<B>>,
+    ports: Vec<PausablePort<B>>,
     buffer: PfcBuffer,
     /// By ingress port: the port of the same link's other direction.
     port_of: Vec<usize>,
@@ -122,10 +95,8 @@ impl<B: Body> LosslessSwitch<B> {
         let scenario = fabric.scenario;
         let egress = &fabric.egress_links[node.index()];
         let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank() as usize;
-        let port = |&link: &LinkId| Port {
-            line: fabric.line(link),
-            counts: Counts::default(),
-            queue: HeldQueue::new(&scenario.ports[link.index()]),
+        let port = |&link: &LinkId| PausablePort {
+            egress: Port::new(fabric.line(link), held_queue(scenario, link)),
             held: ClassSet::NONE,
             held_since: [Time::ZERO; CLASSES],
             wanted: ClassSet::NONE,
@@ -133,7 +104,7 @@ impl<B: Body> LosslessSwitch<B> {
             armed: Armed::No,
             ingress: ingress(link),
         };
-        let ports: Vec<Port<B>> = egress.iter().map(port).collect();
+        let ports: Vec<PausablePort<B>> = egress.iter().map(port).collect();
         let mut port_of = vec![0; ports.len()];
         ports.iter().enumerate().for_each(|(p, port)| port_of[port.ingress] = p);
         let by_link = headroom(&scenario.topology, &scenario.frame, scenario.host_delay);
@@ -180,8 +151,8 @@ impl<B: Body> LosslessSwitch<B> {
             Chooser::Drill(drill) => {
                 let ports = &self.ports;
                 let load = |p: u32| {
-                    let Port { queue, line, .. } = &ports[p as usize];
-                    (queue.bytes(), line.free_at.max(now))
+                    let egress = &ports[p as usize].egress;
+                    (egress.queue.bytes(), egress.line.free_at.max(now))
                 };
                 drill.choose(fabric.ways(now, self.node, header), load)
             }
@@ -198,35 +169,27 @@ impl<B: Body> LosslessSwitch<B> {
         let Arrival { at: now, from, packet } = arrival;
         let header = &packet.header;
         let port = &mut self.ports[p];
-        wire.observe(|| {
-            let ahead = Backlog { packets: port.queue.packets(), bytes: port.queue.bytes() };
-            Seen::Offered { link: port.line.link, at: now, header: *header, ahead }
-        });
+        port.egress.offered(now, header, wire);
         let load = Load { from: from as usize, class: header.class, wire: header.wire };
         if port.is_open(now, header.class)
             && self.buffer.is_unmoved_by(load)
-            && let Some(admission) = port.queue.pass(now, header)
+            && let Some(admission) = port.egress.try_bypass(now, header, wire)
         {
-            return port.pass(now, packet, admission, wire);
+            port.egress.forward(now, packet, admission, wire);
+            return;
         }
-        let (taken, tell) = self.buffer.arrive(load, port.queue.bytes_before(header));
+        let (taken, tell) = self.buffer.arrive(load, port.egress.queue.bytes_before(header));
         let back = self.note(load, tell);
         let port = &mut self.ports[p];
         if taken == Taken::Refused {
-            wire.observe(|| Seen::Admitted(Admission::Dropped));
-            port.counts.dropped(header.class, header.wire);
+            port.egress.refuse(header, wire);
         } else {
-            let admission = port.queue.enqueue(now, &Held { packet: *packet, from });
-            wire.observe(|| Seen::Admitted(admission));
-            if admission == Admission::Marked {
-                port.counts.marked(header.class);
-            }
-            port.counts.queued(now, header);
+            port.egress.enqueue(now, &Held { packet: *packet, from }, wire, &mut ());
             // It may go at once, which may take back what it paused: nothing is said of it then.
             self.serve(p, now, wire);
             if header.kind == Kind::Data {
                 let port = &mut self.ports[p];
-                port.counts.holds(port.queue.bytes());
+                port.egress.counts.holds(port.egress.queue.bytes());
             }
         }
         if let Some(back) = back {
@@ -237,13 +200,13 @@ impl<B: Body> LosslessSwitch<B> {
     /// Starts what port `p` can start now.
     fn serve<W: Wire<B>>(&mut self, p: usize, now: Time, wire: &mut W) {
         let port = &mut self.ports[p];
-        if port.line.free_at <= now {
+        if port.egress.line.free_at <= now {
             if port.wanted != port.told {
                 port.told = port.wanted;
                 let frame = pause_frame(port.told, self.pause_wire);
-                port.line.signal(now, &frame, wire);
-            } else if let Some(Held { packet, from }) = port.queue.start_unpaused(now, port.held).copied() {
-                self.send(p, now, Held { packet, from }, wire);
+                port.egress.line.signal(now, &frame, wire);
+            } else if let Some(load) = port.egress.start(now, port.held, wire, &mut ()) {
+                self.departed(p, now, load, wire);
             }
         }
         self.arm(p, now);
@@ -252,19 +215,14 @@ impl<B: Body> LosslessSwitch<B> {
     /// Looks at port `p` again when its line is free, if that is to come.
     fn arm(&mut self, p: usize, now: Time) {
         let port = &mut self.ports[p];
-        if port.armed == Armed::No && port.line.free_at > now && port.has_work() {
+        if port.armed == Armed::No && port.egress.line.free_at > now && port.has_work() {
             port.armed = Armed::Yes;
-            self.agenda.push(Reverse((port.line.free_at, p as u32)));
+            self.agenda.push(Reverse((port.egress.line.free_at, p as u32)));
         }
     }
 
-    /// A packet leaves its queue and is put on the line.
-    fn send<W: Wire<B>>(&mut self, p: usize, now: Time, held: Held<B>, wire: &mut W) {
-        let Held { packet, from } = held;
-        let port = &mut self.ports[p];
-        let load = Load { from: from as usize, class: packet.header.class, wire: packet.header.wire };
-        port.counts.dequeued(now, &packet.header);
-        port.transmit(now, &packet, wire);
+    /// A packet has left its queue at port `p`.
+    fn departed<W: Wire<B>>(&mut self, p: usize, now: Time, load: Load, wire: &mut W) {
         let tell = self.buffer.leave(load);
         if let Some(back) = self.note(load, tell).filter(|&back| back != p) {
             self.serve(back, now, wire);
@@ -284,14 +242,17 @@ impl<B: Body> LosslessSwitch<B> {
 
     /// Whether the next sample will find something here.
     pub(crate) fn has_reading(&self) -> bool {
-        self.ports.iter().any(|port| port.queue.packets() > 0 || port.counts.unsampled_bytes() > 0)
+        self.ports
+            .iter()
+            .any(|port| port.egress.queue.packets() > 0 || port.egress.counts.unsampled_bytes() > 0)
     }
 
     /// Reads all ports that hold something or sent something since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         for port in &mut self.ports {
-            let (queued_packets, queued_bytes) = (port.queue.packets(), port.queue.bytes());
-            port.counts.sample((at, port.line.link), (queued_packets, queued_bytes), samples);
+            let egress = &mut port.egress;
+            let queued = egress.queued();
+            egress.counts.sample((at, egress.line.link), queued, samples);
         }
     }
 
@@ -299,22 +260,22 @@ impl<B: Body> LosslessSwitch<B> {
     pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
         self.strays.finish(out);
         let reverse = |link| fabric.scenario.topology.reverse(link);
-        let upstream: Vec<LinkId> = self.port_of.iter().map(|&p| reverse(self.ports[p].line.link)).collect();
+        let upstream: Vec<LinkId> =
+            self.port_of.iter().map(|&p| reverse(self.ports[p].egress.line.link)).collect();
         for (from, &link) in upstream.iter().enumerate() {
             self.buffer.paused(from).iter().for_each(|class| out.standstill().paused((link, class)));
         }
         for port in &mut self.ports {
-            let link = port.line.link;
+            let link = port.egress.line.link;
             port.hold(at, ClassSet::NONE);
-            let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
-            port.queue.drain(at, |held| {
+            let discipline = fabric.scenario.ports[link.index()].discipline;
+            out.port(&port.egress.counts, link, at, &|class| discipline.queue_of(class));
+            port.egress.drain(at, |held: &Held<B>| {
                 let class = held.packet.header.class;
-                port.counts.payload_left(at, &held.packet.header);
                 out.standstill().waits((upstream[held.from as usize], class), (link, class));
                 out.resident(&held.packet.header);
             });
-            out.queue(port.counts.queue(link));
+            out.queue(port.egress.counts.queue(link));
         }
     }
 }

@@ -1,26 +1,31 @@
 //! A switch: forwarding, and an egress port per link.
+//!
+//! The window engine serves ports *lazily*: on touch, everything that could start before now is served first. The wheel
+//! engine serves them *eagerly*, one event per departure. Both start packets in the same way, so a port cannot tell who
+//! drives it.
 
-use priolane_core::ids::{Class, LinkId, NodeId};
-use priolane_core::packet::{Body, Frame, Header, Packet};
-use priolane_core::port::{Discipline, Fill, SharedBuffer};
-use priolane_core::units::{Rate, Time};
+mod service;
+
+use priolane_core::ids::{LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::port::{Discipline, DisciplineKind, Fill, PortFactory, SharedBuffer};
+use priolane_core::units::Time;
 
 use super::chooser::Chooser;
 use super::collector::Collector;
-use super::egress::{ArrivalResult, Egress, Started};
-use super::fabric::{Fabric, NO_WAY};
+use super::fabric::{Fabric, NO_WAY, Signpost};
+use super::port::{Port, Started};
 use super::strays::Strays;
-use crate::engine::sheaf::{Arrivals, Inbox};
-use crate::engine::window::Span as WindowSpan;
 use crate::outcome::Readings;
-use crate::scenario::{PortSpec, Queues, Scenario};
+use crate::topology::Pick;
 use crate::wire::Wire;
+use service::ArrivalResult;
 
 /// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Switch<D> {
-    pub(crate) ports: Box<[Egress<D>]>,
+    pub(crate) ports: Box<[Port<D>]>,
     /// Ports with a backlog, in no order. One that is not among them has none.
     busy: Vec<Busy>,
     chooser: Chooser,
@@ -50,8 +55,8 @@ struct Memory {
 impl Memory {
     /// Whether there is room for a packet in its queue at `port`.
     #[inline]
-    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Egress<D>, header: &Header) -> bool {
-        let fill = Fill { used: self.used, queue: port.bytes_before(header) };
+    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Port<D>, header: &Header) -> bool {
+        let fill = Fill { used: self.used, queue: port.queue.bytes_before(header) };
         self.buffer.admits(fill, header.wire)
     }
 }
@@ -64,71 +69,55 @@ struct Busy {
     port: u32,
 }
 
-/// What a discipline is made for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat<'a> {
-    pub(crate) spec: &'a PortSpec,
-    pub(crate) link: LinkId,
-    pub(crate) rate: Rate,
-    pub(crate) frame: &'a Frame,
-    pub(crate) seed: u64,
-}
-
 impl<D> Switch<D> {
-    /// An empty switch at `node`; `make` makes the discipline of a port.
-    pub(crate) fn new(fabric: &Fabric, node: NodeId, make: &dyn Fn(&Seat) -> D) -> Self {
+    /// An empty switch at `node` whose ports are of the kind `S`; `None` if one is not.
+    pub(crate) fn new<B: Body, S>(fabric: &Fabric, node: NodeId) -> Option<Self>
+    where
+        S: DisciplineKind + PortFactory<Port<Packet<B>> = D>,
+    {
+        let scenario = fabric.scenario;
         let port = |&link: &LinkId| {
-            let spec = &fabric.scenario.ports[link.index()];
-            let Scenario { frame, seed, topology, .. } = fabric.scenario;
-            let rate = topology.links[link.index()].rate;
-            Egress::new(fabric.line(link), make(&Seat { spec, link, rate, frame, seed: *seed }))
+            let spec = S::of(&scenario.ports[link.index()].discipline)?;
+            Some(Port::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
         };
+        let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
         let chooser = fabric.chooser(node);
         let memory = fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 });
         let is_simple = memory.is_none() && !matches!(chooser, Chooser::Drill(_));
-        Self {
+        Some(Self {
             node,
-            ports: fabric.egress_links[node.index()].iter().map(port).collect(),
+            ports,
             busy: Vec::new(),
             chooser,
             strays: Strays::new(node),
             memory,
             needs: if is_simple { Needs::OwnPort } else { Needs::OtherPorts },
-        }
+        })
     }
 
-    /// The arrivals of a window, with the port by which each will leave. What goes by the load of ports is looked up as it
-    /// arrives.
+    /// How the header alone decides on a packet's port from `start` until `end`; `None` where more does.
     #[inline]
-    pub(crate) fn route<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        inbox: Inbox<'a, B>,
-        span: &WindowSpan,
-    ) -> Arrivals<'a, B> {
-        let (forwarding, changes) = fabric.forwarding(span.start);
-        if let Chooser::ByEntropy(pick) = self.chooser
-            && changes >= span.end
-        {
-            let signpost = fabric.signpost(forwarding, self.node);
-            return inbox.open_noting(span.end, |packet| signpost.port(&packet.header, pick));
+    pub(crate) fn fixed_routes<'f>(
+        &self,
+        fabric: &'f Fabric,
+        start: Time,
+        end: Time,
+    ) -> Option<(Signpost<'f>, Pick)> {
+        let (forwarding, changes) = fabric.forwarding(start);
+        match self.chooser {
+            Chooser::ByEntropy(pick) if changes >= end => {
+                Some((fabric.signpost(forwarding, self.node), pick))
+            }
+            _ => None,
         }
-        self.route_in_order(fabric, inbox.open(span.end))
     }
 
-    /// The same where a way hangs on the arrivals before, or forwarding changes within the window.
-    #[inline(never)]
-    fn route_in_order<'a, B: Body>(
-        &mut self,
-        fabric: &Fabric,
-        mut arrivals: Arrivals<'a, B>,
-    ) -> Arrivals<'a, B> {
-        let (node, chooser) = (self.node, &mut self.chooser);
-        arrivals.note(|at, packet| {
-            let (forwarding, _) = fabric.forwarding(at);
-            fabric.next_port(forwarding, node, &packet.header, chooser)
-        });
-        arrivals
+    /// The port of the packet that arrives at `now`, after those asked for before; meaningless with DRILL, which asks the
+    /// ports as it arrives.
+    #[inline]
+    pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
+        let (forwarding, _) = fabric.forwarding(now);
+        fabric.next_port(forwarding, self.node, header, &mut self.chooser)
     }
 
     /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
@@ -257,7 +246,7 @@ impl<D> Switch<D> {
 
     /// Does something at port `p`; the shared buffer knows what that takes or frees.
     #[inline]
-    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Egress<D>) -> R) -> R
+    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Port<D>) -> R) -> R
     where
         D: Discipline<Packet<B>>,
     {
@@ -277,7 +266,9 @@ impl<D> Switch<D> {
         D: Discipline<Packet<B>>,
     {
         if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
-            self.ports[p].refuse(now, packet, wire);
+            let port = &mut self.ports[p];
+            port.offered(now, &packet.header, wire);
+            port.refuse(&packet.header, wire);
             return ArrivalResult::NotStarted;
         }
         self.at_port(p, |port| port.arrive(now, packet, wire))
@@ -345,10 +336,7 @@ impl<D> Switch<D> {
     {
         let p = match self.chooser {
             Chooser::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
-            _ => {
-                let (forwarding, _) = fabric.forwarding(now);
-                fabric.next_port(forwarding, self.node, &packet.header, &mut self.chooser) as usize
-            }
+            _ => self.next_port(fabric, now, &packet.header) as usize,
         };
         if p >= self.ports.len() {
             self.strays.add(fabric, now, &packet.header, wire);
@@ -395,9 +383,9 @@ impl<D> Switch<D> {
         self.strays.finish(out);
         for port in &mut self.ports {
             let link = port.line.link;
-            let queues = fabric.scenario.ports[link.index()].queues;
-            out.port(&port.counts, link, at, &|class| queue_of(&queues, class));
-            port.drain(at, |packet| out.resident(&packet.header));
+            let discipline = fabric.scenario.ports[link.index()].discipline;
+            out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
+            port.drain(at, |packet: &Packet<B>| out.resident(&packet.header));
             out.queue(port.counts.queue(link));
         }
     }
@@ -406,34 +394,15 @@ impl<D> Switch<D> {
 /// Does something at a port; the shared buffer, if there is one, knows what that takes or frees.
 #[inline]
 fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
-    port: &mut Egress<D>,
+    port: &mut Port<D>,
     memory: Option<&mut Memory>,
-    act: impl FnOnce(&mut Egress<D>) -> R,
+    act: impl FnOnce(&mut Port<D>) -> R,
 ) -> R {
     let Some(memory) = memory else { return act(port) };
     memory.used -= port.queued().1;
     let done = act(port);
     memory.used += port.queued().1;
     done
-}
-
-/// The queue that serves `class`.
-pub(crate) fn queue_of(queues: &Queues, class: Class) -> u8 {
-    match queues {
-        Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
-            map[usize::from(class) % map.len()].min(queues.saturating_sub(1))
-        }
-        Queues::Wfq { weights, map } | Queues::RealTimeWfq { weights, map } => {
-            map[usize::from(class) % map.len()].min(weights.queues() - 1)
-        }
-        Queues::Tokens(spec) => class.min(spec.classes.saturating_sub(1)),
-        Queues::Fifo
-        | Queues::Ranked
-        | Queues::PFabric
-        | Queues::Aifo { .. }
-        | Queues::Limited { .. }
-        | Queues::Trimming { .. } => 0,
-    }
 }
 
 #[cfg(test)]

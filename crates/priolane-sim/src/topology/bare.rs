@@ -12,8 +12,8 @@ use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 use rustc_hash::FxHashMap;
 
+use super::network::{Link, Topology};
 use super::sprayed::Fan;
-use super::{Link, Topology};
 
 /// No transport makes a packet that is both below this many bytes on the wire and below the frame's smallest.
 const SMALLEST_WIRE: u64 = 64;

@@ -1,8 +1,9 @@
 //! Two switches with hosts on each side and one bottleneck between them.
 
-use super::Topology;
 use super::error::{Problem, TopologyError};
-use super::graph::{Graph, LinkSpec, NodeKind, Size};
+use super::graph::{Graph, LinkSpec, Size};
+use super::network::NodeKind;
+use super::network::Topology;
 
 /// A dumbbell: switch `left` with hosts `h0..`, switch `right` with the hosts after them.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use priolane_core::ids::LinkId;
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 
-use super::Topology;
+use super::network::Topology;
 
 impl Topology {
     /// The way of `flow` and of its answers, by the entropy of the flow, with nothing else on it. A host takes

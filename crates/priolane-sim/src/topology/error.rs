@@ -1,8 +1,9 @@
 //! What can be wrong with a topology, and what would be right.
 
-use super::graph::{MAX_CHOICES, MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_ROUTING_WORK, MAX_SWITCHES};
-use super::graph::{MAX_TABLE, NodeKind};
-use super::text::QuantityError;
+use super::limits::{
+    MAX_CHOICES, MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_ROUTING_WORK, MAX_SWITCHES, MAX_TABLE,
+};
+use super::network::NodeKind;
 
 /// Why a topology is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -174,6 +175,45 @@ pub enum Problem {
         cores: u32,
         /// Aggregation switches of a pod.
         aggs: u32,
+    },
+}
+
+/// Why a quantity cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    /// It does not start with a decimal number.
+    #[error(
+        "{found} does not start with a number: write digits, with `.` between them or not, and a unit ({units})"
+    )]
+    NoNumber {
+        /// The text.
+        found: String,
+        /// The units that exist.
+        units: &'static str,
+    },
+    /// Its unit is missing or unknown.
+    #[error("{found} has no known unit: add one of {units}")]
+    Unit {
+        /// The text.
+        found: String,
+        /// The units that exist.
+        units: &'static str,
+    },
+    /// It is finer than the base unit.
+    #[error("{found} is not a whole number of {base}: round it")]
+    NotWhole {
+        /// The text.
+        found: String,
+        /// The base unit's name.
+        base: &'static str,
+    },
+    /// It does not fit 64 bits.
+    #[error("{found} is too large: below 2^64 {base}")]
+    TooLarge {
+        /// The text.
+        found: String,
+        /// The base unit's name.
+        base: &'static str,
     },
 }
 

@@ -3,9 +3,10 @@
 //! With `r = k / 2`: `k` pods of `r` edge and `r` aggregation switches, `r` hosts per edge switch, `r^2` core
 //! switches. Aggregation switch `j` of each pod is linked to cores `j r .. j r + r`.
 
-use super::Topology;
 use super::error::{Problem, TopologyError};
-use super::graph::{Graph, LinkSpec, NodeKind, Size};
+use super::graph::{Graph, LinkSpec, Size};
+use super::network::NodeKind;
+use super::network::Topology;
 
 /// A fat-tree: hosts `h0..`, host `h` on `edge(h / (k/2))`; switches `edge0..`, `agg0..`, `core0..`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,9 +13,11 @@
 //! around fields do not count. Hosts are numbered in order of their lines; of the switches, those with hosts
 //! come first, each in order of their lines.
 
-use super::Topology;
 use super::error::{Problem, TopologyError, quote};
-use super::graph::{Graph, LinkSpec, MAX_LINKS, NodeKind, Place};
+use super::graph::{Graph, LinkSpec, Place};
+use super::limits::MAX_LINKS;
+use super::network::NodeKind;
+use super::network::Topology;
 use super::text;
 
 const NODE_FORM: &str = "node,NAME,host|switch";
@@ -35,7 +37,7 @@ enum Record<'a> {
 
 /// The topology that `text` describes; the first thing wrong with it is refused, with its line.
 ///
-/// Memory is bounded by the limits in [`super::graph`], whatever the text.
+/// Memory is bounded by the limits in `limits.rs`, whatever the text.
 pub fn parse(text: &str) -> Result<Topology, TopologyError> {
     let mut graph = Graph::new();
     let mut node_lines = Vec::new();

@@ -9,32 +9,16 @@ use priolane_core::ids::NodeId;
 use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, TopologyError, quote};
+use super::limits::{MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_SWITCHES};
+use super::network::{Link, NodeKind, PathChoice, Topology, choices_below};
 use super::routes::{Routes, SwitchLinks};
-use super::{Link, PathChoice, Topology, choices_below};
-
-/// Most hosts of a topology: a packet names a host in 16 bits.
-pub const MAX_HOSTS: u64 = 65_536;
-/// Most switches of a topology.
-pub const MAX_SWITCHES: u64 = 65_536;
-/// Most links of a topology, both directions counted as one.
-pub const MAX_LINKS: u64 = 1 << 20;
-/// Most entries of the forwarding table: switches x switches with hosts (8 B each).
-pub const MAX_TABLE: u64 = 1 << 24;
-/// Most steps of the search for shortest paths: switches with hosts x links between switches.
-pub const MAX_ROUTING_WORK: u64 = 1 << 28;
-/// Most entries of the list of equal-cost choices (4 B each).
-pub const MAX_CHOICES: usize = 1 << 24;
-/// Longest propagation delay of a link (docs/assumptions.md#longest-delay).
-pub const MAX_DELAY: Span = Span::from_ms(250);
-/// Longest name of a node, in bytes.
-pub const MAX_NAME: usize = 64;
 
 /// A link's properties, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Its rate.
     pub rate: Rate,
-    /// Its propagation delay, above zero and at most [`MAX_DELAY`].
+    /// Its propagation delay, above zero and at most 250 ms.
     pub delay: Span,
     /// Probability that a packet put on it is lost, in [0, 1).
     pub loss: f64,
@@ -59,15 +43,6 @@ impl LinkSpec {
             Err(Problem::Loss { found: self.loss.to_string() })
         }
     }
-}
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    /// An end of flows, with exactly one link.
-    Host,
-    /// A forwarder of packets.
-    Switch,
 }
 
 /// A node of a [`Graph`], by order of addition.

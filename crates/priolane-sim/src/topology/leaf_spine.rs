@@ -1,8 +1,9 @@
 //! Two tiers: every leaf is linked to every spine.
 
-use super::Topology;
 use super::error::{Problem, TopologyError};
-use super::graph::{Graph, LinkSpec, NodeKind, Size};
+use super::graph::{Graph, LinkSpec, Size};
+use super::network::NodeKind;
+use super::network::Topology;
 
 /// A leaf-spine network: hosts `h0..`, host `h` on `leaf(h / hosts_per_leaf)`; switches `leaf0..`, `spine0..`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,8 @@ use priolane_core::packet::Frame;
 use priolane_core::units::Span;
 use rustc_hash::FxHashMap;
 
-use super::Topology;
+use super::legs::Legs;
+use super::network::Topology;
 use super::sprayed::Fan;
 
 /// Which ways packets may take.
@@ -20,26 +21,6 @@ pub enum Ways {
     Shortest,
     /// Any, as where links fail: only the links of hosts are sure to be crossed.
     Any,
-}
-
-/// A flow at a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leg {
-    /// From the flow's start to the arrival of its first packet at the link, at least.
-    pub head: Span,
-    /// From the end of its last transmission on the link to its arrival at the destination, at least.
-    pub tail: Span,
-}
-
-/// A flow at the links that it is sure to cross.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Legs {
-    /// The source's own.
-    pub source: Leg,
-    /// One that leaves the source's rack, and one that enters the destination's; `None` within a rack.
-    pub racks: Option<[Leg; 2]>,
-    /// The destination's own.
-    pub destination: Leg,
 }
 
 /// The least times of many flows: what is known of the paths between two racks is kept.
@@ -89,6 +70,7 @@ mod tests {
     use priolane_core::units::Rate;
 
     use super::*;
+    use crate::topology::legs::Leg;
     use crate::topology::{LeafSpine, LinkSpec, file};
 
     #[test]

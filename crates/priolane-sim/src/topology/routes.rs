@@ -12,8 +12,8 @@ use priolane_core::ids::LinkId;
 use rustc_hash::FxHashMap;
 
 use super::error::Problem;
-use super::graph::{MAX_CHOICES, MAX_ROUTING_WORK, MAX_TABLE};
-use super::{Link, NextHops, Topology};
+use super::limits::{MAX_CHOICES, MAX_ROUTING_WORK, MAX_TABLE};
+use super::network::{Link, NextHops, Topology};
 
 const FAR: u32 = u32::MAX;
 

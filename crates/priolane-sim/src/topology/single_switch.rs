@@ -1,8 +1,9 @@
 //! One switch with all hosts on it.
 
-use super::Topology;
 use super::error::{Problem, TopologyError};
-use super::graph::{Graph, LinkSpec, NodeKind, Size};
+use super::graph::{Graph, LinkSpec, Size};
+use super::network::NodeKind;
+use super::network::Topology;
 
 /// A star: hosts `h0..` on one switch `s0`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -48,8 +48,8 @@ use priolane_core::ids::{HostId, LinkId};
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 
-use super::Topology;
-use super::least::{Leg, Legs};
+use super::legs::{Leg, Legs};
+use super::network::Topology;
 
 /// A number of picoseconds; sums of them do not wrap.
 type Ps = i128;

@@ -1,8 +1,11 @@
 use std::collections::BTreeSet;
 
+use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Rate, Span};
 
+use super::network::spread;
 use super::*;
 
 mod symmetry;

@@ -6,46 +6,7 @@
 
 use priolane_core::units::{Rate, Span};
 
-use super::error::{Problem, quote};
-
-/// Why a quantity cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QuantityError {
-    /// It does not start with a decimal number.
-    #[error(
-        "{found} does not start with a number: write digits, with `.` between them or not, and a unit ({units})"
-    )]
-    NoNumber {
-        /// The text.
-        found: String,
-        /// The units that exist.
-        units: &'static str,
-    },
-    /// Its unit is missing or unknown.
-    #[error("{found} has no known unit: add one of {units}")]
-    Unit {
-        /// The text.
-        found: String,
-        /// The units that exist.
-        units: &'static str,
-    },
-    /// It is finer than the base unit.
-    #[error("{found} is not a whole number of {base}: round it")]
-    NotWhole {
-        /// The text.
-        found: String,
-        /// The base unit's name.
-        base: &'static str,
-    },
-    /// It does not fit 64 bits.
-    #[error("{found} is too large: below 2^64 {base}")]
-    TooLarge {
-        /// The text.
-        found: String,
-        /// The base unit's name.
-        base: &'static str,
-    },
-}
+use super::error::{Problem, QuantityError, quote};
 
 struct Dimension {
     /// Unit and the power of ten it is worth, in base units.

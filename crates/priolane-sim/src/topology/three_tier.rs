@@ -5,9 +5,10 @@
 //! as many aggregation switches, `k / 2` hosts on each leaf and `k^2 / 4` cores it is the fat-tree; other counts and
 //! rates make a tier carry less than what is below it could send (docs/assumptions.md#core-planes).
 
-use super::Topology;
 use super::error::{Problem, TopologyError};
-use super::graph::{Graph, LinkSpec, NodeKind, Size};
+use super::graph::{Graph, LinkSpec, Size};
+use super::network::NodeKind;
+use super::network::Topology;
 
 /// A three-tier network: hosts `h0..`, those of a leaf side by side; switches `leafP-I` and `aggP-I`, the `I`-th of
 /// pod `P`, and `core0..`, all counted from 0.

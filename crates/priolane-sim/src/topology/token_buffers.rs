@@ -17,7 +17,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::TokenGroupSpec;
 use priolane_core::units::{Rate, Span};
 
-use super::{Link, Topology};
+use super::network::{Link, Topology};
 
 /// What the buffers are for.
 #[derive(Clone, Copy, Debug)]

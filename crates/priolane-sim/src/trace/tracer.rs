@@ -5,38 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{FlowId, HostId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Marks, Packet};
-use priolane_core::port::{Admission, SortBy};
+use priolane_core::port::{Admission, PortFactory, SortBy};
 use priolane_core::units::{Span, Time};
 
-use super::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
-use crate::node::switch::queue_of;
+use super::event::{Passage, Seen};
+use super::flow_trace::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
 use crate::scenario::{Nic, Scenario};
-
-/// What a node does, as it tells its wire.
-pub(crate) enum Seen<'a, B> {
-    /// The transport of `host` was called.
-    Called { host: HostId, at: Time, endpoint: &'a dyn Endpoint<Body = B> },
-    /// A transport made a packet.
-    Made { at: Time, packet: Packet<B> },
-    /// A packet comes to a port where `ahead` waits.
-    Offered { link: LinkId, at: Time, header: Header, ahead: Backlog },
-    /// What became of the packet offered last.
-    Admitted(Admission),
-    /// A packet that waited at a port was pushed out.
-    Evicted { link: LinkId, header: Header },
-    /// A packet waited too long at a port and was taken out.
-    Expired { link: LinkId, header: Header },
-    /// The packet that was put on its line just now is lost on it.
-    Lost(Loss),
-    /// The payload of a packet that waits at a port was cut off.
-    Trimmed { link: LinkId, before: Header },
-    /// A line begins to send a packet.
-    Started { link: LinkId, start: Time, left: Time, header: Header },
-}
-
-/// A packet's journey over a link: the engine's number of the event that is its arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Passage(pub(crate) u64);
 
 /// Keeps what happens to one flow.
 #[derive(Debug)]
@@ -270,10 +244,14 @@ impl Tracer {
             let header = &trace.packets[hop.packet as usize].header;
             let from = scenario.topology.links[hop.link.index()].from;
             hop.queue = match &scenario.nic {
-                _ if from.0 >= self.hosts => queue_of(&scenario.ports[hop.link.index()].queues, header.class),
+                _ if from.0 >= self.hosts => {
+                    scenario.ports[hop.link.index()].discipline.queue_of(header.class)
+                }
                 Nic::Pull => 0,
-                Nic::Queue { port, sort_by: SortBy::Class } => queue_of(&port.queues, header.class),
-                Nic::Queue { port, sort_by: SortBy::HostLevel } => queue_of(&port.queues, header.host_level),
+                Nic::Queue { port, sort_by: SortBy::Class } => port.discipline.queue_of(header.class),
+                Nic::Queue { port, sort_by: SortBy::HostLevel } => {
+                    port.discipline.queue_of(header.host_level)
+                }
             };
         }
         trace

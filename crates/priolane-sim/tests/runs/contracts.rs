@@ -3,11 +3,11 @@
 
 use crate::support::paced::Paced;
 use crate::support::{drive, fifo, flow, link, physics, quiet, scenario, strict};
-use priolane_core::port::Buffer;
+use priolane_core::port::{Buffer, DisciplineSpec, LimitedSpec};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{Engine, PortSpec, Scenario};
 use priolane_sim::topology::{LeafSpine, SingleSwitch};
 
 fn run(scenario: &Scenario, engine: Engine) -> Outcome {
@@ -55,7 +55,7 @@ fn pacing_keeps_queues_to_a_few_packets_that_a_window_would_fill() {
 fn a_rate_limited_port_is_as_slow_as_it_says_on_both_engines() {
     let topology = SingleSwitch { hosts: 2, host_link: link(10, Span::from_us(2)) }.build().unwrap();
     let limited = PortSpec {
-        queues: Queues::Limited { rate: Rate::from_gbps(1), burst: 0 },
+        discipline: DisciplineSpec::Limited(LimitedSpec { rate: Rate::from_gbps(1), burst: 0 }),
         buffer: Buffer::UNLIMITED,
     };
     let fast =

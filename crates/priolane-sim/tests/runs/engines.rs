@@ -12,7 +12,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::HeadroomFrom;
-use priolane_core::port::{AifoSpec, Buffer, SortBy};
+use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, SortBy};
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
@@ -20,7 +20,7 @@ use priolane_core::transport::{Controller, Transport};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
-    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Queues, Scenario, ScheduledControl, Stop,
+    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Scenario, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 use priolane_sim::{Drive, run};
@@ -70,11 +70,11 @@ pub(crate) fn random(seed: u64) -> Scenario {
             vec![ScheduledControl { at: Time(200_000_000), flow: scenario.flows.at(0).id, control: abort }];
     }
     if seed % 9 == 4 {
-        scenario.ports.iter_mut().for_each(|p| p.queues = Queues::PFabric);
+        scenario.ports.iter_mut().for_each(|p| p.discipline = DisciplineSpec::PFabric(PFabricSpec));
     }
     if seed % 11 == 7 {
-        let aifo = Queues::Aifo { spec: AifoSpec::PAPER, map: std::array::from_fn(|class| class as u8) };
-        scenario.ports.iter_mut().for_each(|p| p.queues = aifo);
+        let aifo = DisciplineSpec::Aifo(AifoSpec::PAPER);
+        scenario.ports.iter_mut().for_each(|p| p.discipline = aifo);
     }
     let sprayed = |seed: u64| {
         PathChoice::Sprayed([Spray::Random, Spray::RoundRobin, Spray::Drill][(seed / 3 % 3) as usize])
@@ -143,7 +143,8 @@ fn token_transport(scenario: &mut Scenario, draw: &mut Draw) {
     } else {
         tokens::Config::top(scenario.frame, priority)
     };
-    let mut port = || PortSpec { queues: Queues::Tokens(draw.token_group()), buffer: draw.buffer() };
+    let mut port =
+        || PortSpec { discipline: DisciplineSpec::Tokens(draw.token_group()), buffer: draw.buffer() };
     scenario.ports.iter_mut().for_each(|p| *p = port());
     scenario.nic =
         Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port() }, sort_by: SortBy::Class };
@@ -400,7 +401,7 @@ fn a_flow_may_start_as_late_as_a_run_may_last() {
     let late = Time(Time::LATEST.0 - 1_000_000_000);
     let flows = vec![flow(0, (0, 1), 100_000, Time::ZERO), flow(1, (1, 0), 100_000, late)];
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
-    scenario.stop = Stop::WhenDone { grace: Span::from_us(1), not_before: Time::ZERO, limit: Time::LATEST };
+    scenario.stop = Stop::WhenDone { grace: Span::from_us(2), not_before: Time::ZERO, limit: Time::LATEST };
     let outcome = agreed(&scenario);
     let [first, second] = [0, 1].map(|flow: usize| outcome.flows.at(flow).fct);
     assert!(first.is_some() && first == second, "{first:?} {second:?}");

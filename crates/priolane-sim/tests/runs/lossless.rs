@@ -2,14 +2,14 @@
 
 use crate::support::blaster::{Blaster, Mix};
 use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario, strict};
-use priolane_core::ids::{ClassSet, HostId};
+use priolane_core::ids::{ClassSet, HostId, LinkId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
-use priolane_core::port::{Alpha, Buffer, SharedBuffer, SortBy};
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, RankedSpec, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, RunError};
-use priolane_sim::run_with;
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
+use priolane_sim::{ScenarioError, run_with};
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
 fn agreed(scenario: &Scenario) -> Outcome {
@@ -229,12 +229,12 @@ fn ports_that_cannot_be_paused_are_refused() {
         change(&mut scenario);
         let make = |host| Blaster::new(host, scenario.frame, Mix::Payload);
         match run_with(&scenario, drive(Engine::Window), &make, &mut quiet()) {
-            Err(RunError::Violation { what, place, .. }) => (what, place),
+            Err(RunError::Scenario(error)) => error,
             other => panic!("{other:?}"),
         }
     };
-    let ranked = refused(|s| s.ports[3].queues = priolane_sim::scenario::Queues::Ranked);
-    assert!(ranked.0.contains("cannot be paused") && ranked.1 == "link 3", "{ranked:?}");
+    let ranked = refused(|s| s.ports[3].discipline = DisciplineSpec::Ranked(RankedSpec));
+    assert_eq!(ranked, ScenarioError::NotPausable { link: LinkId(3) });
     let class = refused(|s| s.switch.lossless = Some(spec(1, Xoff::Bytes(0), 1 << 8)));
-    assert!(class.0.contains("no pause frame") && class.1 == "class 8", "{class:?}");
+    assert_eq!(class, ScenarioError::LosslessClass { class: 8 });
 }

@@ -4,11 +4,11 @@ use crate::support::{agreed, flow, link, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, Overflow};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, Overflow, TrimmingSpec};
 use priolane_core::transport::{Transport, ndp};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{PortSpec, Scenario};
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray, Topology};
 
 const MSS: u64 = 1_460;
@@ -21,7 +21,10 @@ fn star(hosts: u32, loss: f64) -> Topology {
 
 /// NDP's port: 8 packets, 1125 headers.
 const PORT: PortSpec = PortSpec {
-    queues: Queues::Trimming { headers: Limit::Packets(1_125), overflow: Overflow::Drop },
+    discipline: DisciplineSpec::Trimming(TrimmingSpec {
+        headers: Limit::Packets(1_125),
+        overflow: Overflow::Drop,
+    }),
     buffer: Buffer { limit: Limit::Packets(8), ..Buffer::UNLIMITED },
 };
 
@@ -173,8 +176,8 @@ fn headers_that_find_no_room_go_back_and_cost_no_timeout() {
         let flows = (0..60).map(|i| flow(i, (i as u16, 60), 50 * MSS, Time::ZERO)).collect();
         let config = ndp::Config { init_window: Some(30), rto: Span::from_ms(20), ..plain() };
         let mut scenario = ndp(star(61, 0.0), flows, config);
-        let queues = Queues::Trimming { headers: Limit::Packets(100), overflow };
-        scenario.ports.iter_mut().for_each(|port| port.queues = queues);
+        let queues = DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Packets(100), overflow });
+        scenario.ports.iter_mut().for_each(|port| port.discipline = queues);
         agreed(&scenario)
     };
     let [dropping, returning] = [run(Overflow::Drop), run(Overflow::Return)];

@@ -5,13 +5,15 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, Overflow, SortBy};
+use priolane_core::port::{
+    Buffer, DisciplineSpec, FifoSpec, Limit, LimitedSpec, Overflow, PFabricSpec, SortBy, TrimmingSpec,
+};
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, pfabric};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{Nic, PortSpec, Scenario};
 use priolane_sim::topology::SingleSwitch;
 
 const MSS: u64 = 1_460;
@@ -19,9 +21,9 @@ const MSS: u64 = 1_460;
 const SLOT: u64 = 1_230_400;
 
 /// pFabric with windows of 12 packets and a timeout of 200 us, over transmit queues of this kind.
-fn over(queues: Queues, limit: Limit, flows: Vec<FlowSpec>) -> Scenario {
+fn over(queues: DisciplineSpec, limit: Limit, flows: Vec<FlowSpec>) -> Scenario {
     let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(1)) }.build().unwrap();
-    let port = PortSpec { queues: Queues::PFabric, buffer: Buffer::UNLIMITED };
+    let port = PortSpec { discipline: DisciplineSpec::PFabric(PFabricSpec), buffer: Buffer::UNLIMITED };
     let mut scenario = scenario(topology, port, flows);
     let rto = Span::from_us(200);
     let window = window::Config {
@@ -36,7 +38,7 @@ fn over(queues: Queues, limit: Limit, flows: Vec<FlowSpec>) -> Scenario {
     let config = pfabric::Config { init_window: twelve, max_window: twelve, probe_after: 1_000 };
     let controller = Controller::PFabric(config);
     scenario.transport = Transport::Window { window, controller, scheduler: SchedulerKind::RoundRobin };
-    let port = PortSpec { queues, buffer: Buffer { limit, ..Buffer::UNLIMITED } };
+    let port = PortSpec { discipline: queues, buffer: Buffer { limit, ..Buffer::UNLIMITED } };
     scenario.nic = Nic::Queue { port, sort_by: SortBy::Class };
     scenario
 }
@@ -56,7 +58,7 @@ fn pfabric_at_the_host_lets_the_shorter_flow_overtake_what_waits() {
     let flows = vec![flow(0, (0, 1), 12 * MSS, Time::ZERO), flow(1, (0, 2), 2 * MSS, Time(1_000_000))];
     let run = |queues| agreed(&over(queues, Limit::Unlimited, flows.clone()));
     let alone = 3 * SLOT + 2_000_000;
-    let (ranked, plain) = (run(Queues::PFabric), run(Queues::Fifo));
+    let (ranked, plain) = (run(DisciplineSpec::PFabric(PFabricSpec)), run(DisciplineSpec::Fifo(FifoSpec)));
     // The first packet of the long flow is on the line until 1,230,400; then the two go.
     assert_eq!(fct(&ranked, 1), SLOT - 1_000_000 + alone);
     // Behind all twelve in a plain queue.
@@ -69,7 +71,7 @@ fn pfabric_at_the_host_drops_the_worst_rank_and_the_transport_sends_it_again() {
     // Room for four packets besides the one on the line: of twelve at once seven find none. The shorter flow's two push
     // out two more of the longer one's.
     let flows = vec![flow(0, (0, 1), 12 * MSS, Time::ZERO), flow(1, (0, 2), 2 * MSS, Time(1_000_000))];
-    let scenario = over(Queues::PFabric, Limit::Packets(4), flows);
+    let scenario = over(DisciplineSpec::PFabric(PFabricSpec), Limit::Packets(4), flows);
     let outcome = agreed(&scenario);
     assert_eq!(at_host(&scenario, &outcome, |p| p.dropped), 9);
     assert_eq!(fct(&outcome, 1), SLOT - 1_000_000 + 3 * SLOT + 2_000_000);
@@ -80,7 +82,8 @@ fn pfabric_at_the_host_drops_the_worst_rank_and_the_transport_sends_it_again() {
 #[test]
 fn a_trimming_queue_at_the_host_sends_headers_on_and_drops_those_without_room() {
     // The payload of seven is cut off, and three of the headers find room.
-    let queues = Queues::Trimming { headers: Limit::Packets(3), overflow: Overflow::Return };
+    let queues =
+        DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Packets(3), overflow: Overflow::Return });
     let scenario = over(queues, Limit::Packets(4), vec![flow(0, (0, 1), 12 * MSS, Time::ZERO)]);
     let outcome = agreed(&scenario);
     let [trimmed, dropped] =
@@ -93,7 +96,7 @@ fn a_trimming_queue_at_the_host_sends_headers_on_and_drops_those_without_room() 
 fn a_limited_queue_at_the_host_keeps_its_rate() {
     let rate = priolane_core::units::Rate::from_gbps(1);
     let flows = vec![flow(0, (0, 1), 12 * MSS, Time::ZERO)];
-    let scenario = over(Queues::Limited { rate, burst: 1_538 }, Limit::Unlimited, flows);
+    let scenario = over(DisciplineSpec::Limited(LimitedSpec { rate, burst: 1_538 }), Limit::Unlimited, flows);
     // A packet goes ahead of the rate: the second may start at once and every further one ten slots after the one before.
     let first = 2 * SLOT + 2_000_000;
     assert_eq!(fct(&agreed(&scenario), 0), first + 10 * 10 * SLOT);

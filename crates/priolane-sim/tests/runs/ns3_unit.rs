@@ -4,13 +4,13 @@ use crate::support::{drive, flow, link, quiet, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, SortBy};
+use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit, SortBy};
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
 use priolane_sim::topology::{LeafSpine, PathChoice};
 
 const FRAME: Frame = Frame { mtu: 1500, header: 52, link: 2, minimum: 0, gap: 0, ack: 52, syn: 56 };
@@ -26,7 +26,7 @@ fn spine(id: u32) -> u16 {
 fn port(rate: Rate, limit: u32) -> PortSpec {
     let mark_above = Limit::Packets(if rate == Rate::from_gbps(40) { 261 } else { 66 });
     let buffer = Buffer { limit: Limit::Packets(limit), mark_above, ..Buffer::UNLIMITED };
-    PortSpec { queues: Queues::Fifo, buffer }
+    PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }
 }
 
 /// Flows of `(src, dst, bytes)` that all start at once, over ports that hold `limit` packets.

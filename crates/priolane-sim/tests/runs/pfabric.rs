@@ -2,13 +2,13 @@
 
 use crate::support::{agreed, flow, link, scenario};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, PFabricSpec};
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, pfabric};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{PortSpec, Scenario};
 use priolane_sim::topology::{Dumbbell, LinkSpec, SingleSwitch};
 
 const MSS: u64 = 1_460;
@@ -26,7 +26,10 @@ fn pfabric(mut scenario: Scenario, packets: f64, rto: Span, room: Limit) -> Scen
     let size = Size::Packets(packets);
     let config = pfabric::Config { init_window: size, max_window: size, probe_after: 5 };
     scenario.transport = crate::support::window(Controller::PFabric(config), window);
-    let port = PortSpec { queues: Queues::PFabric, buffer: Buffer { limit: room, ..Buffer::UNLIMITED } };
+    let port = PortSpec {
+        discipline: DisciplineSpec::PFabric(PFabricSpec),
+        buffer: Buffer { limit: room, ..Buffer::UNLIMITED },
+    };
     scenario.ports.iter_mut().for_each(|p| *p = port);
     scenario
 }

@@ -4,11 +4,11 @@ use crate::support::blaster::{Blaster, Mix};
 use crate::support::paced::Paced;
 use crate::support::{Draw, SHUFFLED, drive, flow, link, physics, quiet, scenario};
 use priolane_core::ids::HostId;
-use priolane_core::port::{Buffer, Limit, TokenGroupSpec};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, TokenGroupSpec};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
 
 /// The outcome on which both engines and shuffled nodes agree.
@@ -34,7 +34,7 @@ fn tokens_of_any_port_are_served_dropped_or_expired_alike_on_both_engines() {
         let topology = draw.topology(&[0.0, 0.0, 0.01]);
         let flows = draw.flows(topology.hosts, 20);
         let port = |draw: &mut Draw| PortSpec {
-            queues: Queues::Tokens(draw.token_group()),
+            discipline: DisciplineSpec::Tokens(draw.token_group()),
             buffer: Buffer { limit: Limit::Packets(30), ..Buffer::UNLIMITED },
         };
         let mut scenario = scenario(topology, port(&mut draw), flows);
@@ -63,7 +63,8 @@ fn a_token_expires_at_the_port_that_it_waits_at_and_is_told_there() {
     // Four hosts blast tokens at a fifth: its port serves one a slot of 1,297,600 ps, of four that come each 67,200 ps.
     let topology = SingleSwitch { hosts: 5, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let flows = (0..4).map(|i| flow(i, (i as u16, 4), 1_460 * 400, Time::ZERO)).collect();
-    let port = PortSpec { queues: Queues::Tokens(TokenGroupSpec::TOP), buffer: Buffer::UNLIMITED };
+    let port =
+        PortSpec { discipline: DisciplineSpec::Tokens(TokenGroupSpec::TOP), buffer: Buffer::UNLIMITED };
     let mut scenario = scenario(topology, port, flows);
     scenario.stop = Stop::At(Time(2_000_000_000));
     let outcome = agreed(&scenario, Mix::Tokens);
@@ -79,7 +80,8 @@ fn a_token_expires_at_the_port_that_it_waits_at_and_is_told_there() {
 fn a_receiver_paced_transport_runs_through_a_token_group_without_a_loss() {
     let topology = SingleSwitch { hosts: 6, host_link: link(10, Span::from_us(2)) }.build().unwrap();
     let flows = (0..5).map(|i| flow(i, (i as u16, 5), 146_000, Time::ZERO)).collect();
-    let port = PortSpec { queues: Queues::Tokens(TokenGroupSpec::TOP), buffer: Buffer::UNLIMITED };
+    let port =
+        PortSpec { discipline: DisciplineSpec::Tokens(TokenGroupSpec::TOP), buffer: Buffer::UNLIMITED };
     let scenario = scenario(topology, port, flows);
     let interval = link(10, Span::ZERO).rate.serialize(1538 + 84);
     let [window, wheel] = [Engine::Window, Engine::Wheel].map(|engine| {

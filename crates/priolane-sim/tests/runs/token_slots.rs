@@ -2,10 +2,11 @@
 
 use crate::support::{flow, link};
 use crate::tokens::{audited, queue, star, top, with};
+use priolane_core::port::DisciplineSpec;
 use priolane_core::transport::tokens::priority::Priority;
 use priolane_core::transport::tokens::{Config, feedback};
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::{Queues, Stop};
+use priolane_sim::scenario::Stop;
 use priolane_sim::topology::{Dumbbell, Topology};
 
 const SLOT: f64 = 1_297_600.0;
@@ -45,7 +46,7 @@ fn used(at: Bottleneck, (flows, classes): (u16, u8), feedback: feedback::Config)
     let config = Config { feedback, priority: Priority::Asked, ..top() };
     let mut scenario = with(&config, topology, flows);
     for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-        let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+        let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
         spec.classes = classes;
     }
     scenario.host_delay = Span::from_us(1);

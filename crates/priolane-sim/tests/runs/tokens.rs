@@ -8,7 +8,7 @@ use priolane_core::endpoint::{
 };
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Among, Buffer, Limit, TokenGroupSpec, Unscheduled};
+use priolane_core::port::{Among, Buffer, DisciplineSpec, Limit, TokenGroupSpec, Unscheduled};
 use priolane_core::transport::Stamp;
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
@@ -18,10 +18,10 @@ use priolane_core::transport::tokens::{
 };
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
-use priolane_sim::trace::{self, Fate};
+use priolane_sim::trace::Fate;
+use priolane_sim::{run_traced, run_with};
 
 pub(crate) const FRAME: Frame = Frame::ETHERNET;
 
@@ -41,7 +41,10 @@ fn port(config: &Config, buffer: Limit) -> PortSpec {
     let expiry = if classes > 1 { Some(8) } else { None };
     let token_wire = config.token.mean() as u16;
     let spec = TokenGroupSpec { classes, expiry, token_wire, ..TokenGroupSpec::TOP };
-    PortSpec { queues: Queues::Tokens(spec), buffer: Buffer { limit: buffer, ..Buffer::UNLIMITED } }
+    PortSpec {
+        discipline: DisciplineSpec::Tokens(spec),
+        buffer: Buffer { limit: buffer, ..Buffer::UNLIMITED },
+    }
 }
 
 pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
@@ -92,7 +95,7 @@ fn a_lone_flow_takes_what_its_handshake_and_slots_take() {
         // With ports that let two tokens go at once, the second does not wait for its slot.
         for (burst, saved) in [(1, 0), (2, 1_297_600)] {
             for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-                let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+                let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
                 spec.burst = burst;
             }
             let outcome = agreed(&scenario);
@@ -265,10 +268,10 @@ fn random(seed: u64) -> Scenario {
     };
     let mut scenario = with(&config, topology, flows);
     for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-        let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+        let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
         match seed % 6 {
             1 => spec.expiry = None,
-            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: 1 }),
+            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }),
             4 => *spec = TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}
@@ -323,7 +326,7 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
         let scenario = random(seed);
         let mut traced = [0; 2];
         for flow in 0..scenario.flows.len() as u32 {
-            let (_, trace) = trace::run(&scenario, FlowId(flow), &mut quiet()).unwrap();
+            let (_, trace) = run_traced(&scenario, FlowId(flow), &mut quiet()).unwrap();
             let with = |fate| trace.hops.iter().filter(|hop| hop.fate == fate).count() as u64;
             traced[0] += with(Fate::Expired);
             traced[1] += with(Fate::Dropped);
@@ -378,7 +381,7 @@ fn tokens_are_conserved() {
 fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
     for seed in (0..120).filter(|seed| seed % 5 > 0) {
         let scenario = random(seed);
-        let Queues::Tokens(spec) = scenario.ports[1].queues else { unreachable!() };
+        let DisciplineSpec::Tokens(spec) = scenario.ports[1].discipline else { unreachable!() };
         for Audit { host, tokens, .. } in audited(&scenario).1 {
             let link = &scenario.topology.links[scenario.topology.downlink(host).index()];
             let share = f64::from(spec.token_wire) / f64::from(spec.token_wire + spec.data_wire);
@@ -399,7 +402,7 @@ fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
 
 /// Sets the buffer of each switch port to the derived bound.
 pub(crate) fn bound(scenario: &mut Scenario) {
-    let Queues::Tokens(ports) = scenario.ports[1].queues else { unreachable!() };
+    let DisciplineSpec::Tokens(ports) = scenario.ports[1].discipline else { unreachable!() };
     let signals = 2 * 84 * scenario.flows.len() as u64;
     let traffic =
         priolane_sim::topology::TokenTraffic { ports, frame: FRAME, host_jitter: Span::ZERO, signals };
@@ -439,7 +442,8 @@ fn no_data_is_lost_with_the_derived_buffers() {
         let mut scenario = with(&config, topology, flows);
         if let Priority::Exact(_) = config.priority {
             for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-                port.queues = Queues::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+                port.discipline =
+                    DisciplineSpec::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
             }
         }
         bound(&mut scenario);
@@ -483,7 +487,7 @@ fn no_token_that_is_used_is_older_than_its_lifetime() {
     let oldest = |expiry| {
         let mut scenario = with(&Config { expiry, ..top() }, star(101), flows.clone());
         for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-            let Queues::Tokens(spec) = &mut port.queues else { unreachable!() };
+            let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
             spec.expiry = None;
         }
         let (outcome, audits) = audited(&scenario);
@@ -562,7 +566,8 @@ fn the_ideal_ranks_flows_by_size_or_by_the_bytes_of_their_coflow() {
         let config = Config { priority: Priority::Exact(key), ..top() };
         let mut scenario = with(&config, star(4), flows.clone());
         for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
-            port.queues = Queues::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+            port.discipline =
+                DisciplineSpec::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
         }
         let outcome = agreed(&scenario);
         let mut order = [0, 1, 2];

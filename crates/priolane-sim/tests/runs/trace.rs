@@ -10,13 +10,13 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
-use priolane_sim::trace::{self, Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::{run, run_traced};
 
 fn traced(scenario: &Scenario, flow: u32) -> (Outcome, Trace) {
-    trace::run(scenario, FlowId(flow), &mut quiet()).unwrap()
+    run_traced(scenario, FlowId(flow), &mut quiet()).unwrap()
 }
 
 fn star(hosts: u32, host_link: LinkSpec) -> priolane_sim::topology::Topology {

@@ -5,23 +5,22 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::{Frame, Kind, Marks};
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, StrictSpec};
 use priolane_core::transport::Controller;
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, PortSpec, Queues, Scenario, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, Scenario, Stop};
 use priolane_sim::topology::SingleSwitch;
-use priolane_sim::trace;
+use priolane_sim::{run, run_traced};
 
 /// Data in one queue, ACKs (class 15) before it.
 fn port() -> PortSpec {
     let mut map = [1; 16];
     map[15] = 0;
     PortSpec {
-        queues: Queues::Strict { queues: 2, map },
+        discipline: DisciplineSpec::Strict(StrictSpec { queues: 2, map }),
         buffer: Buffer { limit: Limit::Unlimited, ..Buffer::UNLIMITED },
     }
 }
@@ -155,7 +154,7 @@ fn probes_of_yielding_flows_cost_what_the_formula_says() {
     scenario.stop = Stop::At(Time(30_000_000_000));
     let (mut waits, mut jitter) = (0u64, 0.0);
     for id in 0..lows {
-        let (_, trace) = trace::run(&scenario, FlowId(id), &mut quiet()).unwrap();
+        let (_, trace) = run_traced(&scenario, FlowId(id), &mut quiet()).unwrap();
         let probes = trace.packets.iter().filter(|p| p.header.kind == Kind::Probe && p.header.wire == 84);
         assert_eq!(probes.count(), trace.packets.len(), "nothing but probes of 84 B");
         let answers = trace.packets.iter().filter(|p| p.header.marks.has(Marks::ECHO));

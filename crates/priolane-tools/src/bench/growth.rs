@@ -13,11 +13,11 @@
 //! In the cases of memory nothing marks, and each flow has its window in flight from its start until its end.
 
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::scenario::{PortSpec, Queues, Scenario};
+use priolane_sim::scenario::{PortSpec, Scenario};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Until};
 use serde::Serialize;
@@ -133,7 +133,8 @@ impl Case {
                 Buffer::UNLIMITED
             }
         };
-        let ports = vec![PortSpec { queues: Queues::Fifo, buffer }; topology.links.len()];
+        let ports =
+            vec![PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }; topology.links.len()];
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
         Ok(Scenario { ports, ..scenarios::dctcp_scenario(topology, dctcp, flows) })
     }

@@ -3,13 +3,16 @@
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::ClassSet;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
-use priolane_core::port::{Alpha, Buffer, Limit, Overflow, Scope, SharedBuffer, SortBy, TokenGroupSpec};
+use priolane_core::port::{
+    Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, Overflow, PFabricSpec, Scope, SharedBuffer, SortBy,
+    StrictSpec, TokenGroupSpec, TrimmingSpec,
+};
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
 use priolane_core::units::Span;
-use priolane_sim::scenario::{Nic, PortSpec, Queues, Scenario, SwitchSpec};
+use priolane_sim::scenario::{Nic, PortSpec, Scenario, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
 
 use super::scenarios::{Broken, CLASS_IS_QUEUE, leafspine144};
@@ -41,24 +44,30 @@ const ROOM: u64 = 384_500;
 pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
     let mut scenario = leafspine144()?;
     let frame = scenario.frame;
-    let strict = |queues| (Queues::Strict { queues, map: CLASS_IS_QUEUE }, Limit::Bytes(ROOM));
+    let strict =
+        |queues| (DisciplineSpec::Strict(StrictSpec { queues, map: CLASS_IS_QUEUE }), Limit::Bytes(ROOM));
     let (transport, (queues, limit)) = match rival {
-        Rival::PFabric => (pfabric(window::Config::new(frame)), (Queues::PFabric, Limit::Packets(24))),
+        Rival::PFabric => {
+            (pfabric(window::Config::new(frame)), (DisciplineSpec::PFabric(PFabricSpec), Limit::Packets(24)))
+        }
         Rival::PHost => (Transport::PHost(phost::Config::new(frame)), strict(phost::LEVELS)),
         Rival::Ndp => {
             let headers = Limit::Packets(1_125);
-            let port = (Queues::Trimming { headers, overflow: Overflow::Return }, Limit::Packets(8));
+            let port = (
+                DisciplineSpec::Trimming(TrimmingSpec { headers, overflow: Overflow::Return }),
+                Limit::Packets(8),
+            );
             (Transport::Ndp(ndp::Config::new(frame)), port)
         }
         Rival::Homa => (Transport::Homa(homa::Config::new(frame)), strict(8)),
         Rival::Hpcc => {
             scenario.switch = lossless();
-            (hpcc(window::Config::new(frame)), (Queues::Fifo, Limit::Unlimited))
+            (hpcc(window::Config::new(frame)), (DisciplineSpec::Fifo(FifoSpec), Limit::Unlimited))
         }
         Rival::ExpressPass | Rival::Top => return Ok(on_tokens(rival, scenario)),
     };
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
-    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues, buffer });
     if rival != Rival::Hpcc {
         scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
     }
@@ -79,11 +88,11 @@ pub(super) fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
         let spec = TokenGroupSpec { classes: 1, token_wire: 88, expiry: None, ..top };
         (tokens::Config::expresspass(frame), spec)
     };
-    let queues = Queues::Tokens(spec);
+    let queues = DisciplineSpec::Tokens(spec);
     let buffer = Buffer { limit: Limit::Bytes(ROOM), limit_scope: Scope::Port, ..Buffer::UNLIMITED };
-    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { queues, buffer });
+    scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues, buffer });
     scenario.topology.path_choice = PathChoice::Symmetric;
-    let port = PortSpec { queues, buffer: Buffer::UNLIMITED };
+    let port = PortSpec { discipline: queues, buffer: Buffer::UNLIMITED };
     let nic = Nic::Queue { port, sort_by: SortBy::Class };
     Scenario { transport: Transport::Tokens(Box::new(config)), nic, ..scenario }
 }

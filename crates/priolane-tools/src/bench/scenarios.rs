@@ -5,7 +5,8 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{
-    Alpha, Buffer, DataRate, Limit, Overflow, QueueWeights, Scope, SharedBuffer, SortBy, TokenGroupSpec,
+    Alpha, Buffer, DataRate, DisciplineSpec, FifoSpec, Limit, Overflow, QueueWeights, Scope, SharedBuffer,
+    SortBy, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqSpec,
 };
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::transport::dctcp::Reduction;
@@ -13,7 +14,7 @@ use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::Outages;
-use priolane_sim::scenario::{Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
@@ -110,28 +111,33 @@ pub const ALL: [Named; 18] = [
         usual: Usual::No,
         make: Make::Short(1_000_000),
     },
-    variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || mixed(Queues::Fifo)),
+    variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || {
+        mixed(DisciplineSpec::Fifo(FifoSpec))
+    }),
     variant("dctcp_leafspine144_strict", "those with 3 strict queues that mark by themselves", || {
-        mixed(Queues::Strict { queues: 3, map: CLASS_IS_QUEUE })
+        mixed(DisciplineSpec::Strict(StrictSpec { queues: 3, map: CLASS_IS_QUEUE }))
     }),
     variant("dctcp_leafspine144_wfq", "those with 3 weighted queues (8:4:1) that mark by themselves", || {
-        let weights = QueueWeights::new(&[8, 4, 1]).unwrap_or(QueueWeights::EQUAL);
-        mixed(Queues::Wfq { weights, map: CLASS_IS_QUEUE })
+        let weights = QueueWeights::new(&[8, 4, 1]).expect("invariant: weights within bounds");
+        mixed(DisciplineSpec::Wfq(WfqSpec { weights, map: CLASS_IS_QUEUE }))
     }),
     variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {
         let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
-        Ok(Scenario { switch: SwitchSpec { memory, lossless: None }, ..mixed(Queues::Fifo)? })
+        Ok(Scenario {
+            switch: SwitchSpec { memory, lossless: None },
+            ..mixed(DisciplineSpec::Fifo(FifoSpec))?
+        })
     }),
     variant(
         "dctcp_leafspine144_pfc",
         "those with one queue and all classes lossless, in 4 MB a switch",
-        || Ok(Scenario { switch: rivals::lossless(), ..mixed(Queues::Fifo)? }),
+        || Ok(Scenario { switch: rivals::lossless(), ..mixed(DisciplineSpec::Fifo(FifoSpec))? }),
     ),
     variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
-        mixed(Queues::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
+        mixed(DisciplineSpec::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
     }),
     variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
-        mixed(Queues::Trimming { headers: Limit::Unlimited, overflow: Overflow::Drop })
+        mixed(DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Unlimited, overflow: Overflow::Drop }))
     }),
     variant("pfabric_leafspine144", "the leaf-spine, sprayed, under pFabric", || {
         rivals::scenario(Rival::PFabric)
@@ -154,13 +160,13 @@ const fn variant(name: &'static str, about: &'static str, make: fn() -> Result<S
 pub(super) const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
-fn mixed(queues: Queues) -> Result<Scenario, Broken> {
+fn mixed(queues: DisciplineSpec) -> Result<Scenario, Broken> {
     let mut scenario = leafspine144()?;
     scenario.flows.edit_all(|flow| {
         flow.class = (flow.id.0 % 3) as u8;
     });
     for port in &mut scenario.ports {
-        port.queues = queues;
+        port.discipline = queues;
         port.buffer.mark_scope = Scope::Queue;
     }
     Ok(scenario)
@@ -376,7 +382,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) 
 fn port(rate: Rate) -> PortSpec {
     let mark_above = Limit::Packets(if rate > HOST_RATE { 261 } else { 66 });
     let buffer = Buffer { limit: Limit::Packets(20_000), mark_above, ..Buffer::UNLIMITED };
-    PortSpec { queues: Queues::Fifo, buffer }
+    PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }
 }
 
 /// SplitMix64 (Steele et al., OOPSLA 2014) of a state.

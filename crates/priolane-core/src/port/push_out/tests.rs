@@ -31,7 +31,7 @@ fn offer(port: &mut PushOut<Packet<()>>, packet: &Packet<()>) -> (Admission, Vec
 }
 
 fn drain(port: &mut PushOut<Packet<()>>) -> Vec<(u8, u64)> {
-    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(name)).collect()
+    std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(name)).collect()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_tail_of_the_worst_queue_makes_way() {
     assert_eq!(offer(&mut port, &packet((0, 6), 1000)), (Admission::Queued, vec![(1, 5)]));
     assert_eq!((port.packets(), port.bytes()), (4, 4000));
     assert_eq!(drain(&mut port), [(0, 4), (0, 6), (1, 1), (1, 3)]);
-    assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn random_arrivals_and_services_are_those_of_the_searched_list() {
                 evictions += found.1.len();
                 assert_eq!(found, model.offer(&packet), "seed {seed}");
             } else {
-                assert_eq!(port.start(Time::ZERO, &mut ()).map(name), model.start(), "seed {seed}");
+                assert_eq!(port.dequeue(Time::ZERO, &mut ()).map(name), model.start(), "seed {seed}");
             }
             let bytes: u64 = model.queued.iter().map(|p| u64::from(p.header.wire)).sum();
             assert_eq!((port.packets() as usize, port.bytes()), (model.queued.len(), bytes));
@@ -175,8 +175,8 @@ fn what_worse_classes_send_costs_a_class_no_packet() {
             *(if admission == Admission::Dropped { &mut dropped } else { &mut kept }) += 1;
         }
         if draw.chance(0.58) {
-            let first = crowded.start(Time::ZERO, &mut ()).map(name);
-            let own = alone.start(Time::ZERO, &mut ()).map(name);
+            let first = crowded.dequeue(Time::ZERO, &mut ()).map(name);
+            let own = alone.dequeue(Time::ZERO, &mut ()).map(name);
             assert!(own.is_none() || own == first);
         }
     }

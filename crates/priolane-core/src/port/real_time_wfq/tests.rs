@@ -34,7 +34,7 @@ fn served_after(port: &mut impl Discipline<Packet<()>>, alone: u8) -> [u32; 3] {
     port.enqueue(now, &packet(alone), &mut ());
     for _ in 0..1_000 {
         port.enqueue(now, &packet(alone), &mut ());
-        assert_eq!(port.start(now, &mut ()).unwrap().header.class, alone);
+        assert_eq!(port.dequeue(now, &mut ()).unwrap().header.class, alone);
         now += step;
     }
     for class in [0, 1, 2].repeat(130) {
@@ -42,7 +42,7 @@ fn served_after(port: &mut impl Discipline<Packet<()>>, alone: u8) -> [u32; 3] {
     }
     let mut served = [0; 3];
     for _ in 0..130 {
-        served[usize::from(port.start(now, &mut ()).unwrap().header.class)] += 1;
+        served[usize::from(port.dequeue(now, &mut ()).unwrap().header.class)] += 1;
         now += step;
     }
     served
@@ -69,7 +69,7 @@ fn where_all_were_always_backlogged_real_stamps_serve_by_weight() {
     }
     let mut served = [0; 3];
     for _ in 0..130 {
-        served[usize::from(port.start(Time::ZERO, &mut ()).unwrap().header.class)] += 1;
+        served[usize::from(port.dequeue(Time::ZERO, &mut ()).unwrap().header.class)] += 1;
     }
     assert_eq!(served, [80, 40, 10]);
     assert_eq!((port.packets(), port.bytes()), (170, 255_000));
@@ -81,12 +81,12 @@ fn a_packet_that_passes_an_idle_port_leaves_its_stamp_and_time_takes_it_away() {
     let all = |wait: Span| {
         let mut port = stamped();
         // One packet of class 2 that passes: its queue's stamps end at 13 packet times.
-        assert_eq!(port.pass(Time::ZERO, &packet(2).header), Some(Admission::Queued));
+        assert_eq!(port.try_bypass(Time::ZERO, &packet(2).header), Some(Admission::Queued));
         let now = Time::ZERO + wait;
         for class in [2, 0, 0, 0] {
             port.enqueue(now, &packet(class), &mut ());
         }
-        std::iter::from_fn(move || port.start(now, &mut ()).map(|p| p.header.class)).collect::<Vec<_>>()
+        std::iter::from_fn(move || port.dequeue(now, &mut ()).map(|p| p.header.class)).collect::<Vec<_>>()
     };
     // Stamps of class 0 are 13 / 8 apart: 1.6, 3.3, 4.9 packet times. That of class 2 is 26 at once, and 13 later on.
     assert_eq!(all(Span::ZERO), [0, 0, 0, 2]);
@@ -97,6 +97,6 @@ fn a_packet_that_passes_an_idle_port_leaves_its_stamp_and_time_takes_it_away() {
     }
     // A stamp of 13 is that of the eighth packet of class 0, which goes first as its queue is the smaller.
     let order: Vec<u8> =
-        std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
+        std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.class)).collect();
     assert_eq!(order, [0, 0, 0, 0, 0, 0, 0, 0, 2, 0]);
 }

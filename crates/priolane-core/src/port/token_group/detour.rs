@@ -13,7 +13,7 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 struct Returning<P> {
     at: Time,
-    parcel: P,
+    item: P,
 }
 
 /// Tokens that a limiter let go and that the line has not taken.
@@ -40,9 +40,9 @@ impl<P: Copy + Default> Detour<P> {
         eligible.max(self.seen)
     }
 
-    /// The limiter lets `parcel` go at `t`.
-    pub(super) fn send(&mut self, t: Time, parcel: &P) {
-        self.back.push(&Returning { at: t + self.takes, parcel: *parcel });
+    /// The limiter lets `item` go at `t`.
+    pub(super) fn send(&mut self, t: Time, item: &P) {
+        self.back.push(&Returning { at: t + self.takes, item: *item });
     }
 
     /// When the first of them may start; else when one would that the limiter lets go at `next`.
@@ -55,11 +55,11 @@ impl<P: Copy + Default> Detour<P> {
 
     /// What is back at `t`.
     pub(super) fn first(&self, t: Time) -> Option<&P> {
-        self.back.first().filter(|first| first.at <= t).map(|first| &first.parcel)
+        self.back.first().filter(|first| first.at <= t).map(|first| &first.item)
     }
 
     /// Takes out the first.
     pub(super) fn pop(&mut self) -> Option<&P> {
-        self.back.pop().map(|first| &first.parcel)
+        self.back.pop().map(|first| &first.item)
     }
 }

@@ -8,16 +8,16 @@ const LINE: Rate = Rate::from_gbps(10);
 /// 1622 B at 10 Gbps.
 const SLOT: u64 = 1_297_600;
 
-fn parcel(kind: Kind, class: u8, wire: u16, rank: u64) -> Packet<()> {
+fn item(kind: Kind, class: u8, wire: u16, rank: u64) -> Packet<()> {
     Packet { header: Header { kind, class, wire, rank, ..Header::default() }, body: () }
 }
 
 fn token(class: u8, rank: u64) -> Packet<()> {
-    parcel(Kind::Credit, class, 84, rank)
+    item(Kind::Credit, class, 84, rank)
 }
 
 fn data(rank: u64) -> Packet<()> {
-    parcel(Kind::Data, 0, 1538, rank)
+    item(Kind::Data, 0, 1538, rank)
 }
 
 fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
@@ -38,8 +38,8 @@ fn serve_and_tell(
     let mut log = Log::default();
     let mut free = from;
     let mut served = Vec::new();
-    while let Some(start) = port.next_start().map(|s| s.0.max(free)).filter(|&s| s <= until) {
-        if let Some(header) = port.start(Time(start), &mut log).map(|p| p.header) {
+    while let Some(start) = port.next_eligible_time().map(|s| s.0.max(free)).filter(|&s| s <= until) {
+        if let Some(header) = port.dequeue(Time(start), &mut log).map(|p| p.header) {
             served.push((start, header));
             free = start + LINE.serialize(u64::from(header.wire)).0;
         }
@@ -58,8 +58,8 @@ fn expired(port: &mut TokenGroup<Packet<()>>, now: u64) -> Vec<u64> {
     ranks(&log.expired)
 }
 
-fn enqueue(port: &mut TokenGroup<Packet<()>>, now: u64, parcel: &Packet<()>) -> Admission {
-    port.enqueue(Time(now), parcel, &mut ())
+fn enqueue(port: &mut TokenGroup<Packet<()>>, now: u64, item: &Packet<()>) -> Admission {
+    port.enqueue(Time(now), item, &mut ())
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_token_starts_at_its_eighth_slot_and_not_a_picosecond_later() {
         let mut port = group(TokenGroupSpec::TOP);
         port.enqueue(Time::ZERO, &token(0, 7), &mut ());
         let mut log = Log::default();
-        let started = port.start(Time(8 * SLOT + late), &mut log).map(|p| p.header.rank);
+        let started = port.dequeue(Time(8 * SLOT + late), &mut log).map(|p| p.header.rank);
         assert_eq!((started, ranks(&log.expired)), if gone { (None, vec![7]) } else { (Some(7), vec![]) });
-        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+        assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
 }
 
@@ -252,7 +252,7 @@ fn a_detour_delays_what_the_limiter_lets_go_and_nothing_else() {
     }
     for (place, port) in ports.iter_mut().enumerate() {
         starts[place].extend(serve(port, now, u64::MAX).into_iter().map(|(t, header)| (t, header.rank)));
-        assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+        assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
     let [direct, detoured] = starts;
     let shifted: Vec<(u64, u64)> = direct.iter().map(|&(t, rank)| (t + takes.0, rank)).collect();
@@ -266,7 +266,7 @@ fn signals_go_first_and_are_not_limited() {
     port.enqueue(Time::ZERO, &data(0), &mut ());
     port.enqueue(Time::ZERO, &token(0, 1), &mut ());
     (2..12).for_each(|i| {
-        port.enqueue(Time::ZERO, &parcel(Kind::Signal, 0, 84, i), &mut ());
+        port.enqueue(Time::ZERO, &item(Kind::Signal, 0, 84, i), &mut ());
     });
     let ranks: Vec<u64> = serve(&mut port, 0, SLOT).iter().map(|(_, h)| h.rank).collect();
     assert_eq!(ranks, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 0]);
@@ -284,9 +284,9 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
         let mut starts: Vec<(u64, u64)> = Vec::new();
         for _ in 0..3_000 {
             now += Span(dice.below(2_600_000));
-            while let Some(start) = port.next_start().map(|s| s.max(free)).filter(|&s| s <= now) {
+            while let Some(start) = port.next_eligible_time().map(|s| s.max(free)).filter(|&s| s <= now) {
                 expired(&mut port, start.0);
-                if let Some(header) = port.start(start, &mut ()).map(|p| p.header) {
+                if let Some(header) = port.dequeue(start, &mut ()).map(|p| p.header) {
                     free = start + rate.serialize(u64::from(header.wire));
                     if header.kind == Kind::Credit {
                         starts.push((start.0, u64::from(header.wire)));
@@ -295,7 +295,7 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
             }
             for _ in 0..dice.below(4) {
                 let (class, wire) = (dice.below(6) as u8, 84 + dice.below(9) as u16);
-                enqueue(&mut port, now.0, &parcel(Kind::Credit, class, wire, 0));
+                enqueue(&mut port, now.0, &item(Kind::Credit, class, wire, 0));
             }
             if dice.chance(0.3) {
                 enqueue(&mut port, now.0, &data(0));
@@ -346,8 +346,8 @@ fn the_group_serves_as_a_searched_list_does() {
                     model.push((now, class, step));
                 }
             }
-            if port.next_start().is_some_and(|s| s.0 <= now) {
-                let served = port.start(Time(now), &mut ()).map(|p| p.header.rank);
+            if port.next_eligible_time().is_some_and(|s| s.0 <= now) {
+                let served = port.dequeue(Time(now), &mut ()).map(|p| p.header.rank);
                 let best = model.iter().enumerate().min_by_key(|(_, t)| (t.1, t.0)).map(|(i, _)| i);
                 assert_eq!(served, best.map(|i| model.remove(i).2), "{step}");
             }
@@ -380,11 +380,11 @@ fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
     for (at, rank) in [(0, 5), (10, 90), (20, 1)] {
         enqueue(&mut port, at, &token(0, rank));
     }
-    assert_eq!(port.start(Time(20), &mut ()).map(|p| p.header.rank), Some(1));
+    assert_eq!(port.dequeue(Time(20), &mut ()).map(|p| p.header.rank), Some(1));
     assert_eq!(expired(&mut port, 8 * SLOT), []);
     assert_eq!(expired(&mut port, 8 * SLOT + 10), [5]);
     assert_eq!(expired(&mut port, 8 * SLOT + 11), [90]);
-    assert_eq!((port.packets(), port.bytes(), port.next_start()), (0, 0, None));
+    assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
 }
 
 #[test]
@@ -400,16 +400,16 @@ fn several_queues_of_data_are_strict_by_rank_and_share_buffer_and_rate() {
     let served: Vec<(u64, u64)> = serve(&mut port, 0, 4 * SLOT).iter().map(|&(t, h)| (t, h.rank)).collect();
     // A frame a slot; the rank beyond the last queue came second into it.
     assert_eq!(served, [(0, 0), (SLOT, 1), (2 * SLOT, 2), (3 * SLOT, 7)]);
-    assert_eq!((port.packets(), port.next_start()), (0, None));
+    assert_eq!((port.packets(), port.next_eligible_time()), (0, None));
 }
 
 #[test]
 fn unscheduled_payload_waits_alone_and_goes_last() {
     let mut port = group(TokenGroupSpec {
-        unscheduled: Some(Unscheduled { class: 14, room: 1 }),
+        unscheduled: Some(Unscheduled { class: 14, room: Some(1) }),
         ..TokenGroupSpec::TOP
     });
-    let blind = |rank| parcel(Kind::Data, 14, 1538, rank);
+    let blind = |rank| item(Kind::Data, 14, 1538, rank);
     assert_eq!(enqueue(&mut port, 0, &blind(1)), Admission::Queued);
     assert_eq!(enqueue(&mut port, 0, &blind(2)), Admission::Dropped);
     (3..5).for_each(|rank| assert_eq!(enqueue(&mut port, 0, &data(rank)), Admission::Queued));

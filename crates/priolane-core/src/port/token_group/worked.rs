@@ -19,7 +19,7 @@ fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
 
 /// The ranks that start in slots `from` to `until`, each in its slot.
 fn slots(port: &mut TokenGroup<Packet<()>>, from: u64, until: u64) -> Vec<u64> {
-    let start = |slot: u64| port.start(Time(slot * SLOT), &mut ()).map(|p| p.header.rank);
+    let start = |slot: u64| port.dequeue(Time(slot * SLOT), &mut ()).map(|p| p.header.rank);
     (from..until).filter_map(start).collect()
 }
 

@@ -7,8 +7,8 @@ use crate::rng::Purpose;
 
 fn port(data: Limit, headers: Limit) -> Trimming<Packet<()>> {
     let buffer = Buffer { limit: data, ..Buffer::UNLIMITED };
-    let spec = TrimmingSpec { headers, trimmed_wire: 84, overflow: Overflow::Drop };
-    Trimming::new(spec, buffer, Stream::new(1, Purpose::Port, 0))
+    let spec = TrimmingSpec { headers, overflow: Overflow::Drop };
+    Trimming::new(spec, 84, buffer, Stream::new(1, Purpose::Port, 0))
 }
 
 fn data(id: u64, wire: u16) -> Packet<()> {
@@ -21,7 +21,7 @@ fn ack(id: u64) -> Packet<()> {
 }
 
 fn drain(port: &mut Trimming<Packet<()>>) -> Vec<(u64, u16)> {
-    std::iter::from_fn(|| port.start(Time::ZERO, &mut ()).map(|p| (p.header.rank, p.header.wire))).collect()
+    std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ()).map(|p| (p.header.rank, p.header.wire))).collect()
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_data_queue_keeps_its_limit_and_every_byte_is_accounted_for() {
             ended += log.evicted.iter().map(|header| u64::from(header.wire)).sum::<u64>();
             ended += log.trimmed.iter().map(|(from, to)| u64::from(from.wire - to.wire)).sum::<u64>();
             cuts += log.trimmed.len();
-        } else if let Some(packet) = port.start(Time::ZERO, &mut ()) {
+        } else if let Some(packet) = port.dequeue(Time::ZERO, &mut ()) {
             ended += u64::from(packet.header.wire);
         }
         assert!(port.data_backlog.packets <= 8 && port.header_backlog.packets <= 20);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::ids::ClassSet;
 use crate::packet::{Header, Packet};
-use crate::port::{Admission, Discipline, Pausable, Scope};
+use crate::port::{Admission, Discipline, Scope};
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
@@ -25,7 +25,7 @@ fn offer(port: &mut Wfq<Packet<()>>, class: u8, wire: u16) {
 
 /// Class and size of the next packet.
 fn serve(port: &mut Wfq<Packet<()>>) -> Option<(usize, u16)> {
-    port.start(Time::ZERO, &mut ()).map(|p| (usize::from(p.header.class), p.header.wire))
+    port.dequeue(Time::ZERO, &mut ()).map(|p| (usize::from(p.header.class), p.header.wire))
 }
 
 /// A size from 84 to 1538 bytes.
@@ -215,7 +215,7 @@ fn a_port_that_idled_starts_as_a_new_one() {
     while serve(&mut used).is_some() {}
     let mut fresh = port(&[8, 4, 1]);
     for port in [&mut used, &mut fresh] {
-        assert_eq!(port.pass(Time::ZERO, &packet(1, 500).header), Some(Admission::Queued));
+        assert_eq!(port.try_bypass(Time::ZERO, &packet(1, 500).header), Some(Admission::Queued));
         for class in [2, 1, 0, 2, 1, 0, 0, 0] {
             offer(port, class, 1000);
         }
@@ -232,10 +232,10 @@ fn a_paused_queue_waits_and_saves_up_nothing() {
     }
     let paused = ClassSet::NONE.with(0);
     for _ in 0..20 {
-        assert_eq!(port.start_unpaused(Time::ZERO, paused).unwrap().header.class, 1);
+        assert_eq!(port.dequeue_unpaused(Time::ZERO, paused, &mut ()).unwrap().header.class, 1);
     }
     assert!(port.is_ready(paused) && !port.is_ready(paused.with(1)));
-    assert!(port.start_unpaused(Time::ZERO, paused.with(1)).is_none());
+    assert!(port.dequeue_unpaused(Time::ZERO, paused.with(1), &mut ()).is_none());
     // Both go on in turns: the 20 packets are not made up for.
     let mut served = [0; 2];
     for _ in 0..10 {

@@ -1,17 +1,17 @@
 //! How packets leave a host: asked for by the free line, or through a transmit queue.
 
 use priolane_core::endpoint::{Cx, Departure, Endpoint, LocalClock, SendId, Tx};
-use priolane_core::ids::{CLASSES, ClassSet, LinkId};
+use priolane_core::ids::{CLASSES, ClassSet};
 use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::{Admission, PortSink};
 use priolane_core::rng::Stream;
 use priolane_core::units::Time;
 
 use super::Host;
-use crate::node::counts::Counts;
-use crate::node::nic::{Outgoing, TransmitQueue};
+use crate::node::nic::{NicMode, Outgoing, TransmitQueue};
+use crate::node::port::Port;
 use crate::outcome::RunError;
-use crate::trace::{Backlog, Seen};
+use crate::trace::Seen;
 use crate::wire::{Due, Kind, Service, Wire};
 
 /// What the transport answered when it was last asked for a packet.
@@ -57,58 +57,30 @@ impl Waiting {
     }
 }
 
-/// Counts and traces what the transmit queue gives up, and reports it to the transport.
-struct QueueEvents<'a, E, W> {
+/// Tells the transport what its transmit queue refuses.
+struct Refusals<'a, E> {
     now: Time,
-    link: LinkId,
-    counts: &'a mut Counts,
     waiting: &'a mut Waiting,
     endpoint: &'a mut E,
     clock: LocalClock,
     rng: &'a mut Stream,
-    wire: &'a mut W,
 }
 
-impl<E: Endpoint, W: Wire<E::Body>> PortSink<Outgoing<E::Body>> for QueueEvents<'_, E, W> {
-    fn evicted(&mut self, &Outgoing { packet: Packet { header, .. }, id }: &Outgoing<E::Body>) {
-        let (now, link) = (self.now, self.link);
-        self.wire.observe(|| Seen::Evicted { link, header });
-        self.waiting.remove(id);
-        self.counts.evicted(now, &header);
-        if let Some(id) = id {
-            let cx = &mut Cx { now, clock: self.clock, rng: self.rng };
-            self.endpoint.on_departure(cx, id, Departure::Dropped);
+impl<E: Endpoint> PortSink<Outgoing<E::Body>> for Refusals<'_, E> {
+    fn evicted(&mut self, outgoing: &Outgoing<E::Body>) {
+        self.waiting.remove(outgoing.id);
+        if let Some(id) = outgoing.id {
+            self.endpoint.on_departure(
+                &mut Cx { now: self.now, clock: self.clock, rng: self.rng },
+                id,
+                Departure::Dropped,
+            );
         }
     }
 
-    fn trimmed(&mut self, before: &Header, after: &Header) {
-        let (link, before) = (self.link, *before);
-        self.wire.observe(|| Seen::Trimmed { link, before });
-        self.counts.trimmed(before.class, before.wire - after.wire);
+    fn expired(&mut self, outgoing: &Outgoing<E::Body>) {
+        self.waiting.remove(outgoing.id);
     }
-
-    fn expired(&mut self, &Outgoing { packet: Packet { header, .. }, id }: &Outgoing<E::Body>) {
-        let link = self.link;
-        self.wire.observe(|| Seen::Expired { link, header });
-        self.waiting.remove(id);
-        self.counts.expired(self.now, &header);
-    }
-}
-
-/// The [`QueueEvents`] of a host, of which the queue itself stays free to be borrowed.
-macro_rules! queue_events {
-    ($host:ident, $now:expr, $wire:ident) => {
-        QueueEvents {
-            now: $now,
-            link: $host.line.link,
-            counts: &mut $host.counts,
-            waiting: &mut $host.waiting,
-            endpoint: &mut $host.endpoint,
-            clock: $host.clock,
-            rng: &mut $host.rng,
-            wire: $wire,
-        }
-    };
 }
 
 impl<E: Endpoint> Host<E> {
@@ -117,9 +89,9 @@ impl<E: Endpoint> Host<E> {
     pub(super) fn next_departure<W: Wire<E::Body>>(&self) -> Due {
         let asked = match self.pull {
             Pull::Idle | Pull::Kept => Time::NEVER,
-            Pull::Ask => self.line.free_at,
-            Pull::NotBefore(t) if self.queue.is_some() => t,
-            Pull::NotBefore(t) => t.max(self.line.free_at),
+            Pull::Ask => self.port.line.free_at,
+            Pull::NotBefore(t) if self.nic == NicMode::Queue => t,
+            Pull::NotBefore(t) => t.max(self.port.line.free_at),
         };
         let waits = self.waiting.is_event::<W, _>() && self.may_serve();
         let queued = if waits { self.next_service() } else { Time::NEVER };
@@ -130,31 +102,35 @@ impl<E: Endpoint> Host<E> {
     #[inline]
     pub(super) fn next_service(&self) -> Time {
         if !self.waiting.limited {
-            return self.line.free_at;
+            return self.port.line.free_at;
         }
-        self.queue.as_ref().map_or(Time::NEVER, |queue| queue.next_start().max(self.line.free_at))
+        self.port.next_service().unwrap_or(Time::NEVER)
     }
 
     /// Departures that are not events and were due by `limit` happen.
     #[inline]
     pub(crate) fn catch_up<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
-        if self.waiting.packets > 0 && self.line.free_at <= limit {
+        if self.waiting.packets > 0 && self.port.line.free_at <= limit {
             self.depart_until(limit, wire);
         }
     }
 
     #[inline(never)]
     fn depart_until<W: Wire<E::Body>>(&mut self, limit: Time, wire: &mut W) {
-        while self.waiting.packets > 0 && self.line.free_at <= limit && !self.waiting.is_event::<W, _>() {
-            let start = self.line.free_at;
-            let paused = self.paused;
-            let Some(queue) = &mut self.queue else { return };
-            let events = &mut queue_events!(self, start, wire);
-            let Some(outgoing) = queue.start(start, paused, events) else { return };
-            self.waiting.remove(None);
-            self.counts.dequeued(start, &outgoing.packet.header);
-            self.line.transmit(start, &outgoing.packet, &mut self.counts, wire);
+        while self.waiting.packets > 0 && self.port.line.free_at <= limit && !self.waiting.is_event::<W, _>()
+        {
+            let (start, paused) = (self.port.line.free_at, self.paused);
+            let (port, mut refusals) = self.port_and_refusals(start);
+            let Some(id) = port.start(start, paused, wire, &mut refusals) else { return };
+            self.waiting.remove(id);
         }
+    }
+
+    /// The port, and what takes what its queue refuses at `now`.
+    #[inline(always)]
+    fn port_and_refusals(&mut self, now: Time) -> (&mut Port<TransmitQueue<E::Body>>, Refusals<'_, E>) {
+        let Self { port, waiting, endpoint, clock, rng, .. } = self;
+        (port, Refusals { now, waiting, endpoint, clock: *clock, rng })
     }
 
     /// Whether a transmit queue that holds something may serve it.
@@ -166,10 +142,10 @@ impl<E: Endpoint> Host<E> {
     /// Asks for packets and puts them on the line for as long as both are willing.
     #[inline]
     pub(super) fn pump<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        if self.queue.is_some() {
+        if self.nic == NicMode::Queue {
             self.fill(now, wire);
             self.expire(now, wire);
-            if self.waiting.packets > 0 && self.line.free_at <= now {
+            if self.waiting.packets > 0 && self.port.line.free_at <= now {
                 self.serve_queue(now, wire);
             }
         } else {
@@ -182,18 +158,18 @@ impl<E: Endpoint> Host<E> {
     /// Without a transmit queue: the free line asks.
     #[inline]
     fn pull<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        while self.pull == Pull::Ask && self.line.free_at <= now {
+        while self.pull == Pull::Ask && self.port.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match &self.endpoint.poll_transmit(cx) {
                 &Tx::Send { ref packet, id } => {
                     self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
                     wire.observe(|| Seen::Made { at: now, packet: *packet });
-                    wire.observe(|| self.offered(now, &packet.header));
+                    self.port.offered(now, &packet.header, wire);
                     wire.observe(|| Seen::Admitted(Admission::Queued));
                     if self.paused.has(packet.header.class) {
                         return self.keep(now, Outgoing { packet: *packet, id });
                     }
-                    self.line.transmit(now, packet, &mut self.counts, wire);
+                    self.port.line.transmit(now, packet, &mut self.port.counts, wire);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                         self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -244,45 +220,37 @@ impl<E: Endpoint> Host<E> {
             self.expire(now, wire);
             self.exchanged[usize::from(class) % CLASSES].made.add(size);
             wire.observe(|| Seen::Made { at: now, packet: *packet });
-            wire.observe(|| self.offered(now, &packet.header));
-            let Some(queue) = &mut self.queue else { return };
-            let paused = self.paused.has(class);
-            let idle = self.line.free_at <= now && self.waiting.packets == 0 && !paused;
-            let passed = if idle { queue.pass(now, &packet.header) } else { None };
-            let admission = passed.unwrap_or_else(|| {
-                let events = &mut queue_events!(self, now, wire);
-                queue.enqueue(now, &Outgoing { packet: *packet, id: *id }, events)
-            });
-            wire.observe(|| Seen::Admitted(admission));
-            match admission {
-                Admission::Dropped | Admission::Returned => {
-                    self.counts.dropped(class, size);
-                    if let Some(id) = *id {
-                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_departure(cx, id, Departure::Dropped);
-                    }
-                    continue;
+            self.port.offered(now, &packet.header, wire);
+            let idle = self.port.line.free_at <= now && self.waiting.packets == 0 && !self.paused.has(class);
+            if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, wire) {
+                if admission.is_kept() {
+                    admission.mark(packet);
+                    self.send(now, packet, *id, wire);
+                } else {
+                    self.refused(now, *id);
                 }
-                Admission::Marked => self.counts.marked(class),
-                Admission::Queued => {}
+                continue;
             }
-            if passed.is_some() {
-                admission.mark(packet);
-                self.send(now, packet, *id, wire);
-            } else {
+            let outgoing = Outgoing { packet: *packet, id: *id };
+            let (port, mut refusals) = self.port_and_refusals(now);
+            if port.enqueue(now, &outgoing, wire, &mut refusals).is_kept() {
                 self.waiting.add(*id);
-                self.counts.queued(now, &packet.header);
                 if idle || self.paused != ClassSet::NONE {
-                    self.line.free_at = self.line.free_at.max(now);
+                    self.port.line.free_at = self.port.line.free_at.max(now);
                 }
+            } else {
+                self.refused(now, *id);
             }
         }
     }
 
-    /// What a packet of the transport finds in front of the line now.
-    fn offered(&self, at: Time, header: &Header) -> Seen<'static, E::Body> {
-        let (packets, bytes) = self.queue.as_ref().map_or((0, 0), TransmitQueue::backlog);
-        Seen::Offered { link: self.line.link, at, header: *header, ahead: Backlog { packets, bytes } }
+    /// The transmit queue has no room for a packet.
+    #[inline]
+    fn refused(&mut self, now: Time, id: Option<SendId>) {
+        if let Some(id) = id {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Dropped);
+        }
     }
 
     /// Puts a packet on the line.
@@ -294,7 +262,7 @@ impl<E: Endpoint> Host<E> {
         id: Option<SendId>,
         wire: &mut W,
     ) {
-        self.line.transmit(now, packet, &mut self.counts, wire);
+        self.port.line.transmit(now, packet, &mut self.port.counts, wire);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -304,15 +272,12 @@ impl<E: Endpoint> Host<E> {
 
     #[inline(never)]
     fn serve_queue<W: Wire<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        while self.waiting.packets > 0 && self.line.free_at <= now {
+        while self.waiting.packets > 0 && self.port.line.free_at <= now {
             let paused = self.paused;
-            let Some(queue) = &mut self.queue else { return };
-            let events = &mut queue_events!(self, now, wire);
-            let Some(outgoing) = queue.start(now, paused, events) else { return };
-            self.waiting.remove(outgoing.id);
-            self.counts.dequeued(now, &outgoing.packet.header);
-            self.line.transmit(now, &outgoing.packet, &mut self.counts, wire);
-            if let Some(id) = outgoing.id {
+            let (port, mut refusals) = self.port_and_refusals(now);
+            let Some(id) = port.start(now, paused, wire, &mut refusals) else { return };
+            self.waiting.remove(id);
+            if let Some(id) = id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.on_departure(cx, id, Departure::Sent(now));
                 self.pull = Pull::Ask;
@@ -327,8 +292,7 @@ impl<E: Endpoint> Host<E> {
         if !self.waiting.limited {
             return;
         }
-        if let Some(queue) = &mut self.queue {
-            queue.expire(now, &mut queue_events!(self, now, wire));
-        }
+        let (port, mut refusals) = self.port_and_refusals(now);
+        port.expire(now, wire, &mut refusals);
     }
 }

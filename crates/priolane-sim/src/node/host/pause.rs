@@ -7,6 +7,7 @@
 use priolane_core::endpoint::{Cx, Departure, Endpoint};
 use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::packet::Packet;
+use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
 use super::Host;
@@ -34,7 +35,7 @@ impl<E: Endpoint> Host<E> {
     pub(super) fn pause<W: Wire<E::Body>>(&mut self, now: Time, frame: &Packet<E::Body>, wire: &mut W) {
         self.hold(now, ClassSet(frame.header.rank as u16));
         // What stood still starts from now on.
-        self.line.free_at = self.line.free_at.max(now);
+        self.port.line.free_at = self.port.line.free_at.max(now);
         self.release(now, wire);
         self.pump(now, wire);
     }
@@ -44,7 +45,7 @@ impl<E: Endpoint> Host<E> {
         for class in (0..CLASSES as Class).filter(|&c| self.paused.has(c) != classes.has(c)) {
             let since = std::mem::replace(&mut pausing.since[usize::from(class)], now);
             if self.paused.has(class) {
-                self.counts.paused(class, now.since(since));
+                self.port.counts.paused(class, now.since(since));
             }
         }
         self.paused = classes;
@@ -53,7 +54,7 @@ impl<E: Endpoint> Host<E> {
     /// Keeps a packet of a paused class.
     #[cold]
     pub(super) fn keep(&mut self, now: Time, outgoing: Outgoing<E::Body>) {
-        self.counts.queued(now, &outgoing.packet.header);
+        self.port.counts.queued(now, &outgoing.packet.header);
         self.pausing.get_or_insert_default().kept = Some(outgoing);
         self.pull = Pull::Kept;
     }
@@ -64,8 +65,8 @@ impl<E: Endpoint> Host<E> {
         let may_go = |kept: &mut Outgoing<E::Body>| !paused.has(kept.packet.header.class);
         let Some(kept) = self.pausing.as_mut().and_then(|p| p.kept.take_if(may_go)) else { return };
         self.pull = Pull::Ask;
-        self.counts.dequeued(now, &kept.packet.header);
-        self.line.transmit(now, &kept.packet, &mut self.counts, wire);
+        self.port.counts.dequeued(now, &kept.packet.header);
+        self.port.line.transmit(now, &kept.packet, &mut self.port.counts, wire);
         if let Some(id) = kept.id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -75,7 +76,7 @@ impl<E: Endpoint> Host<E> {
     /// Whether the transmit queue could go on with classes that are not paused.
     #[cold]
     pub(super) fn has_unpaused(&self) -> bool {
-        self.queue.as_ref().is_some_and(|queue| queue.is_ready(self.paused))
+        self.port.queue.is_ready(self.paused)
     }
 
     /// The run is over: pauses end, and the packet kept is what is left.

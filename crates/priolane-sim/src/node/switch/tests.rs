@@ -4,28 +4,29 @@ use std::collections::VecDeque;
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CLASSES, HostId};
-use priolane_core::port::{Alpha, Buffer, Fifo, Limit, SortBy, Strict};
+use priolane_core::packet::Frame;
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, StrictSpec};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::{Controller, Transport, new_reno, window};
 use priolane_core::units::{Rate, Span};
 
 use super::*;
-use crate::engine::partition::Partition;
-use crate::node::estimator::Posted;
+use crate::node::completion_log::FlowLog;
+use crate::node::messages::{DependencySignal, ScheduledReport};
 use crate::outage::Outages;
 use crate::outcome::RunError;
-use crate::scenario::{Measuring, Nic, Stop, SwitchSpec};
+use crate::partition::Partition;
+use crate::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
-use crate::waits::News;
-use crate::wire::{Ingress, Service};
+use crate::valid::ValidScenario;
+use crate::wire::{ControlSink, Ingress, Service};
 
 const HOSTS: u32 = 5;
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-fn scenario(memory: SharedBuffer) -> Scenario {
+fn scenario(memory: SharedBuffer, port: PortSpec) -> Scenario {
     let host_link = LinkSpec::lossless(Rate::from_gbps(8), Span::from_us(1));
     let topology = SingleSwitch { hosts: HOSTS, host_link }.build().unwrap();
-    let port = PortSpec { queues: Queues::Fifo, buffer: Buffer::UNLIMITED };
     Scenario {
         ports: vec![port; topology.links.len()],
         topology,
@@ -66,10 +67,16 @@ impl Wire<()> for Sent {
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
         self.0.push((at, packet.header.rank));
     }
-    fn post(&mut self, _posted: Posted) {}
+}
+
+impl ControlSink for Sent {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        unreachable!("a switch records no flows")
+    }
+    fn send_report(&mut self, _report: ScheduledReport) {}
     fn flow_done(&mut self, _at: Time) {}
-    fn notify(&mut self, _news: News) {}
-    fn flow_awaited(&mut self) {}
+    fn send_signal(&mut self, _signal: DependencySignal) {}
+    fn dependent_scheduled(&mut self) {}
     fn violated(&mut self, error: RunError) {
         panic!("{error}");
     }
@@ -130,14 +137,14 @@ impl Model {
 }
 
 /// Random arrivals in windows of 2 us, lazily at the switch, at once in the model; refusals and peak of the model.
-fn compare<D: Discipline<Packet<()>>>(
+fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
     memory: SharedBuffer,
     queues: u64,
-    make: &dyn Fn(&Seat) -> D,
+    spec: S,
 ) -> (usize, u64) {
-    let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
-    let mut switch = Switch::new(&fabric, NodeId(HOSTS), make);
+    let scenario = scenario(memory, PortSpec { discipline: spec.into(), buffer: Buffer::UNLIMITED });
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
+    let mut switch = Switch::new::<(), S>(&fabric, NodeId(HOSTS)).unwrap();
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
     let mut draw = Stream::new(memory.size, Purpose::Ties, queues);
@@ -182,10 +189,9 @@ fn compare<D: Discipline<Packet<()>>>(
 fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
     for (size, alpha) in [(60_000, (1, 1)), (60_000, (1, 4)), (20_000, (8, 1)), (9_000, (3, 7))] {
         let memory = SharedBuffer { size, alpha: Alpha::new(alpha).unwrap() };
-        let (refused, highest) = compare(memory, 1, &|seat| Fifo::<Packet<()>>::new(seat.spec.buffer));
+        let (refused, highest) = compare(memory, 1, FifoSpec);
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
-        let strict = |seat: &Seat| Strict::<Packet<()>>::new(2, IDENTITY, SortBy::Class, seat.spec.buffer);
-        let (refused, highest) = compare(memory, 2, &strict);
+        let (refused, highest) = compare(memory, 2, StrictSpec { queues: 2, map: IDENTITY });
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
         // With alpha = 8 the favourite port takes nearly all there is: the size itself is what limits it.
         assert!(alpha.0 < 8 || highest > size - 1538, "{highest}");
@@ -195,10 +201,11 @@ fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
 #[test]
 fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let memory = SharedBuffer { size: 1 << 40, alpha: Alpha::new((1, 1)).unwrap() };
-    let scenario = scenario(memory);
-    let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let three = Buffer { limit: Limit::Packets(3), ..Buffer::UNLIMITED };
-    let mut switch = Switch::new(&fabric, NodeId(HOSTS), &|_| Fifo::<Packet<()>>::new(three));
+    let port = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: three };
+    let scenario = scenario(memory, port);
+    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
+    let mut switch = Switch::new::<(), FifoSpec>(&fabric, NodeId(HOSTS)).unwrap();
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
     let mut sent = Sent::default();
     for _ in 0..6 {

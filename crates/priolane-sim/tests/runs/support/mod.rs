@@ -13,8 +13,9 @@ use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    AifoSpec, Alpha, Buffer, DataRate, GroupOrder, Limit, Overflow, QueueWeights, Scope, SharedBuffer,
-    SortBy, Split, TokenGroupSpec,
+    AifoSpec, Alpha, Buffer, DataRate, DisciplineSpec, FifoSpec, GroupOrder, Limit, LimitedSpec, Overflow,
+    PFabricSpec, PushOutSpec, QueueWeights, RankedSpec, Scope, SharedBuffer, SortBy, Split, StrictSpec,
+    TokenGroupSpec, TrimmingSpec, WfqSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
@@ -26,7 +27,7 @@ use priolane_core::transport::{
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Queues, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::waits::Wait;
 use priolane_sim::{Drive, NodeOrder, Threads, run};
@@ -38,20 +39,20 @@ pub fn link(gbps: u64, delay: Span) -> LinkSpec {
 }
 
 pub fn fifo(buffer: Buffer) -> PortSpec {
-    PortSpec { queues: Queues::Fifo, buffer }
+    PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }
 }
 
 pub fn strict(queues: u8, buffer: Buffer) -> PortSpec {
-    PortSpec { queues: Queues::Strict { queues, map: IDENTITY }, buffer }
+    PortSpec { discipline: DisciplineSpec::Strict(StrictSpec { queues, map: IDENTITY }), buffer }
 }
 
 pub fn push_out(queues: u8, buffer: Buffer) -> PortSpec {
-    PortSpec { queues: Queues::PushOut { queues, map: IDENTITY }, buffer }
+    PortSpec { discipline: DisciplineSpec::PushOut(PushOutSpec { queues, map: IDENTITY }), buffer }
 }
 
 pub fn wfq(weights: &[u32], buffer: Buffer) -> PortSpec {
     let weights = QueueWeights::new(weights).expect("weights within bounds");
-    PortSpec { queues: Queues::Wfq { weights, map: IDENTITY }, buffer }
+    PortSpec { discipline: DisciplineSpec::Wfq(WfqSpec { weights, map: IDENTITY }), buffer }
 }
 
 pub fn new_reno() -> Controller {
@@ -359,26 +360,31 @@ impl Draw {
     /// Ports that can hold classes back.
     pub fn pausable_port(&mut self) -> PortSpec {
         let queues = match self.0.below(3) {
-            0 => Queues::Fifo,
-            1 => Queues::Strict { queues: 1 + self.0.below(4) as u8, map: IDENTITY },
+            0 => DisciplineSpec::Fifo(FifoSpec),
+            1 => DisciplineSpec::Strict(StrictSpec { queues: 1 + self.0.below(4) as u8, map: IDENTITY }),
             _ => self.wfq(),
         };
-        PortSpec { queues, buffer: self.buffer() }
+        PortSpec { discipline: queues, buffer: self.buffer() }
     }
 
     pub fn port(&mut self) -> PortSpec {
         let buffer = self.buffer();
         let queues = match self.0.below(14) {
-            0 | 1 => Queues::Fifo,
-            2 | 3 => Queues::Strict { queues: 1 + self.0.below(8) as u8, map: IDENTITY },
-            4 | 5 => Queues::PushOut { queues: 2 + self.0.below(7) as u8, map: IDENTITY },
-            6 => Queues::Ranked,
+            0 | 1 => DisciplineSpec::Fifo(FifoSpec),
+            2 | 3 => DisciplineSpec::Strict(StrictSpec { queues: 1 + self.0.below(8) as u8, map: IDENTITY }),
+            4 | 5 => {
+                DisciplineSpec::PushOut(PushOutSpec { queues: 2 + self.0.below(7) as u8, map: IDENTITY })
+            }
+            6 => DisciplineSpec::Ranked(RankedSpec),
             7 | 8 => self.wfq(),
             9 | 10 => return self.trimming(),
-            11 | 12 => Queues::Tokens(self.token_group()),
-            _ => Queues::Limited { rate: Rate::from_bps(700_000_001).unwrap(), burst: 9_000 },
+            11 | 12 => DisciplineSpec::Tokens(self.token_group()),
+            _ => DisciplineSpec::Limited(LimitedSpec {
+                rate: Rate::from_bps(700_000_001).unwrap(),
+                burst: 9_000,
+            }),
         };
-        PortSpec { queues, buffer }
+        PortSpec { discipline: queues, buffer }
     }
 
     pub fn token_group(&mut self) -> TokenGroupSpec {
@@ -401,12 +407,15 @@ impl Draw {
         let buffer = Buffer { limit, ..self.buffer() };
         // Draws of its own would change what is drawn after it.
         let overflow = if headers == Limit::Packets(6) { Overflow::Return } else { Overflow::Drop };
-        PortSpec { queues: Queues::Trimming { headers, overflow }, buffer }
+        PortSpec { discipline: DisciplineSpec::Trimming(TrimmingSpec { headers, overflow }), buffer }
     }
 
-    fn wfq(&mut self) -> Queues {
+    fn wfq(&mut self) -> DisciplineSpec {
         let weights = self.pick(&[&[8, 4, 1][..], &[1, 1], &[1, 2, 3, 5, 7, 11, 13, 17]]);
-        Queues::Wfq { weights: QueueWeights::new(weights).expect("weights within bounds"), map: IDENTITY }
+        DisciplineSpec::Wfq(WfqSpec {
+            weights: QueueWeights::new(weights).expect("weights within bounds"),
+            map: IDENTITY,
+        })
     }
 
     pub fn flows(&mut self, hosts: u32, count: u32) -> Vec<FlowSpec> {
@@ -475,14 +484,17 @@ impl Draw {
     pub fn any_port_as_nic(&mut self) -> Nic {
         let map = std::array::from_fn(|class| class as u8);
         let queues = match self.0.below(5) {
-            0 => Queues::PFabric,
-            1 => Queues::Aifo { spec: AifoSpec::PAPER, map },
-            2 => Queues::Trimming { headers: Limit::Packets(6), overflow: Overflow::Return },
-            3 => Queues::Limited { rate: Rate::from_gbps(4), burst: 3_000 },
-            _ => Queues::PushOut { queues: 16, map },
+            0 => DisciplineSpec::PFabric(PFabricSpec),
+            1 => DisciplineSpec::Aifo(AifoSpec { map, ..AifoSpec::PAPER }),
+            2 => DisciplineSpec::Trimming(TrimmingSpec {
+                headers: Limit::Packets(6),
+                overflow: Overflow::Return,
+            }),
+            3 => DisciplineSpec::Limited(LimitedSpec { rate: Rate::from_gbps(4), burst: 3_000 }),
+            _ => DisciplineSpec::PushOut(PushOutSpec { queues: 16, map }),
         };
         let limit = self.pick(&[Limit::Packets(5), Limit::Bytes(20_000), Limit::Packets(60)]);
-        let port = PortSpec { queues, buffer: Buffer { limit, ..Buffer::UNLIMITED } };
+        let port = PortSpec { discipline: queues, buffer: Buffer { limit, ..Buffer::UNLIMITED } };
         Nic::Queue { port, sort_by: SortBy::Class }
     }
 

@@ -1,45 +1,40 @@
-//! What both engines do alike: when to stop, when to report, how to collect.
+//! When a run ends, and how far it is: the same for both engines.
 
 use std::ops::ControlFlow;
 
-use priolane_core::ids::NodeId;
-use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
-use super::network::Network;
-use crate::node::collector::Collector;
-use crate::node::fabric::Fabric;
-use crate::outcome::{Outcome, Progress, RunError};
+use crate::outcome::Progress;
 use crate::scenario::{Scenario, Stop};
 use crate::waits::Wait;
 
 /// Who is told how a run goes, and may end it.
 pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
-/// Counts finished flows and knows when the run ends.
+/// CompletionCounts finished flows and knows when the run ends.
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub(crate) struct StopCondition {
     stop: Stop,
     /// Finite flows.
     finite: u32,
     /// Finite flows that wait for no other.
     awaited: u32,
     /// What the nodes of this part told.
-    own: Count,
+    own: CompletionCount,
     /// What those of other parts told.
-    others: Count,
+    others: CompletionCount,
 }
 
 /// Flows of some nodes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Count {
+pub(crate) struct CompletionCount {
     /// Finite flows that waited and whose start is known now.
     awaited: u32,
     done: u32,
     last_done: Time,
 }
 
-impl Count {
+impl CompletionCount {
     /// Both together.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -50,17 +45,23 @@ impl Count {
     }
 }
 
-impl Ending {
+impl StopCondition {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let finite = scenario.flows.iter().filter(|f| f.size.is_some()).count() as u32;
         let ends = |wait: &&Wait| scenario.flows.size(wait.flow.index()).is_some();
         let waiting = scenario.waits.iter().filter(ends).count() as u32;
         let awaited = finite - waiting;
-        Self { stop: scenario.stop, finite, awaited, own: Count::default(), others: Count::default() }
+        Self {
+            stop: scenario.stop,
+            finite,
+            awaited,
+            own: CompletionCount::default(),
+            others: CompletionCount::default(),
+        }
     }
 
     /// A finite flow that waited will start. The flow that it waited for last is not done before that.
-    pub(crate) fn flow_awaited(&mut self) {
+    pub(crate) fn dependent_scheduled(&mut self) {
         self.own.awaited += 1;
     }
 
@@ -71,18 +72,18 @@ impl Ending {
     }
 
     /// What the nodes of this part told so far.
-    pub(crate) fn own(&self) -> Count {
+    pub(crate) fn own(&self) -> CompletionCount {
         self.own
     }
 
     /// What those of other parts told so far.
-    pub(crate) fn told(&mut self, others: Count) {
+    pub(crate) fn told(&mut self, others: CompletionCount) {
         self.others = others;
     }
 
     /// The instant before which everything still happens, as far as is known now.
     pub(crate) fn stop_at(&self) -> Time {
-        let Count { awaited, done, last_done } = self.own.and(self.others);
+        let CompletionCount { awaited, done, last_done } = self.own.and(self.others);
         let awaited = self.awaited + awaited;
         match self.stop {
             Stop::At(t) => t,
@@ -97,24 +98,4 @@ impl Ending {
     pub(crate) fn progress(&self, now: Time) -> Progress {
         Progress { now, completed: self.own.and(self.others).done, total: self.finite }
     }
-}
-
-/// Asks the nodes of all parts for what they leave and adds what was on links.
-pub(crate) fn collect<B: Body>(
-    parts: &mut [&mut Network<B>],
-    fabric: &mut Fabric,
-    at: Time,
-    engine: &mut dyn FnMut(&mut Collector),
-) -> Result<Outcome, RunError> {
-    let fates = std::mem::take(&mut fabric.fates);
-    let mut collector = Collector::new(fabric.scenario, fates);
-    for node in (0..fabric.scenario.topology.nodes() as u32).map(NodeId) {
-        let (group, i) = parts[fabric.partition.part_of(node)].at(node);
-        group.finish(i, fabric, at, &mut collector);
-    }
-    engine(&mut collector);
-    let mut outcome = collector.into_outcome();
-    outcome.stopped_at = at;
-    outcome.ledger.check(at)?;
-    Ok(outcome)
 }

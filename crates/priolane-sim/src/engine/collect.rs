@@ -1,0 +1,31 @@
+//! The outcome of a run, gathered from its nodes: the same for both engines.
+
+use priolane_core::ids::NodeId;
+use priolane_core::packet::Body;
+use priolane_core::units::Time;
+
+use super::network::Network;
+use crate::node::collector::Collector;
+use crate::node::completion_log::FlowLog;
+use crate::node::fabric::Fabric;
+use crate::outcome::{Outcome, RunError};
+
+/// The outcome of a run that ended `at` an instant, from the nodes and logs of all parts and what `engine` adds.
+pub(crate) fn collect<B: Body>(
+    parts: &mut [&mut Network<B>],
+    fabric: &Fabric,
+    at: Time,
+    logs: Vec<FlowLog>,
+    engine: &mut dyn FnMut(&mut Collector),
+) -> Result<Outcome, RunError> {
+    let mut collector = Collector::new(fabric.scenario, logs);
+    for node in (0..fabric.scenario.topology.nodes() as u32).map(NodeId) {
+        let (group, i) = parts[fabric.partition.part_of(node)].at(node);
+        group.finish(i, fabric, at, &mut collector);
+    }
+    engine(&mut collector);
+    let mut outcome = collector.into_outcome();
+    outcome.stopped_at = at;
+    outcome.ledger.check(at)?;
+    Ok(outcome)
+}

@@ -1,0 +1,53 @@
+//! The window that nodes run through, and its sample instants.
+
+use priolane_core::units::{Span, Time};
+
+/// A window, or the part of it before the end of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowSpan {
+    pub(crate) start: Time,
+    /// The first instant after it.
+    pub(crate) end: Time,
+    /// Interval of the samples; `None` without samples.
+    pub(crate) sample_every: Option<Span>,
+}
+
+/// The sample instants of a window, in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleTimes {
+    next: Time,
+    every: Span,
+}
+
+impl WindowSpan {
+    /// The sample instants at or after the start of the window.
+    #[inline]
+    pub(crate) fn samples(&self) -> SampleTimes {
+        match self.sample_every {
+            None => SampleTimes { next: Time::NEVER, every: Span::ZERO },
+            Some(every) => SampleTimes { next: Time(self.start.0.next_multiple_of(every.0)), every },
+        }
+    }
+
+    /// When a node must run next that asks for `next`: at the next sample instant, if that is earlier and finds something there.
+    #[inline]
+    pub(crate) fn next_wake(&self, next: Time, has_reading: impl FnOnce() -> bool) -> Time {
+        match self.sample_every {
+            Some(every) if has_reading() => next.min(Time(self.end.0.next_multiple_of(every.0))),
+            _ => next,
+        }
+    }
+}
+
+impl SampleTimes {
+    /// The next sample instant, if it lies before `t`.
+    #[inline]
+    pub(crate) fn next_before(&mut self, t: Time) -> Option<Time> {
+        let instant = self.next;
+        if instant >= t {
+            return None;
+        }
+        self.next = instant + self.every;
+        Some(instant)
+    }
+}

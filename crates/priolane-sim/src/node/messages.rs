@@ -1,0 +1,34 @@
+//! Control messages between hosts, and between hosts and the threshold controller.
+
+use std::sync::Arc;
+
+use priolane_core::assign::control::SizeReport;
+use priolane_core::endpoint::Thresholds;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::units::Time;
+
+/// The delivery of a flow, on its way to the source of one that depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DependencySignal {
+    pub(crate) to: HostId,
+    /// The flow that depends on the delivered one.
+    pub(crate) flow: FlowId,
+    /// When it arrives.
+    pub(crate) at: Time,
+}
+
+/// A report on its way to the threshold controller.
+#[derive(Clone, Debug)]
+pub(crate) struct ScheduledReport {
+    /// When it arrives.
+    pub(crate) arrives: Time,
+    pub(crate) report: SizeReport,
+}
+
+/// New thresholds on their way to all hosts.
+#[derive(Debug)]
+pub(crate) struct ThresholdUpdate {
+    /// When hosts apply them.
+    pub(crate) at: Time,
+    pub(crate) thresholds: Arc<Thresholds>,
+}
