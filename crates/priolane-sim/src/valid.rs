@@ -7,7 +7,7 @@ use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::transport::Transport;
 use priolane_core::units::Span;
 
-use crate::scenario::{Nic, OnDowngrade, PortSpec, Queues, Scenario, Stop};
+use crate::scenario::{OnDowngrade, Queues, Scenario, Stop};
 use crate::waits::Wait;
 
 /// A scenario whose invariants hold: the only one that engines accept.
@@ -37,12 +37,6 @@ pub enum ScenarioError {
         rates: u64,
         /// The transport's.
         monitor: Option<Span>,
-    },
-    /// A port has no queue, too many, or maps a class to a queue that it does not have.
-    #[error("{place}: use 1 to 16 queues, and map classes to queues below that number")]
-    Queues {
-        /// The port.
-        place: String,
     },
     /// A lossless class has a number that no pause frame carries.
     #[error("no pause frame can name the lossless class {class}: use a class below {PAUSABLE_CLASSES}")]
@@ -212,31 +206,7 @@ fn ports(scenario: &Scenario) -> Result<(), ScenarioError> {
     if ports != links {
         return Err(ScenarioError::PortCount { ports, links });
     }
-    let nic = match &scenario.nic {
-        Nic::Pull => None,
-        Nic::Queue { port, .. } => Some(("the transmit queue of hosts".to_owned(), port)),
-    };
-    let of_link = |(link, port)| (format!("the port of link {link}"), port);
-    let wrong = |(_, port): &(usize, &PortSpec)| !has_its_queues(&port.queues);
-    let at_link = scenario.ports.iter().enumerate().find(wrong).map(of_link);
-    match nic.filter(|(_, port)| !has_its_queues(&port.queues)).or(at_link) {
-        Some((place, _)) => Err(ScenarioError::Queues { place }),
-        None => Ok(()),
-    }
-}
-
-/// Whether there are 1 to 16 queues, and each class has one of them.
-fn has_its_queues(queues: &Queues) -> bool {
-    match queues {
-        Queues::Strict { queues, map } | Queues::PushOut { queues, map } => {
-            (1..=16).contains(queues) && map.iter().all(|queue| queue < queues)
-        }
-        Queues::Wfq { weights, map } | Queues::RealTimeWfq { weights, map } => {
-            map.iter().all(|&queue| queue < weights.queues())
-        }
-        Queues::Aifo { map, .. } => map.iter().all(|&rank| rank < 16),
-        _ => true,
-    }
+    Ok(())
 }
 
 /// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
