@@ -1,7 +1,7 @@
 //! The algorithms of priolane, sans-IO: no clock, no randomness of its own, no sockets, files or threads.
 //!
 //! A simulator and, later, a real host drive the same code. [`endpoint::Endpoint`] is the contract with
-//! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels.
+//! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels, [`wire`] its bytes.
 
 extern crate self as priolane_core;
 
@@ -26,3 +26,4 @@ pub mod sizes;
 pub mod telemetry;
 pub mod transport;
 pub mod units;
+pub mod wire;

@@ -21,9 +21,22 @@ impl Marks {
     /// A switch sent the packet, without its payload, back to where it came from.
     pub const RETURNED: Self = Self(32);
 
+    /// The bits of all marks.
+    const ALL: u8 = 2 * Self::RETURNED.0 - 1;
+
     /// No mark.
     pub const fn none() -> Self {
         Self(0)
+    }
+
+    /// The set as a number, the constants above its bits.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The set with these bits; `None` if one of them is no mark.
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        if bits & !Self::ALL == 0 { Some(Self(bits)) } else { None }
     }
 
     /// These marks and `other`.
@@ -65,6 +78,30 @@ pub enum Kind {
     Pause,
 }
 
+/// A number that is no [`Kind`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0} is no kind of packet")]
+pub struct UnknownKind(pub u8);
+
+impl TryFrom<u8> for Kind {
+    type Error = UnknownKind;
+
+    /// The kind of which `number as u8` is the discriminant.
+    fn try_from(number: u8) -> Result<Self, UnknownKind> {
+        const ALL: [Kind; 8] = [
+            Kind::Data,
+            Kind::Ack,
+            Kind::Syn,
+            Kind::SynAck,
+            Kind::Credit,
+            Kind::Probe,
+            Kind::Signal,
+            Kind::Pause,
+        ];
+        ALL.get(usize::from(number)).copied().ok_or(UnknownKind(number))
+    }
+}
+
 /// An offset in a flow's stream, below 2^48 bytes, in six bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offset([u16; 3]);
@@ -78,6 +115,11 @@ impl Offset {
     pub const fn new(bytes: u64) -> Self {
         debug_assert!(bytes <= Self::MAX);
         Self([bytes as u16, (bytes >> 16) as u16, (bytes >> 32) as u16])
+    }
+
+    /// `bytes` from the start of the stream; `None` above [`Self::MAX`].
+    pub const fn checked(bytes: u64) -> Option<Self> {
+        if bytes <= Self::MAX { Some(Self::new(bytes)) } else { None }
     }
 
     /// Bytes from the start of the stream.
@@ -248,8 +290,9 @@ impl Frame {
         full * u64::from(self.data_wire(self.mss())) + tail
     }
 
+    /// Bytes on the wire of a packet of `network` bytes, its network header included.
     #[inline]
-    fn on_wire(&self, network: u16) -> u16 {
+    pub(crate) fn on_wire(&self, network: u16) -> u16 {
         (network + self.link).max(self.minimum) + self.gap
     }
 }
@@ -272,6 +315,20 @@ mod tests {
     fn offsets_up_to_48_bits_survive() {
         for bytes in [0, 1, 65_535, 65_536, 1 << 33, Offset::MAX] {
             assert_eq!(Offset::new(bytes).get(), bytes);
+            assert_eq!(Offset::checked(bytes), Some(Offset::new(bytes)));
+        }
+        assert_eq!(Offset::checked(Offset::MAX + 1), None);
+    }
+
+    #[test]
+    fn kinds_and_marks_are_read_from_their_numbers_and_no_others() {
+        for number in 0..=u8::MAX {
+            match Kind::try_from(number) {
+                Ok(kind) => assert_eq!(kind as u8, number),
+                Err(error) => assert!(number > Kind::Pause as u8 && error == UnknownKind(number)),
+            }
+            let marks = Marks::from_bits(number);
+            assert_eq!(marks.map(Marks::bits), (number < 2 * Marks::RETURNED.bits()).then_some(number));
         }
     }
 }

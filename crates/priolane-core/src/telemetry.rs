@@ -30,23 +30,23 @@ pub struct HopReading {
     pub rate: Rate,
 }
 
+impl Default for HopReading {
+    /// An idle port of 1 Gbps at the start of the run.
+    fn default() -> Self {
+        Self { at: Time::ZERO, queued_bytes: 0, sent_bytes: 0, rate: Rate::from_gbps(1) }
+    }
+}
+
 /// Hops that a [`Path`] keeps: a path through three tiers has five switches.
 pub const MAX_HOPS: usize = 6;
 
 /// The readings of a packet's way, in order, to be kept in a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// As many as were passed, and then of no meaning.
     hops: [HopReading; MAX_HOPS],
     /// Switch ports passed, those beyond the last kept one counted.
     passed: u8,
-}
-
-impl Default for Path {
-    fn default() -> Self {
-        let none = HopReading { at: Time::ZERO, queued_bytes: 0, sent_bytes: 0, rate: Rate::from_gbps(1) };
-        Self { hops: [none; MAX_HOPS], passed: 0 }
-    }
 }
 
 impl Path {

@@ -1,0 +1,159 @@
+//! Packets of one transport to datagrams and back.
+
+use std::marker::PhantomData;
+
+use super::cursor::{Reader, Writer};
+use super::ecn::EcnCodepoint;
+use super::error::{DecodeError, EncodeError, FieldRange, MtuError, within};
+use super::header::CommonHeader;
+use super::{Context, WireBody};
+use crate::ids::{Class, HostId};
+use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
+use crate::units::Time;
+
+/// The version of IP below UDP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IpVersion {
+    /// A header of 20 bytes.
+    V4,
+    /// A header of 40 bytes.
+    V6,
+}
+
+/// Bytes of the UDP header.
+const UDP: u16 = 8;
+
+impl IpVersion {
+    /// Bytes of the IP and UDP headers.
+    fn overhead(self) -> u16 {
+        match self {
+            Self::V4 => 20 + UDP,
+            Self::V6 => 40 + UDP,
+        }
+    }
+}
+
+/// What the receiving host knows of a datagram besides its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecvMeta {
+    /// Whose address it comes from.
+    pub src: HostId,
+    /// The receiving host.
+    pub dst: HostId,
+    /// The class that its DSCP stands for, below 16.
+    pub class: Class,
+    /// Its ECN field.
+    pub ecn: EcnCodepoint,
+    /// When it arrived, by the receiving host's clock.
+    pub at: Time,
+}
+
+/// Packets with bodies of type `B` to datagrams and back. Both ends of a flow use the same MTU and version of IP.
+#[derive(Clone, Copy, Debug)]
+pub struct Codec<B> {
+    frame: Frame,
+    overhead: u16,
+    body: PhantomData<fn() -> B>,
+}
+
+impl<B: WireBody> Codec<B> {
+    /// The codec for Ethernet with IP packets of at most `mtu` bytes.
+    ///
+    /// # Errors
+    /// If the MTU is below the format's largest message or above what a packet's size can be.
+    pub fn new(mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
+        let Frame { link, minimum, gap, .. } = Frame::ETHERNET;
+        let (overhead, sizes) = (ip.overhead(), B::SIZES);
+        let (least, most) = (overhead + sizes.max.max(sizes.data + 1), u16::MAX - link - gap);
+        if !(least..=most).contains(&mtu) {
+            return Err(MtuError { mtu, format: B::FORMAT, least, most });
+        }
+        let [header, ack, syn] = [sizes.data, sizes.ack, sizes.syn].map(|bytes| overhead + bytes);
+        let frame = Frame { mtu, header, link, minimum, gap, ack, syn };
+        Ok(Self { frame, overhead, body: PhantomData })
+    }
+
+    /// Sizes of packets on the wire, for the configuration of the transport.
+    ///
+    /// Largest payload and sizes of packets of payload are exact. An ACK takes 8 bytes more than `ack` for each SACK block, and
+    /// control packets of token and receiver-driven transports differ by a few bytes.
+    pub fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    fn context(&self, now: Time) -> Context {
+        Context { mss: self.frame.mss(), now }
+    }
+
+    /// Checks what a packet has in payload, in bytes.
+    fn payload(&self, kind: Kind, marks: Marks, bytes: usize) -> Result<u16, FieldRange> {
+        let (least, most) = match kind {
+            Kind::Data if !marks.has(Marks::TRIMMED) => (1, u64::from(self.frame.mss())),
+            _ => (0, 0),
+        };
+        within("payload", bytes as u64, least, most).map(|bytes| bytes as u16)
+    }
+
+    /// Writes all of a packet but its payload to the start of `out`, and returns how many bytes that is: the next
+    /// `packet.header.payload` bytes of the datagram are those of the stream from the packet's offset on.
+    ///
+    /// `now` is the instant of sending by this host's clock. Class and ECN-capability ([`EcnCodepoint::of`]) are the
+    /// caller's to put in the IP header.
+    ///
+    /// # Errors
+    /// If the buffer is too small ([`super::Sizes::max`] bytes suffice), or the packet is none that a receiver would take.
+    pub fn encode(&self, packet: &Packet<B>, now: Time, out: &mut [u8]) -> Result<usize, EncodeError> {
+        let Packet { header, body } = packet;
+        self.payload(header.kind, header.marks, usize::from(header.payload))?;
+        end_of(header.offset, header.payload)?;
+        let message = body.message(header)?;
+        let mut out = Writer::new(out);
+        CommonHeader { format: B::FORMAT, message, marks: header.marks, flow: header.flow }.write(&mut out);
+        body.encode(header, self.context(now), &mut out)?;
+        let (needed, room) = (out.written(), out.room());
+        if needed > room { Err(EncodeError::Room { needed, room }) } else { Ok(needed) }
+    }
+
+    /// The packet in a datagram, and its payload.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes. No bytes lead to a panic.
+    pub fn decode<'a>(
+        &self,
+        datagram: &'a [u8],
+        meta: &RecvMeta,
+    ) -> Result<(Packet<B>, &'a [u8]), DecodeError> {
+        let mut input = Reader::new(datagram);
+        let common = CommonHeader::read(&mut input)?;
+        if common.format != B::FORMAT {
+            return Err(DecodeError::OtherFormat { found: common.format, expected: B::FORMAT });
+        }
+        let message = B::decode(&common, self.context(meta.at), &mut input)?;
+        let rest = input.rest();
+        if message.kind != Kind::Data && !rest.is_empty() {
+            return Err(DecodeError::TrailingBytes(rest.len()));
+        }
+        let payload = self.payload(message.kind, common.marks, rest.len())?;
+        end_of(message.offset, payload)?;
+        let header = Header {
+            rank: message.rank,
+            flow: common.flow,
+            src: meta.src,
+            dst: meta.dst,
+            offset: message.offset,
+            // No more than the MTU: fields and payload are bounded.
+            wire: self.frame.on_wire(self.overhead + datagram.len() as u16),
+            payload,
+            class: super::class(meta.class)?,
+            marks: common.marks.with(meta.ecn.marks()),
+            kind: message.kind,
+            ..Header::default()
+        };
+        Ok((Packet { header, body: message.body }, rest))
+    }
+}
+
+/// Checks where a packet's payload ends.
+fn end_of(offset: Offset, payload: u16) -> Result<u64, FieldRange> {
+    within("end of the payload", offset.get() + u64::from(payload), 0, Offset::MAX)
+}

@@ -1,0 +1,91 @@
+//! The six bytes that begin each datagram.
+
+use std::fmt;
+
+use super::cursor::{Reader, Writer};
+use super::error::DecodeError;
+use crate::ids::FlowId;
+use crate::packet::Marks;
+
+/// The version of the wire format, below 16.
+pub const VERSION: u8 = 1;
+
+/// Whose messages a datagram carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Format {
+    /// The window machine's.
+    Window = 0,
+    /// The window machine's with in-band telemetry.
+    WindowInt = 1,
+    /// Those of token transports.
+    Tokens = 2,
+    /// Those of pHost, NDP and Homa.
+    ReceiverDriven = 3,
+}
+
+impl Format {
+    /// Every format, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Window, Self::WindowInt, Self::Tokens, Self::ReceiverDriven];
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Window => "window",
+            Self::WindowInt => "window with INT",
+            Self::Tokens => "tokens",
+            Self::ReceiverDriven => "receiver-driven",
+        })
+    }
+}
+
+/// What each datagram says first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommonHeader {
+    /// Whose message it is.
+    pub format: Format,
+    /// Which of the format's messages it is, below 16.
+    pub message: u8,
+    /// Its marks; ECN-capable and CE are not among those that are read or written.
+    pub marks: Marks,
+    /// The flow.
+    pub flow: FlowId,
+}
+
+/// The marks that travel, from the lowest bit.
+const MARKS: [Marks; 4] = [Marks::ECHO, Marks::LAST, Marks::TRIMMED, Marks::RETURNED];
+
+impl CommonHeader {
+    /// Its length, in bytes.
+    pub const BYTES: u16 = 6;
+
+    /// Reads it. The datagram need not be one of a format that the host speaks: only version and format are checked.
+    pub fn read(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let first = input.u8("version and format")?;
+        if first >> 4 != VERSION {
+            return Err(DecodeError::Version(first >> 4));
+        }
+        let format = first & 0xf;
+        let format = *Format::ALL.get(usize::from(format)).ok_or(DecodeError::UnknownFormat(format))?;
+        let second = input.u8("marks and message")?;
+        let mut marks = Marks::none();
+        for (bit, mark) in MARKS.into_iter().enumerate() {
+            if second >> (4 + bit) & 1 != 0 {
+                marks = marks.with(mark);
+            }
+        }
+        Ok(Self { format, message: second & 0xf, marks, flow: FlowId(input.u32("flow")?) })
+    }
+
+    /// Writes it, without the marks that do not travel.
+    pub fn write(&self, out: &mut Writer<'_>) {
+        let mut second = self.message & 0xf;
+        for (bit, mark) in MARKS.into_iter().enumerate() {
+            second |= u8::from(self.marks.has(mark)) << (4 + bit);
+        }
+        out.u8(VERSION << 4 | self.format as u8);
+        out.u8(second);
+        out.u32(self.flow.0);
+    }
+}

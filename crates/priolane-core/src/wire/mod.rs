@@ -1,0 +1,124 @@
+//! Packets as bytes: what a real host sends in a UDP datagram.
+//!
+//! A datagram is the common header, the fields of its message, and the payload if it has any. Integers are
+//! little-endian. Lengths are exact: bytes after the last field are an error, and so is any value out of range. Each
+//! packet has one encoding.
+//!
+//! | at | bytes | common header |
+//! |---|---|---|
+//! | 0 | 1 | version (upper 4 bits, [`VERSION`]) and [`Format`] (lower 4 bits) |
+//! | 1 | 1 | marks (upper 4 bits: ECHO 16, LAST 32, TRIMMED 64, RETURNED 128) and message (lower 4 bits, a number per format) |
+//! | 2 | 4 | flow; its lowest byte comes first, so that a socket filter can steer by it |
+//!
+//! Each format has a module with the layout of its messages:
+//!
+//! | format | number | body | module |
+//! |---|---|---|---|
+//! | window | 0 | [`Segment`](crate::transport::window::Segment) | `window` |
+//! | window with INT | 1 | [`Segment`](crate::transport::window::Segment) with [`Path`](crate::telemetry::Path) | `window`, `telemetry` |
+//! | tokens | 2 | [`Ticket`](crate::transport::tokens::Ticket) | `tokens` |
+//! | receiver-driven | 3 | [`Note`](crate::transport::receiver_driven::Note) | `receiver_driven` |
+//!
+//! What the network carries anyway is not in the datagram: source and destination are addresses, the class is the DSCP,
+//! ECN-capable and CE are the ECN field of IP, the length of the payload is that of the datagram. What stays in one host
+//! or in the simulator does not travel: the level inside the host, the entropy, and the rank but in a token transport's
+//! SYNC. Instants do not travel either, as hosts have no common clock: a deadline travels as the time left.
+//!
+//! ```text
+//! Codec::new(mtu, ip)        sizes of packets ([`Codec::frame`]), for the transport's configuration
+//! encode(packet, now, out)   common header and message; the caller appends the payload
+//! decode(datagram, meta)     the packet and its payload, or a [`DecodeError`]
+//! ```
+
+mod codec;
+mod cursor;
+mod ecn;
+mod error;
+mod header;
+mod receiver_driven;
+mod telemetry;
+mod tokens;
+mod window;
+
+pub use codec::{Codec, IpVersion, RecvMeta};
+pub use cursor::{Reader, Writer};
+pub use ecn::EcnCodepoint;
+pub use error::{DecodeError, EncodeError, FieldRange, MtuError};
+pub use header::{CommonHeader, Format, VERSION};
+pub use telemetry::WireTelemetry;
+
+use crate::ids::Class;
+use crate::packet::{Body, Header, Kind, Offset};
+use crate::units::Time;
+
+/// A body that can travel in a datagram.
+pub trait WireBody: Body {
+    /// The format of its messages.
+    const FORMAT: Format;
+
+    /// Bytes of its messages.
+    const SIZES: Sizes;
+
+    /// The number of the message that a packet with this header and body is, below 16.
+    ///
+    /// # Errors
+    /// [`EncodeError::Kind`] if the transport has no packets of the header's kind.
+    fn message(&self, header: &Header) -> Result<u8, EncodeError>;
+
+    /// Writes the fields of the message.
+    ///
+    /// # Errors
+    /// [`EncodeError::Field`] if a value is out of range.
+    fn encode(&self, header: &Header, context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError>;
+
+    /// Reads the fields of the message that `common` names; what is left in `input` then is the payload.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    fn decode(
+        common: &CommonHeader,
+        context: Context,
+        input: &mut Reader<'_>,
+    ) -> Result<Message<Self>, DecodeError>;
+}
+
+/// What a message says besides the common header.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<B> {
+    /// The packet's kind.
+    pub kind: Kind,
+    /// The packet's offset; 0 where the message has none.
+    pub offset: Offset,
+    /// The packet's rank; 0 where the message has none.
+    pub rank: u64,
+    /// The packet's body; fields that the message does not have are default.
+    pub body: B,
+}
+
+/// What both ends know besides the bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// Largest payload of a packet, in bytes.
+    pub mss: u16,
+    /// When the datagram is sent or received, by the clock of the host that does it.
+    pub now: Time,
+}
+
+/// Bytes of a format's messages, the common header included, payload not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// A packet of payload, with room for telemetry.
+    pub data: u16,
+    /// An ACK without SACK blocks, with room for telemetry; a token.
+    pub ack: u16,
+    /// The packet that opens a flow.
+    pub syn: u16,
+    /// The largest message.
+    pub max: u16,
+}
+
+/// Checks the class in a message.
+fn class(class: Class) -> Result<Class, FieldRange> {
+    let last = crate::ids::CLASSES as u64 - 1;
+    error::within("class", u64::from(class), 0, last).map(|_| class)
+}

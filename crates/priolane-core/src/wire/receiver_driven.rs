@@ -1,0 +1,145 @@
+//! Messages of pHost, NDP and Homa. Their number is the place of the verb.
+//!
+//! | message | number | fields after the common header (bytes) | bytes |
+//! |---|---|---|---|
+//! | DATA | 0 | offset (6), size of the flow (6), count (4), window (2) | 24 + payload |
+//! | REQUEST | 1 | size of the flow (6), count (4), window (2) | 18 |
+//! | TOKEN | 2 | offset (6), count (4) | 16 |
+//! | PULL | 3 | count (4) | 10 |
+//! | GRANT | 4 | offset (6), class (1) | 13 |
+//! | ACK | 5 | offset (6), count (4) | 16 |
+//! | NACK | 6 | offset (6), count (4) | 16 |
+//! | RESEND | 7 | offset (6), end of the range (6) | 18 |
+//! | BUSY | 8 | | 6 |
+//! | UNKNOWN | 9 | | 6 |
+//!
+//! A field means what [`Note`] says of it. A packet of payload ends at or before the size of its flow.
+
+use super::cursor::{Reader, Writer};
+use super::error::{DecodeError, EncodeError, FieldRange, within};
+use super::header::{CommonHeader, Format};
+use super::{Context, Message, Sizes, WireBody, class};
+use crate::packet::{Header, Kind, Offset};
+use crate::transport::receiver_driven::{Note, Verb};
+
+/// Verbs with the kind of the packets that they are in, in the order of their numbers.
+const MESSAGES: [(Verb, Kind); 10] = [
+    (Verb::Data, Kind::Data),
+    (Verb::Request, Kind::Syn),
+    (Verb::Token, Kind::Credit),
+    (Verb::Pull, Kind::Credit),
+    (Verb::Grant, Kind::Credit),
+    (Verb::Ack, Kind::Ack),
+    (Verb::Nack, Kind::Signal),
+    (Verb::Resend, Kind::Signal),
+    (Verb::Busy, Kind::Signal),
+    (Verb::Unknown, Kind::Signal),
+];
+
+impl WireBody for Note {
+    const FORMAT: Format = Format::ReceiverDriven;
+
+    const SIZES: Sizes = {
+        let common = CommonHeader::BYTES;
+        Sizes { data: common + 18, ack: common + 10, syn: common + 12, max: common + 18 }
+    };
+
+    fn message(&self, header: &Header) -> Result<u8, EncodeError> {
+        let number = self.verb as u8;
+        match MESSAGES.get(usize::from(number)) {
+            Some(&(_, kind)) if kind == header.kind => Ok(number),
+            _ => Err(EncodeError::Kind { format: Self::FORMAT, kind: header.kind }),
+        }
+    }
+
+    fn encode(&self, header: &Header, _context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError> {
+        let offset = header.offset.get();
+        match self.verb {
+            Verb::Data => {
+                check_data(header.offset, self.size, usize::from(header.payload))?;
+                out.u48(offset);
+                out.u48(self.size);
+                out.u32(self.count);
+                out.u16(self.window);
+            }
+            Verb::Request => {
+                out.u48(check_size(self.size)?);
+                out.u32(self.count);
+                out.u16(self.window);
+            }
+            Verb::Token | Verb::Ack | Verb::Nack => {
+                out.u48(offset);
+                out.u32(self.count);
+            }
+            Verb::Pull => out.u32(self.count),
+            Verb::Grant => {
+                out.u48(offset);
+                out.u8(class(self.class)?);
+            }
+            Verb::Resend => {
+                check_range(header.offset, self.size)?;
+                out.u48(offset);
+                out.u48(self.size);
+            }
+            Verb::Busy | Verb::Unknown => {}
+        }
+        Ok(())
+    }
+
+    fn decode(
+        common: &CommonHeader,
+        _context: Context,
+        input: &mut Reader<'_>,
+    ) -> Result<Message<Self>, DecodeError> {
+        let number = common.message;
+        let unknown = DecodeError::UnknownMessage { format: Self::FORMAT, number };
+        let &(verb, kind) = MESSAGES.get(usize::from(number)).ok_or(unknown)?;
+        let mut body = Self { verb, ..Self::default() };
+        let mut offset = Offset::default();
+        match verb {
+            Verb::Data => {
+                offset = Offset::new(input.u48("offset")?);
+                body.size = input.u48("size of the flow")?;
+                body.count = input.u32("count")?;
+                body.window = input.u16("window")?;
+                check_data(offset, body.size, input.rest().len())?;
+            }
+            Verb::Request => {
+                body.size = check_size(input.u48("size of the flow")?)?;
+                body.count = input.u32("count")?;
+                body.window = input.u16("window")?;
+            }
+            Verb::Token | Verb::Ack | Verb::Nack => {
+                offset = Offset::new(input.u48("offset")?);
+                body.count = input.u32("count")?;
+            }
+            Verb::Pull => body.count = input.u32("count")?,
+            Verb::Grant => {
+                offset = Offset::new(input.u48("offset")?);
+                body.class = class(input.u8("class")?)?;
+            }
+            Verb::Resend => {
+                offset = Offset::new(input.u48("offset")?);
+                body.size = input.u48("end of the range")?;
+                check_range(offset, body.size)?;
+            }
+            Verb::Busy | Verb::Unknown => {}
+        }
+        Ok(Message { kind, offset, rank: 0, body })
+    }
+}
+
+/// Checks the payload bytes of a flow.
+fn check_size(size: u64) -> Result<u64, FieldRange> {
+    within("size of the flow", size, 1, Offset::MAX)
+}
+
+/// Checks that a packet of payload, or what was cut off it, is within its flow.
+fn check_data(offset: Offset, size: u64, payload: usize) -> Result<u64, FieldRange> {
+    within("size of the flow", size, offset.get() + payload.max(1) as u64, Offset::MAX)
+}
+
+/// Checks the range that is to be sent again.
+fn check_range(offset: Offset, end: u64) -> Result<u64, FieldRange> {
+    within("end of the range", end, offset.get() + 1, Offset::MAX)
+}

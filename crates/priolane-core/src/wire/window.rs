@@ -1,0 +1,142 @@
+//! Messages of the window machine. Their number is that of the packet's [`Kind`].
+//!
+//! | message | number | fields after the common header (bytes) | bytes |
+//! |---|---|---|---|
+//! | DATA | 0 | offset (6), stamp (4), telemetry | 16 + payload |
+//! | ACK | 1 | cumulative offset (6), echoed stamp (4), one-way delay (4), telemetry, up to two SACK blocks | 20 + 8 a block |
+//! | SYN | 2 | stamp (4) | 10 |
+//! | SYN/ACK | 3 | echoed stamp (4) | 10 |
+//! | PROBE | 5 | stamp (4) | 10 |
+//! | PROBE with ECHO, the answer | 5 | echoed stamp (4), one-way delay (4) | 14 |
+//! | GIVEN UP | 6 | offset (6), stamp (4), bytes that will not come (4) | 20 |
+//!
+//! Stamps and delays are in ticks of 1024 ps. A SACK block has a start (4 bytes) and an end (4), both from the cumulative
+//! offset; the length of the datagram says how many there are. An empty one, (0, 0), is written only before another.
+//! Telemetry takes no bytes in the format without INT, and 1 to 193 in the format with it.
+
+use super::cursor::{Reader, Writer};
+use super::error::{DecodeError, EncodeError, FieldRange, within};
+use super::header::{CommonHeader, Format};
+use super::telemetry::WireTelemetry;
+use super::{Context, Message, Sizes, WireBody};
+use crate::packet::{Header, Kind, Marks, Offset};
+use crate::transport::window::{Segment, Stamp};
+
+/// Bytes of a SACK block.
+const BLOCK: u16 = 8;
+
+impl<T: WireTelemetry> WireBody for Segment<T> {
+    const FORMAT: Format = T::FORMAT;
+
+    const SIZES: Sizes = {
+        let (data, ack) = (CommonHeader::BYTES + 10 + T::MAX, CommonHeader::BYTES + 14 + T::MAX);
+        Sizes { data, ack, syn: CommonHeader::BYTES + 4, max: ack + 2 * BLOCK }
+    };
+
+    fn message(&self, header: &Header) -> Result<u8, EncodeError> {
+        match header.kind {
+            Kind::Credit | Kind::Pause => Err(EncodeError::Kind { format: T::FORMAT, kind: header.kind }),
+            kind => Ok(kind as u8),
+        }
+    }
+
+    fn encode(&self, header: &Header, _context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError> {
+        if has_offset(header.kind) {
+            out.u48(header.offset.get());
+        }
+        out.u32(self.stamp.0);
+        if has_one_way(header.kind, header.marks) {
+            out.u32(self.one_way);
+        }
+        match header.kind {
+            Kind::Data => self.telemetry.encode(out),
+            Kind::Ack => {
+                self.telemetry.encode(out);
+                let count = 2 - self.sack.iter().rev().take_while(|&&block| block == NO_BLOCK).count();
+                for &block in &self.sack[..count] {
+                    if block != NO_BLOCK {
+                        check_block(header.offset, block)?;
+                    }
+                    out.u32(block.0);
+                    out.u32(block.1);
+                }
+            }
+            Kind::Signal => {
+                let (_, bytes) = self.sack[0];
+                given_up(header.offset, bytes)?;
+                out.u32(bytes);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decode(
+        common: &CommonHeader,
+        _context: Context,
+        input: &mut Reader<'_>,
+    ) -> Result<Message<Self>, DecodeError> {
+        let unknown = DecodeError::UnknownMessage { format: T::FORMAT, number: common.message };
+        let kind = Kind::try_from(common.message)
+            .ok()
+            .filter(|kind| !matches!(kind, Kind::Credit | Kind::Pause))
+            .ok_or(unknown)?;
+        let offset = Offset::new(if has_offset(kind) { input.u48("offset")? } else { 0 });
+        let mut body = Self { stamp: Stamp(input.u32("stamp")?), ..Self::default() };
+        if has_one_way(kind, common.marks) {
+            body.one_way = input.u32("one-way delay")?;
+        }
+        match kind {
+            Kind::Data => body.telemetry = T::decode(input)?,
+            Kind::Ack => {
+                body.telemetry = T::decode(input)?;
+                body.sack = blocks(offset, input)?;
+            }
+            Kind::Signal => {
+                let bytes = input.u32("bytes given up")?;
+                given_up(offset, bytes)?;
+                body.sack[0] = (0, bytes);
+            }
+            _ => {}
+        }
+        Ok(Message { kind, offset, rank: 0, body })
+    }
+}
+
+/// How a body says that there is no block.
+const NO_BLOCK: (u32, u32) = (0, 0);
+
+fn has_offset(kind: Kind) -> bool {
+    matches!(kind, Kind::Data | Kind::Ack | Kind::Signal)
+}
+
+fn has_one_way(kind: Kind, marks: Marks) -> bool {
+    kind == Kind::Ack || kind == Kind::Probe && marks.has(Marks::ECHO)
+}
+
+/// The blocks that fill the rest of an ACK.
+fn blocks(cumulative: Offset, input: &mut Reader<'_>) -> Result<[(u32, u32); 2], DecodeError> {
+    let mut blocks = [NO_BLOCK; 2];
+    for block in &mut blocks {
+        if input.rest().is_empty() {
+            break;
+        }
+        *block = (input.u32("start of a SACK block")?, input.u32("end of a SACK block")?);
+        // An empty block is one only if another follows.
+        if *block != NO_BLOCK || input.rest().is_empty() {
+            check_block(cumulative, *block)?;
+        }
+    }
+    Ok(blocks)
+}
+
+/// Checks a block that is not empty.
+fn check_block(cumulative: Offset, (start, end): (u32, u32)) -> Result<(), FieldRange> {
+    let (start, end) = (u64::from(start), u64::from(end));
+    within("end of a SACK block", end, start + 1, Offset::MAX - cumulative.get()).map(|_| ())
+}
+
+/// Checks what a sender gives up.
+fn given_up(offset: Offset, bytes: u32) -> Result<(), FieldRange> {
+    within("bytes given up", u64::from(bytes), 1, Offset::MAX - offset.get()).map(|_| ())
+}
