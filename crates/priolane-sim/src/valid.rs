@@ -8,7 +8,7 @@ use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::transport::Transport;
 use priolane_core::units::Span;
 
-use crate::scenario::{Nic, OnDowngrade, PortSpec, Scenario, Stop};
+use crate::scenario::{OnDowngrade, Scenario, Stop};
 use crate::waits::Wait;
 
 /// A scenario whose invariants hold: the only one that engines accept.
@@ -38,12 +38,6 @@ pub enum ScenarioError {
         rates: u64,
         /// The transport's.
         monitor: Option<Span>,
-    },
-    /// A port has no queue, too many, or maps a class to a queue that it does not have.
-    #[error("{place}: use 1 to 16 queues, and map classes to queues below that number")]
-    Queues {
-        /// The port.
-        place: String,
     },
     /// A lossless class has a number that no pause frame carries.
     #[error("no pause frame can name the lossless class {class}: use a class below {PAUSABLE_CLASSES}")]
@@ -213,17 +207,7 @@ fn ports(scenario: &Scenario) -> Result<(), ScenarioError> {
     if ports != links {
         return Err(ScenarioError::PortCount { ports, links });
     }
-    let nic = match &scenario.nic {
-        Nic::Pull => None,
-        Nic::Queue { port, .. } => Some(("the transmit queue of hosts".to_owned(), port)),
-    };
-    let of_link = |(link, port)| (format!("the port of link {link}"), port);
-    let wrong = |(_, port): &(usize, &PortSpec)| !port.discipline.is_valid();
-    let at_link = scenario.ports.iter().enumerate().find(wrong).map(of_link);
-    match nic.filter(|(_, port)| !port.discipline.is_valid()).or(at_link) {
-        Some((place, _)) => Err(ScenarioError::Queues { place }),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.

@@ -47,10 +47,6 @@ impl PortFactory for AifoSpec {
     fn build<P: QueueItem>(&self, context: &PortContext) -> Aifo<P> {
         Aifo::new(*self, context.buffer)
     }
-
-    fn is_valid(&self) -> bool {
-        is_mapped(&self.map, CLASSES as u8)
-    }
 }
 
 /// The ranks that came last.

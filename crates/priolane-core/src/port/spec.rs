@@ -57,12 +57,6 @@ pub trait PortFactory: Clone + std::fmt::Debug {
         0
     }
 
-    /// Whether there are 1 to 16 queues, and each class has one of them (or a rank below 16). Default: yes, there is one
-    /// queue.
-    fn is_valid(&self) -> bool {
-        true
-    }
-
     /// Whether single classes can be paused (PFC). Default: no.
     fn is_pausable(&self) -> bool {
         false
@@ -147,12 +141,6 @@ macro_rules! disciplines {
             fn queue_of(&self, class: Class) -> u8 {
                 match self {
                     $(Self::$name(spec) => spec.queue_of(class),)+
-                }
-            }
-
-            fn is_valid(&self) -> bool {
-                match self {
-                    $(Self::$name(spec) => spec.is_valid(),)+
                 }
             }
 

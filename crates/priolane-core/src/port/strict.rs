@@ -21,10 +21,6 @@ impl PortFactory for StrictSpec {
         Strict::new(self.queues, self.map, context.sort_by, context.buffer)
     }
 
-    fn is_valid(&self) -> bool {
-        is_mapped(&self.map, self.queues)
-    }
-
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.queues, class)
     }

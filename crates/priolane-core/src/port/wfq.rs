@@ -36,10 +36,6 @@ impl PortFactory for WfqSpec {
         Wfq::new(&self.weights, self.map, context.sort_by, context.buffer)
     }
 
-    fn is_valid(&self) -> bool {
-        is_mapped(&self.map, self.weights.queues())
-    }
-
     fn queue_of(&self, class: Class) -> u8 {
         mapped(&self.map, self.weights.queues(), class)
     }

@@ -3,15 +3,15 @@ use priolane_core::assign::control::{Plan, Solve, Target};
 use priolane_core::endpoint::LadderOf;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::{CLASSES, ClassSet, HostId};
+use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::port::pfc::{PfcSpec, Xoff};
-use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, RankedSpec, SharedBuffer, StrictSpec};
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, RankedSpec, SharedBuffer};
 use priolane_core::transport::{Controller, new_reno, window};
 use priolane_core::units::{Rate, Time};
 
 use super::*;
 use crate::outage::Outages;
-use crate::scenario::{Adaptation, Measuring, ScheduledControl, SwitchSpec};
+use crate::scenario::{Adaptation, Measuring, Nic, PortSpec, ScheduledControl, SwitchSpec};
 use crate::topology::{LinkSpec, SingleSwitch};
 
 /// Two flows between three hosts, of which the second waits for the first.
@@ -88,13 +88,6 @@ fn window_of(scenario: &mut Scenario) -> &mut window::Config {
     }
 }
 
-fn strict(queues: u8) -> PortSpec {
-    PortSpec {
-        discipline: DisciplineSpec::Strict(StrictSpec { queues, map: [1; CLASSES] }),
-        buffer: Buffer::UNLIMITED,
-    }
-}
-
 #[test]
 fn a_scenario_whose_invariants_hold_is_accepted() {
     assert!(ValidScenario::new(&scenario()).is_ok());
@@ -114,19 +107,9 @@ fn the_transport_has_the_frame_and_the_interval_of_the_scenario() {
 }
 
 #[test]
-fn there_is_a_port_for_each_link_and_a_queue_for_each_class() {
+fn there_is_a_port_for_each_link() {
     let missing = refused(|s| s.ports.truncate(5));
     assert_eq!(missing, ScenarioError::PortCount { ports: 5, links: 6 });
-    let at = |place: &str| ScenarioError::Queues { place: place.to_owned() };
-    // All classes go to queue 1, which is the second.
-    assert_eq!(refused(|s| s.ports[3] = strict(1)), at("the port of link 3"));
-    assert_eq!(refused(|s| s.ports[4] = strict(17)), at("the port of link 4"));
-    let sort_by = priolane_core::port::SortBy::Class;
-    let nic = refused(|s| s.nic = Nic::Queue { port: strict(0), sort_by });
-    assert_eq!(nic, at("the transmit queue of hosts"));
-    let mut two = scenario();
-    two.ports[3] = strict(2);
-    assert!(ValidScenario::new(&two).is_ok());
 }
 
 fn shared() -> SharedBuffer {

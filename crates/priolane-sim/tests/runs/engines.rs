@@ -93,6 +93,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
         // Lossy flows get through: headroom leaves them room.
         lossless.headroom = HeadroomFrom::Beside;
         lossless.memory.size = lossless.memory.size.max(60_000);
+        scenario.switch.memory = None;
         scenario.switch.lossless = Some(lossless);
         scenario.ports.iter_mut().for_each(|p| *p = draw.pausable_port());
     }

@@ -143,17 +143,17 @@ fn probes_of_yielding_flows_cost_what_the_formula_says() {
     let low = (0..lows).map(|i| FlowSpec {
         class: 7,
         size: None,
-        ..flow(i, (i as u16, 6), 1, Time(1_000_000_000))
+        ..flow(2 + i, (i as u16, 6), 1, Time(1_000_000_000))
     });
     // Two of the best class: one alone has no queue but at its host.
     let high =
-        (lows..lows + 2).map(|i| FlowSpec { class: 0, size: None, ..flow(i, (i as u16, 6), 1, Time::ZERO) });
-    let mut scenario = star(6, low.chain(high).collect(), paper(8));
+        (0..2).map(|i| FlowSpec { class: 0, size: None, ..flow(i, ((lows + i) as u16, 6), 1, Time::ZERO) });
+    let mut scenario = star(6, high.chain(low).collect(), paper(8));
     let topology = SingleSwitch { hosts: 7, host_link: link(10, Span::from_us(3)) };
     scenario.topology = topology.build().unwrap();
     scenario.stop = Stop::At(Time(30_000_000_000));
     let (mut waits, mut jitter) = (0u64, 0.0);
-    for id in 0..lows {
+    for id in 2..2 + lows {
         let (_, trace) = run_traced(&scenario, FlowId(id), &mut quiet()).unwrap();
         let probes = trace.packets.iter().filter(|p| p.header.kind == Kind::Probe && p.header.wire == 84);
         assert_eq!(probes.count(), trace.packets.len(), "nothing but probes of 84 B");
