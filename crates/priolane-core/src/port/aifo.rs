@@ -9,7 +9,6 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
-use super::multi_queue::is_mapped;
 use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
 use crate::ids::CLASSES;
 use crate::packet::{Header, QueueItem};

@@ -61,11 +61,6 @@ pub(super) struct Sorting {
     pub(super) by: SortBy,
 }
 
-/// Whether there are 1 to 16 queues, and each class has one of them.
-pub(super) fn is_mapped(map: &[u8; CLASSES], queues: u8) -> bool {
-    (1..=CLASSES as u8).contains(&queues) && map.iter().all(|&queue| queue < queues)
-}
-
 /// The queue of `class` among `queues` ones.
 pub(super) fn mapped(map: &[u8; CLASSES], queues: u8, class: Class) -> u8 {
     map[usize::from(class) % CLASSES].min(queues.saturating_sub(1))

@@ -5,7 +5,7 @@
 //! suffice. So no backlog of a worse queue ever costs a better one a packet, which a buffer with tail drop does
 //! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
 
-use super::multi_queue::{is_mapped, mapped};
+use super::multi_queue::mapped;
 use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, Scope, SortBy, Strict};
 use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, QueueItem};

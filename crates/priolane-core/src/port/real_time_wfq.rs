@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, QueueWeights, SortBy};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};

@@ -1,6 +1,6 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
-use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, QueueItem};

@@ -15,7 +15,7 @@
 //! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
 //! bytes served and L the largest packets.
 
-use super::multi_queue::{MultiQueue, Order, Sorting, is_mapped, mapped};
+use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::packet::QueueItem;
