@@ -1,22 +1,15 @@
 //! Packet-level simulation: nodes, links, topologies, and two engines that agree to the bit.
 
+mod device;
 mod engine;
-mod node;
-pub mod outage;
-pub mod outcome;
-mod partition;
-pub mod records;
+mod model;
+mod observe;
 mod run;
-pub mod scenario;
-pub mod topology;
-pub mod trace;
-mod valid;
-pub mod waits;
-mod wire;
 
-pub use engine::part::NodeOrder;
 pub use engine::stop::OnProgress;
-pub use engine::threads::{Fallback, Threads};
-pub use engine::window::window_length;
+pub use engine::window::NodeOrder;
+pub use engine::window::{Fallback, Threads, window_length};
+pub use model::valid::{DependencyProblem, ScenarioError};
+pub use model::{dependencies, outage, scenario, topology};
+pub use observe::{outcome, records, trace};
 pub use run::{Drive, run, run_traced, run_with};
-pub use valid::{DependencyProblem, ScenarioError};

@@ -5,17 +5,16 @@ use priolane_core::ids::FlowId;
 use priolane_core::transport::EndpointUser;
 use priolane_core::units::Span;
 
+use crate::device::fabric::Fabric;
 use crate::engine::network::Network;
-use crate::engine::part::NodeOrder;
 use crate::engine::stop::OnProgress;
-use crate::engine::threads::Threads;
+use crate::engine::window::{NodeOrder, Threads};
 use crate::engine::{wheel, window};
-use crate::node::fabric::Fabric;
-use crate::outcome::{Outcome, RunError};
-use crate::partition::Partition;
-use crate::scenario::{Engine, Scenario};
-use crate::trace::{Trace, Tracer};
-use crate::valid::ValidScenario;
+use crate::model::partition::Partition;
+use crate::model::scenario::{Engine, Scenario};
+use crate::model::valid::ValidScenario;
+use crate::observe::outcome::{Outcome, RunError};
+use crate::observe::trace::{Trace, Tracer};
 
 /// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
 const TINY_LOOKAHEAD: Span = Span::from_ns(40);

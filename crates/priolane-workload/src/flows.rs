@@ -3,7 +3,7 @@
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::FlowId;
-use priolane_sim::waits::Wait;
+use priolane_sim::dependencies::FlowDependency;
 
 use super::{AppError, Maker, Site, known, not_too_late, size_ok};
 
@@ -14,7 +14,7 @@ pub struct Flows {
     /// The flows.
     pub list: FlowList,
     /// Which of them wait for others, by their places in the list.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<FlowDependency>,
     /// The paths that the list states, by place in it; empty if it states none.
     pub paths: Vec<Option<u16>>,
 }

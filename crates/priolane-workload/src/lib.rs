@@ -34,7 +34,7 @@ use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::waits::Wait;
+use priolane_sim::dependencies::FlowDependency;
 
 pub use coflow::{Coflow, Parts};
 pub use flows::Flows;
@@ -86,7 +86,7 @@ pub struct Traffic {
     /// The flows; those that wait at the earliest instant at which they may start.
     pub flows: FlowList,
     /// Which of them wait, by the ids of `flows`.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<FlowDependency>,
 }
 
 /// Until when an open-loop app starts flows.
@@ -337,12 +337,12 @@ pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
 }
 
 /// `wait` where flows have other ids.
-fn renamed(wait: Wait, id: impl Fn(FlowId) -> FlowId) -> Wait {
-    Wait { flow: id(wait.flow), after: wait.after.iter().map(|&flow| id(flow)).collect(), ..wait }
+fn renamed(wait: FlowDependency, id: impl Fn(FlowId) -> FlowId) -> FlowDependency {
+    FlowDependency { flow: id(wait.flow), after: wait.after.iter().map(|&flow| id(flow)).collect(), ..wait }
 }
 
 /// Those of `flows`, in order of their ids, that wait for no other.
-pub fn independent<'a>(flows: &'a FlowList, waits: &[Wait]) -> Cow<'a, FlowList> {
+pub fn independent<'a>(flows: &'a FlowList, waits: &[FlowDependency]) -> Cow<'a, FlowList> {
     if waits.is_empty() {
         return Cow::Borrowed(flows);
     }

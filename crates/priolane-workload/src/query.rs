@@ -16,7 +16,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::units::{PS_PER_S, Rate, Span, Time};
-use priolane_sim::waits::Wait;
+use priolane_sim::dependencies::FlowDependency;
 
 use super::{
     AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Traffic, Until, distinct, not_too_late, size_ok,
@@ -130,7 +130,7 @@ impl Query {
                 return Err(AppError::TooMany);
             }
             let asked = draw(servers, client, self.fan_out as usize, &mut draws.servers);
-            let wait = Wait { flow: FlowId(0), after: last, delay: pause, until: Some(until) };
+            let wait = FlowDependency { flow: FlowId(0), after: last, delay: pause, until: Some(until) };
             (last, earliest) = self.request((client, asked), (earliest, &wait), &mut draws.sizes, list);
         }
         Ok(())
@@ -140,7 +140,7 @@ impl Query {
     fn request(
         &self,
         (client, servers): (HostId, &[HostId]),
-        (earliest, wait): (Time, &Wait),
+        (earliest, wait): (Time, &FlowDependency),
         sizes: &mut Stream,
         list: &mut List,
     ) -> (Vec<FlowId>, Time) {
@@ -148,7 +148,7 @@ impl Query {
         for &server in servers {
             let query = list.flow(Pair { src: client, dst: server }, self.bytes, earliest);
             if !wait.after.is_empty() {
-                list.traffic.waits.push(Wait { flow: query, ..wait.clone() });
+                list.traffic.waits.push(FlowDependency { flow: query, ..wait.clone() });
             }
             queries.push(query);
         }
@@ -160,7 +160,7 @@ impl Query {
             let size = self.sizes.sample(sizes);
             bytes += size;
             let answer = list.flow(Pair { src: server, dst: client }, size, answered);
-            let wait = Wait { flow: answer, after: vec![query], delay: self.think, until: None };
+            let wait = FlowDependency { flow: answer, after: vec![query], delay: self.think, until: None };
             list.traffic.waits.push(wait);
             answers.push(answer);
         }

@@ -15,7 +15,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CoflowId, FlowId};
 use priolane_core::rng::Purpose;
 use priolane_core::units::{Span, Time};
-use priolane_sim::waits::Wait;
+use priolane_sim::dependencies::FlowDependency;
 
 use super::query::Floor;
 use super::{
@@ -85,7 +85,7 @@ impl Ring {
                         _ => (Span::ZERO, None),
                     };
                     let after = vec![FlowId(before as u32)];
-                    traffic.waits.push(Wait { flow: id, after, delay, until });
+                    traffic.waits.push(FlowDependency { flow: id, after, delay, until });
                 }
                 earliest = Time(earliest.0.saturating_add(self.floor.time(self.bytes / n as u64).0));
             }

@@ -7,8 +7,8 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::topology::Topology;
-use priolane_sim::waits::Wait;
 use priolane_source::InputError;
 use priolane_workload::{
     App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
@@ -374,7 +374,7 @@ fn listed(rows: &[flow_list::Row], delay: Span) -> Flows {
     let waits = |row: &flow_list::Row| {
         let after = row.after.clone();
         let delay = row.delay.unwrap_or(delay);
-        (!after.is_empty()).then_some(Wait { flow: row.flow.id, after, delay, until: None })
+        (!after.is_empty()).then_some(FlowDependency { flow: row.flow.id, after, delay, until: None })
     };
     let stated = rows.iter().any(|row| row.path.is_some());
     Flows {

@@ -5,10 +5,10 @@ use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
 use super::network::Network;
-use crate::node::collector::Collector;
-use crate::node::completion_log::FlowLog;
-use crate::node::fabric::Fabric;
-use crate::outcome::{Outcome, RunError};
+use crate::device::fabric::Fabric;
+use crate::observe::collector::Collector;
+use crate::observe::completion_log::FlowLog;
+use crate::observe::outcome::{Outcome, RunError};
 
 /// The outcome of a run that ended `at` an instant, from the nodes and logs of all parts and what `engine` adds.
 pub(crate) fn collect<B: Body>(

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use priolane_core::assign::control::{SizeReport, ThresholdController};
 use priolane_core::units::{Span, Time};
 
-use crate::node::messages::{ScheduledReport, ThresholdUpdate};
-use crate::outcome::ThresholdChange;
-use crate::scenario::Scenario;
+use crate::device::messages::{ScheduledReport, ThresholdUpdate};
+use crate::model::scenario::Scenario;
+use crate::observe::outcome::ThresholdChange;
 
 /// The controller, if the scenario has one.
 #[derive(Debug)]

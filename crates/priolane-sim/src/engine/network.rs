@@ -6,19 +6,19 @@ use priolane_core::packet::{Body, Packet};
 use priolane_core::port::{DisciplineKind, DisciplineSpec, KindVisitor};
 use priolane_core::units::Time;
 
-use super::mail::LazyWire;
 use super::nodes::NodeGroup;
-use super::sheaf::Inboxes;
-use super::window_nodes::WindowContext;
-use super::window_span::WindowSpan;
-use crate::node::fabric::Fabric;
-use crate::node::features::HostMessage;
-use crate::node::host::Host;
-use crate::node::hosts::hosts;
-use crate::node::lossless::LosslessSwitch;
-use crate::node::messages::DependencySignal;
-use crate::node::switch::Switch;
-use crate::wire::Wire;
+use super::window::calendar::ArrivalBatches;
+use super::window::nodes::WindowContext;
+use super::window::scheduler::WindowScheduler;
+use super::window::span::WindowSpan;
+use crate::device::event_sink::EventSink;
+use crate::device::fabric::Fabric;
+use crate::device::features::HostMessage;
+use crate::device::host::Host;
+use crate::device::hosts::hosts;
+use crate::device::lossless::LosslessSwitch;
+use crate::device::messages::DependencySignal;
+use crate::device::switch::Switch;
 
 /// The group of hosts.
 const HOSTS: u32 = 0;
@@ -103,7 +103,7 @@ impl<B: Body> Network<B> {
     }
 
     /// A signal is on its way to a host; the start of the flow that depended on it, if it is known now.
-    pub(crate) fn signal<W: Wire<B>>(
+    pub(crate) fn signal<W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
         signal: &DependencySignal,
@@ -132,14 +132,14 @@ impl<B: Body> Network<B> {
         &mut self,
         nodes: &[NodeId],
         (fabric, window): (&Fabric, &WindowSpan),
-        inboxes: &mut Inboxes<B>,
-        wire: &mut LazyWire<B>,
+        batches: &mut ArrivalBatches<B>,
+        wire: &mut WindowScheduler<B>,
     ) {
         let Self { groups, group_of, index_of, .. } = self;
         let group_of = |node: NodeId| group_of[node.index()];
         for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
             let group = group_of(nodes[0]) as usize;
-            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, inboxes, wire);
+            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, batches, wire);
         }
     }
 

@@ -5,22 +5,22 @@ use priolane_core::packet::{Body, Packet};
 use priolane_core::port::Discipline;
 use priolane_core::units::Time;
 
-use super::wheel_nodes::EventNodes;
-use super::window_nodes::WindowNodes;
-use crate::node::collector::Collector;
-use crate::node::fabric::Fabric;
-use crate::node::features::HostMessage;
-use crate::node::host::Host;
-use crate::node::lossless::LosslessSwitch;
-use crate::node::switch::Switch;
-use crate::wire::Due;
+use super::wheel::nodes::EventNodes;
+use super::window::nodes::WindowNodes;
+use crate::device::event_sink::EventKey;
+use crate::device::fabric::Fabric;
+use crate::device::features::HostMessage;
+use crate::device::host::Host;
+use crate::device::lossless::LosslessSwitch;
+use crate::device::switch::Switch;
+use crate::observe::collector::Collector;
 
 /// Nodes of one type, which both engines drive; `i` is the index of a node in its group.
 pub(crate) trait NodeGroup<B: Body>: WindowNodes<B> + EventNodes<B> + Send {
     /// The first event that node `i` schedules for itself, before anything arrives.
-    fn first_event(&self, i: usize) -> Due {
+    fn first_event(&self, i: usize) -> EventKey {
         let _ = i;
-        Due::NEVER
+        EventKey::NEVER
     }
 
     /// A message is on its way to host `i`; the start of the flow that depended on it, if it is known now. Switches get
@@ -35,8 +35,8 @@ pub(crate) trait NodeGroup<B: Body>: WindowNodes<B> + EventNodes<B> + Send {
 }
 
 impl<E: Endpoint> NodeGroup<E::Body> for Vec<Host<E>> {
-    fn first_event(&self, i: usize) -> Due {
-        self[i].next_local()
+    fn first_event(&self, i: usize) -> EventKey {
+        self[i].next_event()
     }
 
     fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {

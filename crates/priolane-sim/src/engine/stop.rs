@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use priolane_core::units::Time;
 
-use crate::outcome::Progress;
-use crate::scenario::{Scenario, Stop};
-use crate::waits::Wait;
+use crate::model::dependencies::FlowDependency;
+use crate::model::scenario::{Scenario, Stop};
+use crate::observe::outcome::Progress;
 
 /// Who is told how a run goes, and may end it.
 pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
@@ -48,7 +48,7 @@ impl CompletionCount {
 impl StopCondition {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let finite = scenario.flows.iter().filter(|f| f.size.is_some()).count() as u32;
-        let ends = |wait: &&Wait| scenario.flows.size(wait.flow.index()).is_some();
+        let ends = |wait: &&FlowDependency| scenario.flows.size(wait.flow.index()).is_some();
         let waiting = scenario.waits.iter().filter(ends).count() as u32;
         let awaited = finite - waiting;
         Self {

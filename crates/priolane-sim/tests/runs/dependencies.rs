@@ -7,16 +7,16 @@ use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
+use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
-use priolane_sim::waits::Wait;
 
 /// One packet of 1460 B over two links of 10 Gbps and 1 us: twice 1 230 400 ps and twice 1 us.
 const ONE_PACKET: u64 = 4_460_800;
 
 /// Flows of one packet between hosts of one switch, without handshake.
-fn packets(pairs: &[(u16, u16)], waits: Vec<Wait>) -> Scenario {
+fn packets(pairs: &[(u16, u16)], waits: Vec<FlowDependency>) -> Scenario {
     let topology = SingleSwitch { hosts: 6, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let flows = (0..).zip(pairs).map(|(id, &pair)| flow(id, pair, 1460, Time::ZERO)).collect();
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
@@ -26,9 +26,9 @@ fn packets(pairs: &[(u16, u16)], waits: Vec<Wait>) -> Scenario {
     scenario
 }
 
-fn wait(flow: u32, after: &[u32], delay: Span) -> Wait {
+fn wait(flow: u32, after: &[u32], delay: Span) -> FlowDependency {
     let after = after.iter().copied().map(FlowId).collect();
-    Wait { flow: FlowId(flow), after, delay, until: None }
+    FlowDependency { flow: FlowId(flow), after, delay, until: None }
 }
 
 fn start(outcome: &Outcome, flow: usize) -> Began {
@@ -89,7 +89,7 @@ fn a_bounded_flow_starts_before_its_bound_or_never_with_all_that_wait_for_it() {
         (release, [Began::NotIssued, Began::NotIssued]),
     ] {
         let delay = Span::from_us(1);
-        let bounded = Wait { until: Some(Time(until)), ..wait(1, &[0], delay) };
+        let bounded = FlowDependency { until: Some(Time(until)), ..wait(1, &[0], delay) };
         let outcome = agreed(&packets(&[(0, 1), (2, 3), (3, 4)], vec![bounded, wait(2, &[1], delay)]));
         assert_eq!([start(&outcome, 1), start(&outcome, 2)], began);
         // Nobody waits for flows that will not start.

@@ -25,11 +25,11 @@ use priolane_core::transport::{
     Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
 };
 use priolane_core::units::{Rate, Span, Time};
+use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
-use priolane_sim::waits::Wait;
 use priolane_sim::{Drive, NodeOrder, Threads, run};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -431,7 +431,7 @@ impl Draw {
     }
 
     /// Some of the flows wait for one to three earlier ones, some of those but for a while.
-    pub fn waits(&mut self, flows: u32) -> Vec<Wait> {
+    pub fn waits(&mut self, flows: u32) -> Vec<FlowDependency> {
         let mut waits = Vec::new();
         for flow in 1..flows {
             if self.0.chance(0.5) {
@@ -443,7 +443,7 @@ impl Draw {
             after.dedup();
             let delay = self.pick(&[Span(400_003), Span::from_us(3), Span::from_us(120)]);
             let until = self.pick(&[None, None, None, Some(Time(3_000_000_000))]);
-            waits.push(Wait { flow: FlowId(flow), after, delay, until });
+            waits.push(FlowDependency { flow: FlowId(flow), after, delay, until });
         }
         waits
     }

@@ -1,0 +1,250 @@
+//! What all nodes of a run share, and none changes.
+
+use std::hint::select_unpredictable;
+
+use priolane_core::ids::{HostId, LinkId, NodeId};
+use priolane_core::packet::Header;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Span, Time};
+
+use super::path_selector::{Drill, EqualCostPorts, PathSelector, RoundRobinState};
+use super::transmitter::Transmitter;
+use crate::device::event_sink::Ingress;
+use crate::model::partition::Partition;
+use crate::model::scenario::Scenario;
+use crate::model::topology::{NextHops, PathChoice, Pick, Spray, Topology};
+use crate::model::valid::ValidScenario;
+
+/// The scenario, and where each link leaves and enters.
+#[derive(Debug)]
+pub(crate) struct Fabric<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) partition: Partition,
+    /// When forwarding changes, in order, beginning at time zero.
+    changes: Vec<Time>,
+    /// What it is from each of `changes` on.
+    forwarding: Vec<Forwarding>,
+    ingress_of: Vec<Ingress>,
+    /// Egress links of each node.
+    pub(crate) egress_links: Vec<Vec<LinkId>>,
+}
+
+impl<'a> Fabric<'a> {
+    pub(crate) fn new(scenario: ValidScenario<'a>, partition: Partition) -> Self {
+        let scenario = scenario.get();
+        let topology = &scenario.topology;
+        let mut egress_links = vec![Vec::new(); topology.nodes()];
+        let mut ingress_links = vec![Vec::new(); topology.nodes()];
+        let mut egress_of = Vec::with_capacity(topology.links.len());
+        for (i, link) in topology.links.iter().enumerate() {
+            let id = LinkId(i as u32);
+            egress_of.push(egress_links[link.from.index()].len() as u32);
+            egress_links[link.from.index()].push(id);
+            ingress_links[link.to.index()].push(id);
+        }
+        let mut ingress_of = vec![Ingress::new(NodeId(0), 0, 0); topology.links.len()];
+        for (node, links) in ingress_links.iter_mut().enumerate() {
+            if let Some(seed) = scenario.tie_shuffle {
+                Stream::new(seed, Purpose::Ties, node as u64).shuffle(links);
+            }
+            for (rank, link) in links.iter().enumerate() {
+                let node = NodeId(node as u32);
+                ingress_of[link.index()] = Ingress::new(node, rank as u32, partition.part_of(node));
+            }
+        }
+        let mut changes = vec![Time::ZERO];
+        let mut forwarding =
+            vec![Forwarding::new(topology, (&topology.next_hops, &topology.choices), &egress_of)];
+        for (at, detour) in scenario.outages.routes() {
+            changes.push(*at);
+            forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
+        }
+        Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
+    }
+
+    /// Forwarding at `now`, and when it changes next.
+    #[inline]
+    pub(crate) fn forwarding(&self, now: Time) -> (&Forwarding, Time) {
+        if let [only] = &self.forwarding[..] {
+            return (only, Time::NEVER);
+        }
+        let after = self.changes.partition_point(|&change| change <= now);
+        (&self.forwarding[after - 1], self.changes.get(after).copied().unwrap_or(Time::NEVER))
+    }
+
+    /// Whether links fail, so that a packet may find no way.
+    pub(crate) fn links_fail(&self) -> bool {
+        !self.scenario.outages.is_empty()
+    }
+
+    /// The place, among the egress ports of `switch`, of the one a packet leaves by; [`NO_ROUTE`] if there is no
+    /// way to its destination. A switch that sprays asks once for each packet, in order of arrival; one that goes by what
+    /// waits at its ports asks for the [`Self::ways`] instead.
+    ///
+    /// Whether the packet's host hangs on this switch, or the switch has a choice, no processor can foresee: the way is
+    /// looked up without a branch on either.
+    // Inlined by measurement: a switch asks for all arrivals of a window in one loop.
+    #[inline(always)]
+    pub(crate) fn next_port(
+        &self,
+        forwarding: &Forwarding,
+        switch: NodeId,
+        header: &Header,
+        chooser: &mut PathSelector,
+    ) -> u32 {
+        let route_lookup = self.route_lookup(forwarding, switch);
+        let NextHops { first, count } = route_lookup.hops(header);
+        let pick = match chooser {
+            PathSelector::ByEntropy(pick) => pick.of(header.entropy, count),
+            PathSelector::Random(dice) if count > 1 => throw(dice, count),
+            PathSelector::RoundRobin(turns) if count > 1 => {
+                turns.next(NextHops { first, count }, header.kind)
+            }
+            PathSelector::Random(_) | PathSelector::RoundRobin(_) | PathSelector::Drill(_) => 0,
+        };
+        forwarding.choices[(first + pick) as usize]
+    }
+
+    /// What `switch` looks at to find the way of a packet.
+    #[inline]
+    pub(crate) fn route_lookup<'f>(&'f self, forwarding: &'f Forwarding, switch: NodeId) -> RouteLookup<'f> {
+        let topology = &self.scenario.topology;
+        let here = switch.0 - topology.hosts;
+        let Forwarding { equal_cost_ports, to_hosts, choices } = forwarding;
+        RouteLookup {
+            rack: &topology.rack,
+            here,
+            across: here * topology.racks,
+            to_hosts: *to_hosts,
+            equal_cost_ports,
+            choices,
+        }
+    }
+
+    /// The ports of `switch`, one at least, by one of which a packet leaves at `now`.
+    pub(crate) fn equal_cost_ports(&self, now: Time, switch: NodeId, header: &Header) -> EqualCostPorts<'_> {
+        let (forwarding, _) = self.forwarding(now);
+        let NextHops { first, count } = self.route_lookup(forwarding, switch).hops(header);
+        EqualCostPorts { run: first, ports: &forwarding.choices[first as usize..(first + count) as usize] }
+    }
+
+    /// How `switch` chooses.
+    pub(crate) fn chooser(&self, switch: NodeId) -> PathSelector {
+        let spray = match self.scenario.topology.path_choice {
+            PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => {
+                return PathSelector::ByEntropy(self.scenario.topology.pick(switch));
+            }
+            PathChoice::Sprayed(spray) => spray,
+        };
+        let mut dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
+        match spray {
+            Spray::Random => PathSelector::Random(Box::new(dice)),
+            Spray::RoundRobin => {
+                PathSelector::RoundRobin(Box::new(RoundRobinState::new(self.runs(switch), &mut dice)))
+            }
+            Spray::Drill => {
+                let runs = self.runs(switch).into_iter().map(|hops| hops.first).collect();
+                PathSelector::Drill(Box::new(Drill::new(runs, dice)))
+            }
+        }
+    }
+
+    /// The choices that `switch` has at any time, each once.
+    fn runs(&self, switch: NodeId) -> Vec<NextHops> {
+        let Topology { hosts, racks, .. } = self.scenario.topology;
+        let row = ((switch.0 - hosts) * racks) as usize..((switch.0 - hosts + 1) * racks) as usize;
+        let mut runs: Vec<NextHops> = Vec::new();
+        for hops in self.forwarding.iter().flat_map(|forwarding| &forwarding.equal_cost_ports[row.clone()]) {
+            if hops.count > 1 && runs.iter().all(|run| run.first != hops.first) {
+                runs.push(*hops);
+            }
+        }
+        runs
+    }
+
+    /// Where `link` ends.
+    pub(crate) fn ingress(&self, link: LinkId) -> Ingress {
+        self.ingress_of[link.index()]
+    }
+
+    /// The transmitter of `link`.
+    pub(crate) fn line(&self, link: LinkId) -> Transmitter {
+        let spec = &self.scenario.topology.links[link.index()];
+        let ends_at_host = spec.to.0 < self.scenario.topology.hosts;
+        let extra = if ends_at_host { self.scenario.host_delay } else { Span::ZERO };
+        Transmitter::new(self.scenario, link, self.ingress_of[link.index()], extra)
+    }
+}
+
+#[inline(never)]
+fn throw(dice: &mut Stream, n: u32) -> u32 {
+    dice.below(u64::from(n)) as u32
+}
+
+/// What a switch looks at to find the way of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteLookup<'f> {
+    /// Of each host.
+    rack: &'f [u32],
+    here: u32,
+    /// Where ways to racks and to the hosts of this one begin.
+    across: u32,
+    to_hosts: u32,
+    equal_cost_ports: &'f [NextHops],
+    choices: &'f [u32],
+}
+
+impl RouteLookup<'_> {
+    /// The places in `choices` of the ports by one of which a packet leaves.
+    ///
+    /// Whether its host hangs on this switch no processor can foresee: both places are known before that is asked.
+    #[inline(always)]
+    fn hops(&self, header: &Header) -> NextHops {
+        let rack = self.rack[header.dst.index()];
+        let (down, across) = (self.to_hosts + u32::from(header.dst.0), self.across + rack);
+        self.equal_cost_ports[select_unpredictable(rack == self.here, down, across) as usize]
+    }
+
+    /// The port of a packet where entropy decides.
+    #[inline(always)]
+    pub(crate) fn port(&self, header: &Header, pick: Pick) -> u32 {
+        let NextHops { first, count } = self.hops(header);
+        self.choices[(first + pick.of(header.entropy, count)) as usize]
+    }
+}
+
+/// No port.
+pub(crate) const NO_ROUTE: u32 = u32::MAX;
+
+/// The topology's next hops, as places among the egress ports of each switch.
+#[derive(Debug)]
+pub(crate) struct Forwarding {
+    /// Where the ports of a way stand in `choices`, one at least: by switch and rack, then by host for the switch it
+    /// hangs on.
+    equal_cost_ports: Vec<NextHops>,
+    /// Where those of the hosts begin.
+    to_hosts: u32,
+    /// [`NO_ROUTE`], each port for ways without a choice, and those with one.
+    choices: Vec<u32>,
+}
+
+impl Forwarding {
+    /// `egress_of` gives the place of each link among those of the node it leaves.
+    fn new(topology: &Topology, routes: (&[NextHops], &[LinkId]), egress_of: &[u32]) -> Self {
+        let (next_hops, with_choice) = routes;
+        let port = |link: LinkId| egress_of[link.index()];
+        let ports = egress_of.iter().max().map_or(0, |&last| last + 1);
+        let mut choices: Vec<u32> = std::iter::once(NO_ROUTE).chain(0..ports).collect();
+        let only = |link: LinkId| NextHops { first: 1 + port(link), count: 1 };
+        let resolve = |&NextHops { first, count }: &NextHops| match count {
+            0 => NextHops { first: 0, count: 1 },
+            1 => only(LinkId(first)),
+            _ => NextHops { first: 1 + ports + first, count },
+        };
+        let to_host = |host: u32| only(topology.downlink(HostId(host as u16)));
+        let equal_cost_ports =
+            next_hops.iter().map(resolve).chain((0..topology.hosts).map(to_host)).collect();
+        choices.extend(with_choice.iter().map(|&link| port(link)));
+        Self { equal_cost_ports, to_hosts: next_hops.len() as u32, choices }
+    }
+}

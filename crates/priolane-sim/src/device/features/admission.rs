@@ -1,0 +1,109 @@
+//! Admission control at one host: it gives flows their class as they open, and moves them if its policy says so.
+
+use priolane_core::admit::{Admission, Notice};
+use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
+use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::rng::{Purpose, Stream};
+use rustc_hash::FxHashMap;
+
+use super::applications::{Answer, Applications};
+use super::host_feature::{
+    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, Opening, TransportCommand,
+};
+use crate::model::scenario::Scenario;
+use crate::observe::collector::Collector;
+
+/// The admission policy between the applications of a host and its transport.
+#[derive(Debug)]
+pub(super) struct AdmissionControl {
+    host: HostId,
+    policy: Box<dyn Admission>,
+    rng: Stream,
+    lowest: Class,
+    applications: Applications,
+    /// The present class of each flow under way.
+    active: FxHashMap<FlowId, Class>,
+    /// Whether any flow was admitted here.
+    used: bool,
+}
+
+impl AdmissionControl {
+    /// That of `host`; `None` where every flow gets the class it asks for.
+    pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
+        let mut policy = scenario.admission.at_host()?;
+        scenario.admission_every.into_iter().for_each(|every| policy.watch(every));
+        let rng = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));
+        let lowest = scenario.admission.levels().map_or(0, |levels| levels.saturating_sub(1));
+        let applications = Applications::new(&scenario.on_downgrade);
+        Some(Self { host, policy, rng, lowest, applications, active: FxHashMap::default(), used: false })
+    }
+
+    /// A monitor interval of a flow ended: the message to its sender, if its class changes.
+    fn report(&mut self, report: &FlowReport, cx: &mut FeatureContext) -> Option<TransportCommand> {
+        let class = self.policy.report(report, cx.now)?;
+        let present = self.active.get_mut(&report.flow).filter(|present| **present != class)?;
+        // A class above the present one overtakes the flow's own packets, which would pass for loss.
+        let control = if class < *present { Control::Promote(class) } else { Control::Class(class) };
+        *present = class;
+        cx.sink.flow_log().moved(report.flow, class);
+        Some(TransportCommand::Control(report.flow, control))
+    }
+}
+
+impl HostFeature for AdmissionControl {
+    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> Opening {
+        let asked = flow.class;
+        let requested = self.applications.asks(flow).min(self.lowest);
+        let class = self.policy.open(&FlowSpec { class: requested, ..*flow }, cx.now, &mut self.rng);
+        if let Some(notice) = Notice::about(requested, class)
+            && self.applications.told(flow, notice, class) == Answer::Later
+        {
+            self.policy.aborted(flow.id);
+            return Opening::Later;
+        }
+        let held = self.applications.issued(flow);
+        self.active.insert(flow.id, class);
+        self.used = true;
+        cx.sink.flow_log().admitted(flow.id, (asked, class), held);
+        flow.class = class;
+        Opening::Now
+    }
+
+    fn on_event(&mut self, event: FlowEvent, cx: &mut FeatureContext) {
+        match event {
+            FlowEvent::Delivered(_) => {}
+            FlowEvent::Report(report) => {
+                let command = self.report(report, cx);
+                cx.commands.extend(command);
+            }
+            FlowEvent::Completed(report) => {
+                self.policy.completed(report, cx.now);
+                self.active.remove(&report.flow);
+            }
+        }
+    }
+
+    fn on_abort(&mut self, flow: FlowId, _cx: &mut FeatureContext) -> Aborted {
+        self.policy.aborted(flow);
+        self.applications.abort(flow);
+        self.active.remove(&flow);
+        Aborted::Scheduled
+    }
+
+    fn next_deadline(&self) -> Deadline {
+        self.applications.next().map_or(Deadline::NEVER, Deadline::start)
+    }
+
+    /// The flow that was held back asks again.
+    fn on_timer(&mut self, _cx: &mut FeatureContext) {
+        self.applications.ask_again();
+    }
+
+    fn finish(&self, out: &mut Collector) {
+        let notices = self.applications.notices();
+        out.notices(notices.map(|(group, notices)| (self.host, group, notices)));
+        if self.used {
+            out.admission(self.host, self.policy.account());
+        }
+    }
+}

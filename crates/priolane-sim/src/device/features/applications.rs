@@ -1,0 +1,168 @@
+//! What the applications of one host do when they are told that a flow would run at a lower class than it asked for.
+//!
+//! ```text
+//! ignore       the flow runs at the class it is given
+//! defer        it is held back `by`, then asks again, `times` at most and not beyond its deadline; then as `ignore`
+//! reclassify   it runs at the class it is given; for as long as it `lasts`, flows of the group to the same destination
+//!              ask for no higher class unless they are as urgent as it was: size / (deadline - start) as large
+//! ```
+//!
+//! To the network a flow that was held back starts when it is issued; what it took counts from its start
+//! (docs/assumptions.md#on-downgrade).
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use priolane_core::admit::Notice;
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::units::{Span, Time};
+
+use crate::model::scenario::OnDowngrade;
+use crate::observe::outcome::Notices;
+
+/// The applications of one host, by group.
+#[derive(Debug)]
+pub(crate) struct Applications {
+    reactions: Vec<OnDowngrade>,
+    held: BTreeMap<FlowId, Held>,
+    again: BinaryHeap<Reverse<(Time, FlowId)>>,
+    restraints: BTreeMap<(u16, HostId), Restraint>,
+    notices: BTreeMap<u16, Notices>,
+}
+
+/// A flow that was held back.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    first_asked: Time,
+    times: u32,
+}
+
+/// What keeps flows to a destination from asking for a high class.
+#[derive(Clone, Copy, Debug)]
+struct Restraint {
+    until: Time,
+    class: Class,
+    urgency: Option<Urgency>,
+}
+
+/// Bytes by the time there is for them; `None` of those, no urgency, is below any.
+#[derive(Clone, Copy, Debug)]
+struct Urgency {
+    bytes: u64,
+    within: Span,
+}
+
+impl Urgency {
+    fn of(flow: &FlowSpec) -> Option<Self> {
+        let within = flow.deadline?.since(flow.start);
+        Some(Self { bytes: flow.size?, within })
+    }
+
+    fn at_least(self, other: Self) -> bool {
+        let product = |bytes: u64, within: Span| u128::from(bytes) * u128::from(within.0);
+        product(self.bytes, other.within) >= product(other.bytes, self.within)
+    }
+}
+
+/// What becomes of a flow that was told of its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It is issued.
+    Issue,
+    /// It asks again later.
+    Later,
+}
+
+impl Applications {
+    /// The applications of a host; groups beyond the list ignore what they are told.
+    pub(crate) fn new(reactions: &[OnDowngrade]) -> Self {
+        Self {
+            reactions: reactions.to_vec(),
+            held: BTreeMap::new(),
+            again: BinaryHeap::new(),
+            restraints: BTreeMap::new(),
+            notices: BTreeMap::new(),
+        }
+    }
+
+    /// The class that `flow`, which its application wants to issue now, asks for.
+    pub(crate) fn asks(&mut self, flow: &FlowSpec) -> Class {
+        let Some(restraint) = self.restraints.get(&(flow.group, flow.dst)) else { return flow.class };
+        let urgent = match (Urgency::of(flow), restraint.urgency) {
+            (Some(own), Some(other)) => own.at_least(other),
+            (own, None) => own.is_some(),
+            (None, Some(_)) => false,
+        };
+        if flow.start >= restraint.until || urgent || flow.class >= restraint.class {
+            return flow.class;
+        }
+        let class = restraint.class;
+        self.notices_of(flow).reclassified += 1;
+        class
+    }
+
+    /// `flow`, which wants to start now, is told what it would get in place of what it asked for.
+    pub(crate) fn told(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> Answer {
+        let reaction = self.reactions.get(usize::from(flow.group)).copied().unwrap_or_default();
+        match (notice, reaction) {
+            (Notice::Upgraded, _) => self.notices_of(flow).upgraded += 1,
+            (Notice::Downgraded, OnDowngrade::Ignore) => self.notices_of(flow).downgraded += 1,
+            (Notice::Downgraded, OnDowngrade::Defer { by, times }) => {
+                self.notices_of(flow).downgraded += 1;
+                return self.defer(flow, by, times);
+            }
+            (Notice::Downgraded, OnDowngrade::Reclassify { lasts }) => {
+                self.notices_of(flow).downgraded += 1;
+                let restraint =
+                    Restraint { until: flow.start + lasts, class: given, urgency: Urgency::of(flow) };
+                self.restraints.insert((flow.group, flow.dst), restraint);
+            }
+        }
+        Answer::Issue
+    }
+
+    fn defer(&mut self, flow: &FlowSpec, by: Span, times: u32) -> Answer {
+        let again = flow.start + by;
+        let held = self.held.entry(flow.id).or_insert(Held { first_asked: flow.start, times: 0 });
+        if held.times >= times || flow.deadline.is_some_and(|deadline| again >= deadline) {
+            return Answer::Issue;
+        }
+        held.times += 1;
+        self.again.push(Reverse((again, flow.id)));
+        let notices = self.notices_of(flow);
+        notices.deferrals += 1;
+        notices.held += by;
+        Answer::Later
+    }
+
+    fn notices_of(&mut self, flow: &FlowSpec) -> &mut Notices {
+        self.notices.entry(flow.group).or_default()
+    }
+
+    /// `flow` is issued at its start: how long it was held back.
+    pub(crate) fn issued(&mut self, flow: &FlowSpec) -> Span {
+        self.held.remove(&flow.id).map_or(Span::ZERO, |held| flow.start.since(held.first_asked))
+    }
+
+    /// The next flow that asks again, and when.
+    pub(crate) fn next(&self) -> Option<(Time, FlowId)> {
+        self.again.peek().map(|&Reverse(next)| next)
+    }
+
+    /// That flow asks again now.
+    pub(crate) fn ask_again(&mut self) {
+        self.again.pop();
+    }
+
+    /// `flow` shall not start any more.
+    pub(crate) fn abort(&mut self, flow: FlowId) {
+        self.held.remove(&flow);
+        self.again.retain(|&Reverse((_, held))| held != flow);
+    }
+
+    /// What they were told and did, by group.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = (u16, Notices)> {
+        self.notices.iter().map(|(&group, &notices)| (group, notices))
+    }
+}

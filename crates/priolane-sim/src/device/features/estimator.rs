@@ -1,0 +1,103 @@
+//! Thresholds that follow the workload: a host estimates the sizes of its flows, reports them, and applies new thresholds.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use priolane_core::assign::control::{Followed, SizeEstimate, SizeReport};
+use priolane_core::endpoint::Thresholds;
+use priolane_core::ids::HostId;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Span, Time};
+
+use super::host_feature::{Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, TransportCommand};
+use crate::device::messages::{ScheduledReport, ThresholdUpdate};
+use crate::model::scenario::{Adaptation, Scenario};
+
+/// The size estimate of one host, and the thresholds on their way to it.
+#[derive(Debug)]
+pub(super) struct ThresholdEstimator {
+    host: HostId,
+    adaptation: Adaptation,
+    estimate: SizeEstimate,
+    sequence: u32,
+    /// When the period ends.
+    period_ends: Time,
+    /// The ladders of this host's own.
+    local: Vec<Followed>,
+    /// Thresholds on their way here, in order of arrival.
+    updates: VecDeque<(Time, Arc<Thresholds>)>,
+    rng: Stream,
+}
+
+impl ThresholdEstimator {
+    /// That of `host`; `None` where thresholds stay as they are.
+    pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
+        let adaptation = scenario.adaptation.clone()?;
+        Some(Self {
+            host,
+            estimate: SizeEstimate::new(adaptation.plan.window),
+            sequence: 0,
+            period_ends: Time::ZERO + adaptation.plan.period,
+            local: adaptation.local.iter().copied().map(Followed::from).collect(),
+            updates: VecDeque::new(),
+            rng: Stream::new(scenario.seed, Purpose::Reports, u64::from(host.0)),
+            adaptation,
+        })
+    }
+
+    /// The period ends: thresholds that this host finds by itself, and a report.
+    fn end_period(&mut self, cx: &mut FeatureContext) {
+        self.period_ends += self.adaptation.plan.period;
+        let (plan, sizes) = (&self.adaptation.plan, self.estimate.histogram());
+        let changed = self.local.iter_mut().filter_map(|followed| followed.follow(plan, sizes));
+        cx.commands.extend(changed.map(Arc::new).map(TransportCommand::Thresholds));
+        if !self.adaptation.global.is_empty()
+            && let Some(report) = self.report(cx.now)
+        {
+            cx.sink.send_report(report);
+        }
+    }
+
+    /// The report of this period, unless it gets lost.
+    fn report(&mut self, now: Time) -> Option<ScheduledReport> {
+        let Adaptation { plan, report_loss, report_jitter, .. } = self.adaptation;
+        self.sequence += 1;
+        let late = Span(self.rng.below(report_jitter.0.saturating_add(1)));
+        if self.rng.chance(report_loss) {
+            return None;
+        }
+        let sizes = self.estimate.histogram().clone();
+        let report = SizeReport { host: self.host, sequence: self.sequence, made: now, sizes };
+        Some(ScheduledReport { arrives: now + plan.delay + late, report })
+    }
+}
+
+impl HostFeature for ThresholdEstimator {
+    fn on_event(&mut self, event: FlowEvent, _cx: &mut FeatureContext) {
+        if let FlowEvent::Completed(report) = event {
+            self.estimate.observe(report.bytes);
+        }
+    }
+
+    fn on_message(&mut self, message: HostMessage) -> Option<Time> {
+        if let HostMessage::Thresholds(ThresholdUpdate { at, thresholds }) = message {
+            self.updates.push_back((*at, Arc::clone(thresholds)));
+        }
+        None
+    }
+
+    fn next_deadline(&self) -> Deadline {
+        let update = self.updates.front().map_or(Time::NEVER, |&(at, _)| at);
+        Deadline::timer(update.min(self.period_ends))
+    }
+
+    fn on_timer(&mut self, cx: &mut FeatureContext) {
+        while self.updates.front().is_some_and(|&(at, _)| at <= cx.now) {
+            let due = self.updates.pop_front();
+            cx.commands.extend(due.map(|(_, thresholds)| TransportCommand::Thresholds(thresholds)));
+        }
+        if self.period_ends <= cx.now {
+            self.end_period(cx);
+        }
+    }
+}

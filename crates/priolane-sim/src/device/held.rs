@@ -1,0 +1,55 @@
+//! Queues of a switch with lossless classes: packets wait with the place they came from.
+
+use priolane_core::ids::LinkId;
+use priolane_core::packet::{Body, Header, Packet, QueueItem};
+use priolane_core::port::pfc::Load;
+use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
+
+use super::port::PortItem;
+use crate::model::scenario::Scenario;
+
+/// A packet that waits, and the ingress port it came by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held<B> {
+    pub(crate) packet: Packet<B>,
+    pub(crate) from: u32,
+}
+
+impl<B: Body> QueueItem for Held<B> {
+    #[inline]
+    fn header(&self) -> &Header {
+        &self.packet.header
+    }
+
+    #[inline]
+    fn header_mut(&mut self) -> &mut Header {
+        &mut self.packet.header
+    }
+}
+
+impl<B: Body> PortItem for Held<B> {
+    type Body = B;
+    type Tag = Load;
+
+    const STAMPED: bool = B::STAMPED;
+
+    #[inline]
+    fn packet(&self) -> &Packet<B> {
+        &self.packet
+    }
+
+    #[inline]
+    fn tag(&self) -> Load {
+        Load { from: self.from as usize, class: self.packet.header.class, wire: self.packet.header.wire }
+    }
+}
+
+/// The queues of a port of a switch with lossless classes, of a discipline that can pause single classes.
+pub(crate) type HeldQueue<B> = AnyDiscipline<Held<B>>;
+
+/// The empty queues of the port of `link`; the switch's memory is their only limit.
+pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> HeldQueue<B> {
+    let context = scenario.switch_port(link);
+    let buffer = Buffer { limit: Limit::Unlimited, ..context.buffer };
+    scenario.ports[link.index()].discipline.build(&PortContext { buffer, ..context })
+}

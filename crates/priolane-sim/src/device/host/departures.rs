@@ -1,0 +1,256 @@
+//! How packets leave a host: asked for by the free line, or through a transmit queue.
+
+use priolane_core::endpoint::{Cx, Departure, Endpoint, LocalClock, SendId, Tx};
+use priolane_core::ids::{CLASSES, ClassSet};
+use priolane_core::packet::{Header, Packet};
+use priolane_core::port::{Admission, PortSink};
+use priolane_core::rng::Stream;
+use priolane_core::units::Time;
+
+use super::Host;
+use super::state::{Pull, Waiting};
+use crate::device::event_sink::{EventKey, EventSink, Kind};
+use crate::device::nic::{NicMode, Outgoing, TransmitQueue};
+use crate::device::port::Port;
+use crate::observe::outcome::RunError;
+use crate::observe::trace::TraceEvent;
+
+/// Tells the transport what its transmit queue refuses.
+struct Refusals<'a, E> {
+    now: Time,
+    waiting: &'a mut Waiting,
+    endpoint: &'a mut E,
+    clock: LocalClock,
+    rng: &'a mut Stream,
+}
+
+impl<E: Endpoint> PortSink<Outgoing<E::Body>> for Refusals<'_, E> {
+    fn evicted(&mut self, outgoing: &Outgoing<E::Body>) {
+        self.waiting.remove(outgoing.id);
+        if let Some(id) = outgoing.id {
+            self.endpoint.on_departure(
+                &mut Cx { now: self.now, clock: self.clock, rng: self.rng },
+                id,
+                Departure::Dropped,
+            );
+        }
+    }
+
+    fn expired(&mut self, outgoing: &Outgoing<E::Body>) {
+        self.waiting.remove(outgoing.id);
+    }
+}
+
+impl<E: Endpoint> Host<E> {
+    /// When the next packet may leave, as of now.
+    #[inline]
+    pub(super) fn next_departure<W: EventSink<E::Body>>(&self) -> EventKey {
+        let asked = match self.pull {
+            Pull::Idle | Pull::Kept => Time::NEVER,
+            Pull::Ask => self.port.line.free_at,
+            Pull::NotBefore(t) if self.nic == NicMode::Queue => t,
+            Pull::NotBefore(t) => t.max(self.port.line.free_at),
+        };
+        let waits = self.waiting.is_event::<W, _>() && self.may_serve();
+        let queued = if waits { self.next_service() } else { Time::NEVER };
+        EventKey::new(asked.min(queued), Kind::Departure)
+    }
+
+    /// When the transmit queue, which holds something, starts the next packet.
+    #[inline]
+    pub(super) fn next_service(&self) -> Time {
+        if !self.waiting.limited {
+            return self.port.line.free_at;
+        }
+        self.port.next_service().unwrap_or(Time::NEVER)
+    }
+
+    /// Departures that are not events and were due by `limit` happen.
+    #[inline]
+    pub(crate) fn catch_up<W: EventSink<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+        if self.waiting.packets > 0 && self.port.line.free_at <= limit {
+            self.depart_until(limit, wire);
+        }
+    }
+
+    #[inline(never)]
+    fn depart_until<W: EventSink<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+        while self.waiting.packets > 0 && self.port.line.free_at <= limit && !self.waiting.is_event::<W, _>()
+        {
+            let (start, paused) = (self.port.line.free_at, self.paused);
+            let (port, mut refusals) = self.port_and_refusals(start);
+            let Some(id) = port.start(start, paused, wire, &mut refusals) else { return };
+            self.waiting.remove(id);
+        }
+    }
+
+    /// The port, and what takes what its queue refuses at `now`.
+    #[inline(always)]
+    fn port_and_refusals(&mut self, now: Time) -> (&mut Port<TransmitQueue<E::Body>>, Refusals<'_, E>) {
+        let Self { port, waiting, endpoint, clock, rng, .. } = self;
+        (port, Refusals { now, waiting, endpoint, clock: *clock, rng })
+    }
+
+    /// Whether a transmit queue that holds something may serve it.
+    #[inline]
+    pub(super) fn may_serve(&self) -> bool {
+        self.paused == ClassSet::NONE || self.has_unpaused()
+    }
+
+    /// Asks for packets and puts them on the line for as long as both are willing.
+    #[inline]
+    pub(super) fn pump<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        if self.nic == NicMode::Queue {
+            self.fill(now, wire);
+            self.expire(now, wire);
+            if self.waiting.packets > 0 && self.port.line.free_at <= now {
+                self.serve_queue(now, wire);
+            }
+        } else {
+            self.pull(now, wire);
+        }
+        self.departure = self.next_departure::<W>();
+        self.look_ahead();
+    }
+
+    /// Without a transmit queue: the free line asks.
+    #[inline]
+    fn pull<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        while self.pull == Pull::Ask && self.port.line.free_at <= now {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            match &self.endpoint.poll_transmit(cx) {
+                &Tx::Send { ref packet, id } => {
+                    self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
+                    wire.observe(|| TraceEvent::Made { at: now, packet: *packet });
+                    self.port.offered(now, &packet.header, wire);
+                    wire.observe(|| TraceEvent::Admitted(Admission::Queued));
+                    if self.paused.has(packet.header.class) {
+                        return self.keep(now, Outgoing { packet: *packet, id });
+                    }
+                    self.port.line.transmit(now, packet, &mut self.port.counts, wire);
+                    if let Some(id) = id {
+                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                        self.endpoint.on_departure(cx, id, Departure::Sent(now));
+                    }
+                }
+                other => self.wait(other, now, wire),
+            }
+        }
+    }
+
+    /// Notes an answer other than a packet.
+    #[inline]
+    fn wait<W: EventSink<E::Body>>(&mut self, answer: &Tx<E::Body>, now: Time, wire: &mut W) {
+        self.pull = match *answer {
+            Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
+            Tx::NotBefore(_) => {
+                wire.violated(self.asked_for_the_past(now));
+                Pull::Idle
+            }
+            Tx::Idle | Tx::Send { .. } => Pull::Idle,
+        };
+    }
+
+    #[cold]
+    fn asked_for_the_past(&self, now: Time) -> RunError {
+        RunError::Violation {
+            what: "a transport asked to wait until an instant that has passed".into(),
+            at: now,
+            place: format!("host {}", self.host.0),
+        }
+    }
+
+    #[inline(never)]
+    fn refill<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        self.fill(now, wire);
+    }
+
+    /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
+    // Inlined by measurement, into `pump` alone: every packet of a host comes through here.
+    #[inline(always)]
+    fn fill<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        while self.pull == Pull::Ask {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            // Used where it is: a copy of what was just written in small pieces waits for them.
+            let mut answer = self.endpoint.poll_transmit(cx);
+            let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, wire) };
+            let Header { class, wire: size, .. } = packet.header;
+            self.expire(now, wire);
+            self.exchanged[usize::from(class) % CLASSES].made.add(size);
+            wire.observe(|| TraceEvent::Made { at: now, packet: *packet });
+            self.port.offered(now, &packet.header, wire);
+            let idle = self.port.line.free_at <= now && self.waiting.packets == 0 && !self.paused.has(class);
+            if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, wire) {
+                if admission.is_kept() {
+                    admission.mark(packet);
+                    self.send(now, packet, *id, wire);
+                } else {
+                    self.refused(now, *id);
+                }
+                continue;
+            }
+            let outgoing = Outgoing { packet: *packet, id: *id };
+            let (port, mut refusals) = self.port_and_refusals(now);
+            if port.enqueue(now, &outgoing, wire, &mut refusals).is_kept() {
+                self.waiting.add(*id);
+                if idle || self.paused != ClassSet::NONE {
+                    self.port.line.free_at = self.port.line.free_at.max(now);
+                }
+            } else {
+                self.refused(now, *id);
+            }
+        }
+    }
+
+    /// The transmit queue has no room for a packet.
+    #[inline]
+    fn refused(&mut self, now: Time, id: Option<SendId>) {
+        if let Some(id) = id {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Dropped);
+        }
+    }
+
+    /// Puts a packet on the line.
+    #[inline]
+    fn send<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<E::Body>,
+        id: Option<SendId>,
+        wire: &mut W,
+    ) {
+        self.port.line.transmit(now, packet, &mut self.port.counts, wire);
+        if let Some(id) = id {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Sent(now));
+            self.pull = Pull::Ask;
+        }
+    }
+
+    #[inline(never)]
+    fn serve_queue<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        while self.waiting.packets > 0 && self.port.line.free_at <= now {
+            let paused = self.paused;
+            let (port, mut refusals) = self.port_and_refusals(now);
+            let Some(id) = port.start(now, paused, wire, &mut refusals) else { return };
+            self.waiting.remove(id);
+            if let Some(id) = id {
+                let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+                self.endpoint.on_departure(cx, id, Departure::Sent(now));
+                self.pull = Pull::Ask;
+                self.refill(now, wire);
+            }
+        }
+    }
+
+    /// Takes out of the transmit queue what has waited too long.
+    #[inline]
+    fn expire<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        if !self.waiting.limited {
+            return;
+        }
+        let (port, mut refusals) = self.port_and_refusals(now);
+        port.expire(now, wire, &mut refusals);
+    }
+}

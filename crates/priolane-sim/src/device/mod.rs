@@ -1,0 +1,18 @@
+//! The devices: hosts with a transport, switches with ports, and what they hand to the engine that drives them.
+//!
+//! They are generic over an [`event_sink::EventSink`] and know no engine.
+
+pub(crate) mod event_sink;
+pub(crate) mod fabric;
+pub(crate) mod features;
+pub(crate) mod held;
+pub(crate) mod host;
+pub(crate) mod hosts;
+pub(crate) mod lossless;
+pub(crate) mod messages;
+pub(crate) mod nic;
+pub(crate) mod path_selector;
+pub(crate) mod port;
+pub(crate) mod switch;
+pub(crate) mod transmitter;
+pub(crate) mod unroutable;

@@ -1,0 +1,415 @@
+//! A switch: forwarding, and an egress port per link.
+//!
+//! The window engine serves ports *lazily*: on touch, everything that could start before now is served first. The wheel
+//! engine serves them *eagerly*, one event per departure. Both start packets in the same way, so a port cannot tell who
+//! drives it.
+
+mod service;
+
+use priolane_core::ids::{LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Packet};
+use priolane_core::port::{Discipline, DisciplineKind, Fill, PortFactory, SharedBuffer};
+use priolane_core::units::Time;
+
+use super::fabric::{Fabric, NO_ROUTE, RouteLookup};
+use super::path_selector::PathSelector;
+use super::port::{Port, Started};
+use super::unroutable::UnroutablePackets;
+use crate::device::event_sink::EventSink;
+use crate::model::topology::Pick;
+use crate::observe::collector::Collector;
+use crate::observe::outcome::Readings;
+use service::ArrivalResult;
+
+/// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Switch<D> {
+    pub(crate) ports: Box<[Port<D>]>,
+    /// Ports with a backlog, in no order. One that is not among them has none.
+    busy: Vec<BackloggedPort>,
+    chooser: PathSelector,
+    node: NodeId,
+    needs: Needs,
+    memory: Option<Memory>,
+    unroutable: UnroutablePackets,
+}
+
+/// Whether what arrives needs more than its own port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// It does not, and where it leaves is known before it comes.
+    OwnPort,
+    /// It asks other ports: they share a buffer with its own, or it may leave by one of them.
+    OtherPorts,
+}
+
+/// The buffer that all ports share.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    buffer: SharedBuffer,
+    /// Bytes queued at all ports, as far as they are served.
+    used: u64,
+}
+
+impl Memory {
+    /// Whether there is room for a packet in its queue at `port`.
+    #[inline]
+    fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Port<D>, header: &Header) -> bool {
+        let fill = Fill { used: self.used, queue: port.queue.bytes_before(header) };
+        self.buffer.admits(fill, header.wire)
+    }
+}
+
+/// A port with a backlog, not to be looked at before something can be due there.
+#[derive(Clone, Copy, Debug)]
+struct BackloggedPort {
+    /// When its line was free as it was last served: no service starts before.
+    due: Time,
+    port: u32,
+}
+
+impl<D> Switch<D> {
+    /// An empty switch at `node` whose ports are of the kind `S`; `None` if one is not.
+    pub(crate) fn new<B: Body, S>(fabric: &Fabric, node: NodeId) -> Option<Self>
+    where
+        S: DisciplineKind + PortFactory<Port<Packet<B>> = D>,
+    {
+        let scenario = fabric.scenario;
+        let port = |&link: &LinkId| {
+            let spec = S::of(&scenario.ports[link.index()].discipline)?;
+            Some(Port::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
+        };
+        let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
+        let chooser = fabric.chooser(node);
+        let memory = fabric.scenario.switch.memory.map(|buffer| Memory { buffer, used: 0 });
+        let is_simple = memory.is_none() && !matches!(chooser, PathSelector::Drill(_));
+        Some(Self {
+            node,
+            ports,
+            busy: Vec::new(),
+            chooser,
+            unroutable: UnroutablePackets::new(node),
+            memory,
+            needs: if is_simple { Needs::OwnPort } else { Needs::OtherPorts },
+        })
+    }
+
+    /// How the header alone decides on a packet's port from `start` until `end`; `None` where more does.
+    #[inline]
+    pub(crate) fn fixed_routes<'f>(
+        &self,
+        fabric: &'f Fabric,
+        start: Time,
+        end: Time,
+    ) -> Option<(RouteLookup<'f>, Pick)> {
+        let (forwarding, changes) = fabric.forwarding(start);
+        match self.chooser {
+            PathSelector::ByEntropy(pick) if changes >= end => {
+                Some((fabric.route_lookup(forwarding, self.node), pick))
+            }
+            _ => None,
+        }
+    }
+
+    /// The port of the packet that arrives at `now`, after those asked for before; meaningless with DRILL, which asks the
+    /// ports as it arrives.
+    #[inline]
+    pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
+        let (forwarding, _) = fabric.forwarding(now);
+        fabric.next_port(forwarding, self.node, header, &mut self.chooser)
+    }
+
+    /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
+    #[inline]
+    pub(crate) fn arrive_lazily<B: Body, W: EventSink<B>>(
+        &mut self,
+        route: u32,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) where
+        D: Discipline<Packet<B>>,
+    {
+        if self.needs == Needs::OtherPorts {
+            return self.arrive_asking(route, fabric, now, packet, wire);
+        }
+        let p = route as usize;
+        let Some(port) = self.ports.get_mut(p) else {
+            return self.unroutable.add(fabric, now, &packet.header, wire);
+        };
+        if port.listed {
+            port.serve_until(now, wire);
+        }
+        let result = port.arrive(now, packet, wire);
+        self.list::<B>(p);
+        if let ArrivalResult::Returned(packet) = result
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+        {
+            self.list::<B>(p);
+        }
+    }
+
+    /// A packet goes back to its sender from here. Its way does not hang on dice, which would have to be thrown in the
+    /// order of arrivals. The port, if it started a packet.
+    #[cold]
+    fn send_back<B: Body, W: EventSink<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> Option<(usize, Started)>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let (forwarding, _) = fabric.forwarding(now);
+        let by_entropy = &mut PathSelector::ByEntropy(fabric.scenario.topology.pick(self.node));
+        let p = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) as usize;
+        if p >= self.ports.len() {
+            self.unroutable.add(fabric, now, &packet.header, wire);
+            return None;
+        }
+        self.at_port(p, |port| port.serve_until(now, wire));
+        // What was sent back before is dropped.
+        let started = match self.offer(p, now, packet, wire) {
+            ArrivalResult::Started => Started::Yes,
+            ArrivalResult::NotStarted | ArrivalResult::Returned(_) => Started::No,
+        };
+        Some((p, started))
+    }
+
+    /// The same where other ports are asked. Apart, so that each of the two has its port's code in line.
+    #[inline(never)]
+    fn arrive_asking<B: Body, W: EventSink<B>>(
+        &mut self,
+        route: u32,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) where
+        D: Discipline<Packet<B>>,
+    {
+        let p = match self.chooser {
+            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            _ => route as usize,
+        };
+        if p >= self.ports.len() {
+            return self.unroutable.add(fabric, now, &packet.header, wire);
+        }
+        self.at_port(p, |port| port.serve_until(now, wire));
+        let result = self.offer(p, now, packet, wire);
+        self.list::<B>(p);
+        if let ArrivalResult::Returned(packet) = result
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+        {
+            self.list::<B>(p);
+        }
+    }
+
+    /// The port that a packet takes where what waits at ports decides. They may be behind and are served up to `now` first;
+    /// of departures that are events of their own nothing is left to serve.
+    fn least_loaded<B: Body, W: EventSink<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        header: &Header,
+        wire: &mut W,
+    ) -> usize
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let Self { node, ports, chooser, memory, .. } = self;
+        let PathSelector::Drill(drill) = chooser else { return NO_ROUTE as usize };
+        let load = |p: u32| {
+            let port = &mut ports[p as usize];
+            accounted(port, memory.as_mut(), |port| port.serve_until(now, wire));
+            (port.queued().1, port.line.free_at.max(now))
+        };
+        drill.choose(fabric.equal_cost_ports(now, *node, header), load) as usize
+    }
+
+    /// Puts port `p`, at which a packet arrived, among those with a backlog if it has one.
+    #[inline]
+    fn list<B: Body>(&mut self, p: usize)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let port = &mut self.ports[p];
+        if !port.listed && port.next_service().is_some() {
+            port.listed = true;
+            self.busy.push(BackloggedPort { due: port.line.free_at, port: p as u32 });
+        }
+    }
+
+    /// Does something at port `p`; the shared buffer knows what that takes or frees.
+    #[inline]
+    fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Port<D>) -> R) -> R
+    where
+        D: Discipline<Packet<B>>,
+    {
+        accounted(&mut self.ports[p], self.memory.as_mut(), act)
+    }
+
+    /// Port `p`, which is served up to `now`, takes a packet if the switch has room for it.
+    #[inline]
+    fn offer<B: Body, W: EventSink<B>>(
+        &mut self,
+        p: usize,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> ArrivalResult<B>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
+            let port = &mut self.ports[p];
+            port.offered(now, &packet.header, wire);
+            port.refuse(&packet.header, wire);
+            return ArrivalResult::NotStarted;
+        }
+        self.at_port(p, |port| port.arrive(now, packet, wire))
+    }
+
+    /// Whether the shared buffer has room for a packet at port `p`, which is served up to `now`.
+    ///
+    /// The other ports may be behind. What they have yet to send only makes room: what is admitted as it stands is
+    /// admitted, and only otherwise are they served before the decision.
+    fn has_room<B: Body, W: EventSink<B>>(
+        &mut self,
+        p: usize,
+        now: Time,
+        header: &Header,
+        wire: &mut W,
+    ) -> bool
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let admits =
+            |switch: &Self| switch.memory.is_none_or(|memory| memory.admits(&switch.ports[p], header));
+        if admits(self) {
+            return true;
+        }
+        for place in 0..self.busy.len() {
+            let port = self.busy[place].port as usize;
+            self.at_port(port, |port| port.serve_until(now, wire));
+        }
+        admits(self)
+    }
+
+    /// Serves all ports up to and including `limit`; when the next service is due after that.
+    pub(crate) fn serve_busy<B: Body, W: EventSink<B>>(&mut self, limit: Time, wire: &mut W) -> Time
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let mut next = Time::NEVER;
+        let mut i = 0;
+        while i < self.busy.len() {
+            let BackloggedPort { due, port } = self.busy[i];
+            if due <= limit {
+                self.at_port(port as usize, |port| port.serve_until(limit, wire));
+                let port = &mut self.ports[port as usize];
+                let Some(service) = port.next_service() else {
+                    port.listed = false;
+                    self.busy.swap_remove(i);
+                    continue;
+                };
+                // Not `service`, which an arrival that no limiter holds back may make earlier.
+                self.busy[i].due = port.line.free_at;
+                next = next.min(service);
+            } else {
+                next = next.min(due);
+            }
+            i += 1;
+        }
+        next
+    }
+
+    /// A packet arrives; departures due by now were events of their own. The ports that it came to, this packet's and that
+    /// by which it goes back to its sender if it does, and whether they started a packet.
+    pub(crate) fn arrive_eagerly<B: Body, W: EventSink<B>>(
+        &mut self,
+        fabric: &Fabric,
+        now: Time,
+        packet: &Packet<B>,
+        wire: &mut W,
+    ) -> [Option<(usize, Started)>; 2]
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let p = match self.chooser {
+            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            _ => self.next_port(fabric, now, &packet.header) as usize,
+        };
+        if p >= self.ports.len() {
+            self.unroutable.add(fabric, now, &packet.header, wire);
+            return [None; 2];
+        }
+        match self.offer(p, now, packet, wire) {
+            ArrivalResult::Started => [Some((p, Started::Yes)), None],
+            ArrivalResult::NotStarted => [Some((p, Started::No)), None],
+            ArrivalResult::Returned(packet) => {
+                [Some((p, Started::No)), self.send_back(fabric, now, &packet, wire)]
+            }
+        }
+    }
+
+    /// Starts the next service of port `p` if it is due by `now`.
+    pub(crate) fn depart<B: Body, W: EventSink<B>>(&mut self, p: usize, now: Time, wire: &mut W) -> Started
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.at_port(p, |port| port.serve_one(now, wire))
+    }
+
+    /// Whether the next sample will find something here.
+    pub(crate) fn has_reading(&self) -> bool {
+        !self.busy.is_empty() || self.ports.iter().any(|port| port.counts.unsampled_bytes() > 0)
+    }
+
+    /// Reads all ports that hold something or sent something since the last sample.
+    pub(crate) fn sample<B: Body>(&mut self, at: Time, samples: &mut Readings)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        for port in &mut self.ports {
+            let (queued_packets, queued_bytes) = port.queued();
+            port.counts.sample((at, port.line.link), (queued_packets, queued_bytes), samples);
+        }
+    }
+
+    /// Hands over what the run leaves.
+    pub(crate) fn finish<B: Body>(&mut self, fabric: &Fabric, at: Time, out: &mut Collector)
+    where
+        D: Discipline<Packet<B>>,
+    {
+        self.unroutable.finish(out);
+        for port in &mut self.ports {
+            let link = port.line.link;
+            let discipline = fabric.scenario.ports[link.index()].discipline;
+            out.port(&port.counts, link, at, &|class| discipline.queue_of(class));
+            port.drain(at, |packet: &Packet<B>| out.resident(&packet.header));
+            out.queue(port.counts.queue(link));
+        }
+    }
+}
+
+/// Does something at a port; the shared buffer, if there is one, knows what that takes or frees.
+#[inline]
+fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
+    port: &mut Port<D>,
+    memory: Option<&mut Memory>,
+    act: impl FnOnce(&mut Port<D>) -> R,
+) -> R {
+    let Some(memory) = memory else { return act(port) };
+    memory.used -= port.queued().1;
+    let done = act(port);
+    memory.used += port.queued().1;
+    done
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! The wheel engine as nodes see it: one set of events, in order.
+
+use std::cmp::Ordering;
+
+use priolane_core::ids::NodeId;
+use priolane_core::packet::{Body, Packet};
+use priolane_core::units::Time;
+
+use super::timing_wheel::{Timed, TimingWheel};
+use crate::device::event_sink::{ControlSink, EventSink, Ingress, Kind, Service};
+use crate::device::messages::{DependencySignal, ScheduledReport};
+use crate::engine::control_plane::ControlPlane;
+use crate::engine::stop::StopCondition;
+use crate::model::scenario::Scenario;
+use crate::observe::completion_log::FlowLog;
+use crate::observe::outcome::RunError;
+use crate::observe::trace::{Passage, TraceEvent, Tracer};
+
+/// An instant a node asked for: of a port, or of a host itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wake {
+    pub(crate) kind: Kind,
+    pub(crate) port: u32,
+}
+
+impl Wake {
+    /// A host's own instant.
+    pub(crate) fn local(kind: Kind) -> Self {
+        Self { kind, port: 0 }
+    }
+
+    /// A departure at a switch port.
+    pub(crate) fn port(port: usize) -> Self {
+        Self { kind: Kind::Departure, port: port as u32 }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum What<B> {
+    Arrive(Packet<B>),
+    Wake,
+}
+
+/// An event, ordered by (instant, kind, node, entity, counter).
+#[derive(Debug)]
+pub(super) struct Event<B> {
+    pub(super) at: Time,
+    pub(super) kind: Kind,
+    pub(super) node: NodeId,
+    /// The ingress of an arrival, the port of a departure.
+    pub(super) entity: u32,
+    pub(super) counter: u64,
+    pub(super) what: What<B>,
+}
+
+impl<B> Event<B> {
+    fn key(&self) -> (Time, Kind, NodeId, u32, u64) {
+        (self.at, self.kind, self.node, self.entity, self.counter)
+    }
+}
+
+impl<B> PartialEq for Event<B> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<B> Eq for Event<B> {}
+
+impl<B> PartialOrd for Event<B> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<B> Ord for Event<B> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl<B> Timed for Event<B> {
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
+/// The wheel engine as nodes see it.
+#[derive(Debug)]
+pub(crate) struct WheelScheduler<B> {
+    pub(super) wheel: TimingWheel<Event<B>>,
+    pub(super) counter: u64,
+    /// The node whose event is being handled.
+    pub(super) node: NodeId,
+    pub(super) hosts: u32,
+    /// The instant each host has an event for, so that it has one at a time.
+    pub(super) awaited: Vec<(Time, Kind)>,
+    pub(super) control_plane: ControlPlane,
+    /// Signals sent by the event that is being handled.
+    pub(super) signals: Vec<DependencySignal>,
+    pub(super) stop: StopCondition,
+    pub(super) log: FlowLog,
+    pub(super) error: Option<RunError>,
+    pub(super) tracer: Option<Box<Tracer>>,
+}
+
+impl<B: Body> EventSink<B> for WheelScheduler<B> {
+    const SERVICE: Service = Service::Eager;
+
+    fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
+        let mut packet = *packet;
+        stamp(&mut packet);
+        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(packet));
+        if let Some(tracer) = &mut self.tracer {
+            tracer.emitted(Passage(self.counter));
+        }
+    }
+
+    #[inline]
+    fn observe<'s>(&mut self, seen: impl FnOnce() -> TraceEvent<'s, B>) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.see(seen());
+        }
+    }
+}
+
+impl<B: Body> ControlSink for WheelScheduler<B> {
+    fn flow_log(&mut self) -> &mut FlowLog {
+        &mut self.log
+    }
+
+    fn send_report(&mut self, report: ScheduledReport) {
+        self.control_plane.post(report);
+    }
+
+    fn send_signal(&mut self, signal: DependencySignal) {
+        self.signals.push(signal);
+    }
+
+    fn dependent_scheduled(&mut self) {
+        self.stop.dependent_scheduled();
+    }
+
+    fn flow_done(&mut self, at: Time) {
+        self.stop.flow_done(at);
+    }
+
+    fn violated(&mut self, error: RunError) {
+        self.error.get_or_insert(error);
+    }
+}
+
+impl<B: Body> WheelScheduler<B> {
+    /// Without events, at time zero; flows are recorded in `log`.
+    pub(super) fn new(scenario: &Scenario, log: FlowLog, tracer: Option<Box<Tracer>>) -> Self {
+        let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
+        Self {
+            wheel: TimingWheel::new(tick_log2),
+            counter: 0,
+            node: NodeId(0),
+            hosts: scenario.topology.hosts,
+            awaited: vec![(Time::NEVER, Kind::Timer); scenario.topology.hosts as usize],
+            control_plane: ControlPlane::new(scenario),
+            signals: Vec::new(),
+            stop: StopCondition::new(scenario),
+            log,
+            error: None,
+            tracer,
+        }
+    }
+
+    fn push(&mut self, at: Time, kind: Kind, (node, entity): (NodeId, u32), what: What<B>) {
+        self.counter += 1;
+        self.wheel.push(Event { at, kind, node, entity, counter: self.counter, what });
+    }
+
+    /// The node being handled wants to be called at `at`.
+    pub(crate) fn wake_at(&mut self, at: Time, wake: Wake) {
+        if at == Time::NEVER {
+            return;
+        }
+        if self.node.0 < self.hosts {
+            let awaited = &mut self.awaited[self.node.index()];
+            if (at, wake.kind) >= *awaited {
+                return;
+            }
+            *awaited = (at, wake.kind);
+        }
+        self.push(at, wake.kind, (self.node, wake.port), What::Wake);
+    }
+
+    /// Whether an event of a host is still the one it waits for.
+    pub(super) fn is_awaited(&mut self, event: &Event<B>) -> Awaited {
+        if event.node.0 >= self.hosts {
+            return Awaited::Yes;
+        }
+        let awaited = &mut self.awaited[event.node.index()];
+        if (event.at, event.kind) != *awaited {
+            return Awaited::No;
+        }
+        *awaited = (Time::NEVER, Kind::Timer);
+        Awaited::Yes
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    Yes,
+    No,
+}

@@ -1,0 +1,150 @@
+//! The window engine: no global event queue.
+//!
+//! Nothing crosses nodes faster than the lookahead L = min(propagation + smallest serialization), so each
+//! node lives through a window of length L (or less) alone: its arrivals are sorted, merged with its own instants, and
+//! worked through; whatever it sends arrives at others in a later window. Messages wait in a ring of windows,
+//! by value; those beyond the ring wait in a heap. Windows in which nobody lives are skipped.
+
+use std::ops::ControlFlow;
+
+use priolane_core::packet::{Body, Frame};
+use priolane_core::units::{Span as Length, Time};
+
+use super::calendar::{MAX_ENTRIES, MAX_LENGTH};
+use super::part::{NodeOrder, Part, REPORT_EVERY, WindowOutcome};
+use super::threads::{self, Fallback};
+use crate::device::fabric::Fabric;
+use crate::engine::collect::collect;
+use crate::engine::network::Network;
+use crate::engine::stop::OnProgress;
+use crate::model::scenario::Scenario;
+use crate::model::topology::{Link, Topology, smallest};
+use crate::observe::completion_log::FlowLog;
+use crate::observe::outcome::{Outcome, RunError};
+
+/// Where links are long, a window is at most such a part of the lookahead: its packets are in memory twice, as they came and
+/// as they wait or went on, until it is over.
+const PART: u64 = 24;
+
+/// Picoseconds of a window that is short anyway.
+const SHORT: u64 = 4_000_000;
+
+/// How long a window of the window engine is: the lookahead, or less where links are long or more packets could arrive than
+/// a window can hold.
+pub fn window_length(scenario: &Scenario) -> Length {
+    length_within(&scenario.topology, &scenario.frame, scenario.lookahead())
+}
+
+fn length_within(topology: &Topology, frame: &Frame, lookahead: Length) -> Length {
+    let part = (lookahead.0 / PART).max(SHORT);
+    let mut length = lookahead.0.min(part).clamp(1, MAX_LENGTH);
+    while length > 1 && most_arrivals(topology, frame, Length(length)) > MAX_ENTRIES {
+        length /= 2;
+    }
+    Length(length)
+}
+
+/// The most packets that arrive within `window`, all links together.
+fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
+    let of = |link: &Link| link.rate.bytes_in(window) / smallest(frame) + 1;
+    topology.links.iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// The parts of `fabric`, each with its nodes of `networks`.
+fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
+    let length = window_length(fabric.scenario).0;
+    let logs = FlowLog::by_part(fabric.scenario, networks.len());
+    let part = |(network, log)| Part::new(network, fabric, length, log, order);
+    networks.into_iter().zip(logs).map(part).collect()
+}
+
+/// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
+pub(crate) fn run<B: Body>(
+    networks: Vec<Network<B>>,
+    fabric: &Fabric,
+    (order, fallback): (NodeOrder, Fallback),
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
+    let mut parts = parts(networks, fabric, order);
+    match &mut parts[..] {
+        [only] => alone(only, fabric, progress)?,
+        _ => parts = threads::run(parts, fabric, fallback, progress)?,
+    }
+    let stop = parts[0].wire.stop.stop_at();
+    let _ = progress(parts[0].wire.stop.progress(stop));
+    let (mut networks, mut wires): (Vec<_>, Vec<_>) =
+        parts.iter_mut().map(|part| (&mut part.network, &mut part.wire)).unzip();
+    let logs = wires.iter_mut().map(|wire| std::mem::take(&mut wire.log)).collect();
+    collect(&mut networks, fabric, stop, logs, &mut |out| {
+        for (place, wire) in wires.iter_mut().enumerate() {
+            wire.on_links().for_each(|packet| out.resident(&packet.header));
+            out.outcome().samples.append(&mut wire.samples);
+            out.outcome().work.events += wire.handled;
+            if place == 0 {
+                // Each part has a controller of its own, and all were told the same.
+                out.outcome().thresholds = wire.control_plane.history(stop);
+            }
+        }
+    })
+}
+
+/// Runs the only part to the end of the run.
+fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> Result<(), RunError> {
+    let mut next = 0;
+    let mut windows = 0u64;
+    while let Some(window) = part.wire.next_window(next) {
+        let start = Time(window * part.wire.length());
+        let stop = part.wire.stop.stop_at();
+        if start >= stop {
+            break;
+        }
+        let lived = part.live(fabric, window, stop);
+        let reports = std::mem::take(&mut part.wire.reports);
+        reports.into_iter().for_each(|report| part.wire.control_plane.post(report));
+        let mut signals = std::mem::take(&mut part.wire.signals);
+        signals.drain(..).for_each(|signal| part.signal(fabric, &signal));
+        part.wire.signals = signals;
+        if let Some(error) = part.wire.error.take() {
+            return Err(error);
+        }
+        if lived == WindowOutcome::UpToTheEnd {
+            break;
+        }
+        windows += 1;
+        if windows.is_multiple_of(REPORT_EVERY)
+            && progress(part.wire.stop.progress(start)) == ControlFlow::Break(())
+        {
+            return Err(RunError::Interrupted);
+        }
+        next = window + 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::units::Rate;
+
+    use super::*;
+    use crate::model::topology::{LinkSpec, SingleSwitch};
+
+    #[test]
+    fn a_window_is_shorter_where_links_are_long_or_more_packets_could_arrive_than_it_holds() {
+        let of = |hosts, rate, delay| {
+            let host_link = LinkSpec::lossless(rate, delay);
+            let topology = SingleSwitch { hosts, host_link }.build().unwrap();
+            let lookahead = topology.lookahead(&Frame::ETHERNET);
+            let length = length_within(&topology, &Frame::ETHERNET, lookahead);
+            assert!(most_arrivals(&topology, &Frame::ETHERNET, length) <= MAX_ENTRIES);
+            (length.0, lookahead.0)
+        };
+        let with_100 = |delay| of(100, Rate::from_gbps(100), delay);
+        // 64 bytes take 5.12 ns, before the link.
+        assert_eq!(with_100(Length::from_us(1)), (1_005_120, 1_005_120));
+        assert_eq!(with_100(Length::from_us(20)), (SHORT, 20_005_120));
+        assert_eq!(with_100(Length::from_us(240)), (10_000_213, 240_005_120));
+        assert_eq!(with_100(Length::from_us(1_000)).0, MAX_LENGTH);
+        // 2,000 lines of 1 Tbps bring 65 million packets of 64 bytes in 16.8 us.
+        assert_eq!(of(1_000, Rate::from_gbps(1_000), Length::from_us(1_000)).0, MAX_LENGTH / 8);
+    }
+}

@@ -1,0 +1,164 @@
+//! Failures of links and switches: a static schedule.
+//!
+//! ```text
+//! down:     a link is down in [from, until); a failed switch takes all its links down
+//! packets:  one that is on a link at any instant of that is lost: sent before `until` and due to arrive after `from`
+//! routes:   switches avoid the link in [from + reconvergence, until + reconvergence)
+//! ```
+//!
+//! Both ends know the schedule, so that a transmitter sees at once what becomes of a packet and no event is needed. A
+//! port does not know that its link is down: until routes change, it sends, at the link's rate, and all is lost
+//! (docs/assumptions.md#dead-ports). Routes are found before the run, one set for each instant at which they change.
+
+use std::collections::BTreeSet;
+
+use priolane_core::ids::{LinkId, NodeId};
+use priolane_core::units::{Span, Time};
+
+use crate::model::topology::{Detour, Link, Problem, Topology};
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// A link, both directions; either of them names it.
+    Link(LinkId),
+    /// A switch: all its links.
+    Switch(NodeId),
+}
+
+/// One failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What fails.
+    pub cut: Cut,
+    /// When.
+    pub from: Time,
+    /// When it is repaired, after `from`; `None` for never.
+    pub until: Option<Time>,
+    /// How long after either switches route accordingly, above zero.
+    pub reconvergence: Span,
+}
+
+/// A stretch of time in which a link is down: `from` included, `until` not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Down {
+    /// The directed link.
+    pub link: LinkId,
+    /// Its first instant.
+    pub from: Time,
+    /// The first instant after it; `Time::NEVER` if there is none.
+    pub until: Time,
+}
+
+/// All failures of a run, and the routes around them.
+#[derive(Clone, Debug, Default)]
+pub struct Outages {
+    /// By link, then time; those of a link do not touch.
+    down: Vec<Down>,
+    /// When routes change, in order, and what they are from then on.
+    routes: Vec<(Time, Detour)>,
+}
+
+impl Outages {
+    /// What `failures` of links and switches of `topology` come to.
+    ///
+    /// # Errors
+    /// If the routes around them would be too large to hold.
+    pub fn new(topology: &Topology, failures: &[Failure]) -> Result<Self, Problem> {
+        let down = failures.iter().flat_map(|failure| {
+            let until = failure.until.unwrap_or(Time::NEVER);
+            links(topology, failure.cut).into_iter().map(move |link| Down { link, from: failure.from, until })
+        });
+        Ok(Self { down: merged(down.collect()), routes: routes(topology, failures)? })
+    }
+
+    /// Whether nothing ever fails.
+    pub fn is_empty(&self) -> bool {
+        self.down.is_empty()
+    }
+
+    /// When `link` is down, in order of time.
+    pub fn of(&self, link: LinkId) -> &[Down] {
+        let from = self.down.partition_point(|down| down.link < link);
+        let count = self.down[from..].partition_point(|down| down.link == link);
+        &self.down[from..from + count]
+    }
+
+    /// When routes change, in order, and what they are from then on.
+    pub fn routes(&self) -> &[(Time, Detour)] {
+        &self.routes
+    }
+
+    /// Two hosts' racks or a host that are cut off from each other for ever: the name of a node that cannot be reached.
+    pub fn cut_off<'t>(&self, topology: &'t Topology) -> Option<&'t str> {
+        let name = |node: NodeId| topology.names[node.index()].as_str();
+        let for_ever = |down: &&Down| down.until == Time::NEVER;
+        let of_host = |down: &Down| {
+            let link = &topology.links[down.link.index()];
+            [link.from, link.to].into_iter().find(|node| node.0 < topology.hosts)
+        };
+        if let Some(host) = self.down.iter().filter(for_ever).find_map(of_host) {
+            return Some(name(host));
+        }
+        let (_, last) = self.routes.last()?;
+        let rack = last.unreachable_rack(topology)?;
+        Some(name(NodeId(topology.hosts + rack)))
+    }
+}
+
+fn after(at: Time, span: Span) -> Time {
+    Time(at.0.saturating_add(span.0))
+}
+
+/// The directed links that `cut` takes down.
+fn links(topology: &Topology, cut: Cut) -> Vec<LinkId> {
+    match cut {
+        Cut::Link(link) => vec![link, topology.reverse(link)],
+        Cut::Switch(node) => {
+            let ends_there = |(_, link): &(usize, &Link)| link.from == node || link.to == node;
+            topology.links.iter().enumerate().filter(ends_there).map(|(id, _)| LinkId(id as u32)).collect()
+        }
+    }
+}
+
+/// Stretches of one link that overlap or touch become one.
+fn merged(mut down: Vec<Down>) -> Vec<Down> {
+    down.sort_unstable();
+    let mut merged: Vec<Down> = Vec::with_capacity(down.len());
+    for next in down {
+        match merged.last_mut() {
+            Some(last) if last.link == next.link && next.from <= last.until => {
+                last.until = last.until.max(next.until);
+            }
+            _ => merged.push(next),
+        }
+    }
+    merged
+}
+
+/// The routes from each instant on at which the links that switches avoid change.
+fn routes(topology: &Topology, failures: &[Failure]) -> Result<Vec<(Time, Detour)>, Problem> {
+    let span = |failure: &Failure| {
+        let until = failure.until.map_or(Time::NEVER, |until| after(until, failure.reconvergence));
+        (after(failure.from, failure.reconvergence), until)
+    };
+    let instants: BTreeSet<Time> =
+        failures.iter().map(span).flat_map(|(from, until)| [from, until]).collect();
+    let mut avoided = vec![false; topology.links.len()];
+    let mut changes = Vec::new();
+    for at in instants.into_iter().filter(|&at| at != Time::NEVER) {
+        let mut now = vec![false; topology.links.len()];
+        for failure in failures {
+            let (from, until) = span(failure);
+            if (from..until).contains(&at) {
+                links(topology, failure.cut).iter().for_each(|link| now[link.index()] = true);
+            }
+        }
+        if now != avoided {
+            changes.push((at, topology.detour(&now)?));
+            topology.check_detours(changes.len())?;
+            avoided = now;
+        }
+    }
+    Ok(changes)
+}

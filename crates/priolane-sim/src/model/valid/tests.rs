@@ -1,0 +1,228 @@
+use priolane_core::admit::Policy;
+use priolane_core::assign::control::{Plan, Solve, Target};
+use priolane_core::endpoint::LadderOf;
+use priolane_core::endpoint::{Control, FlowSpec, Weights};
+use priolane_core::host::SchedulerKind;
+use priolane_core::ids::{ClassSet, HostId};
+use priolane_core::port::pfc::{PfcSpec, Xoff};
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, RankedSpec, SharedBuffer};
+use priolane_core::transport::{Controller, new_reno, window};
+use priolane_core::units::{Rate, Time};
+
+use super::*;
+use crate::model::outage::Outages;
+use crate::model::scenario::{Adaptation, Measuring, Nic, PortSpec, ScheduledControl, SwitchSpec};
+use crate::model::topology::{LinkSpec, SingleSwitch};
+
+/// Two flows between three hosts, of which the second waits for the first.
+fn scenario() -> Scenario {
+    let host_link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
+    let topology = SingleSwitch { hosts: 3, host_link }.build().unwrap();
+    let frame = Frame::ETHERNET;
+    let fifo = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: Buffer::UNLIMITED };
+    let after_first =
+        FlowDependency { flow: FlowId(1), after: vec![FlowId(0)], delay: Span::from_us(5), until: None };
+    Scenario {
+        ports: vec![fifo; topology.links.len()],
+        topology,
+        frame,
+        transport: Transport::Window {
+            window: window::Config::new(frame),
+            controller: Controller::NewReno(new_reno::Config { init_window: None }),
+            scheduler: SchedulerKind::RoundRobin,
+        },
+        nic: Nic::Pull,
+        switch: SwitchSpec::default(),
+        host_delay: Span::ZERO,
+        measuring: Measuring::default(),
+        flows: vec![flow(0, (0, 1)), flow(1, (2, 0))].into(),
+        waits: vec![after_first],
+        outages: Outages::default(),
+        controls: Vec::new(),
+        adaptation: None,
+        admission: Policy::None,
+        on_downgrade: Vec::new(),
+        machines: Vec::new(),
+        rates_every: None,
+        admission_every: None,
+        seed: 1,
+        stop: Stop::WhenDone { grace: Span::from_us(10), not_before: Time::ZERO, limit: Time(1 << 50) },
+        sample_every: None,
+        tie_shuffle: None,
+    }
+}
+
+fn flow(id: u32, (src, dst): (u16, u16)) -> FlowSpec {
+    FlowSpec {
+        id: FlowId(id),
+        src: HostId(src),
+        dst: HostId(dst),
+        size: Some(1_000),
+        start: Time(u64::from(id)),
+        class: 0,
+        deadline: None,
+        group: 0,
+        entropy: 0,
+        coflow: None,
+        coflow_place: 0,
+        weights: Weights::BEST_EFFORT,
+    }
+}
+
+fn refused(break_it: impl FnOnce(&mut Scenario)) -> ScenarioError {
+    let mut scenario = scenario();
+    break_it(&mut scenario);
+    ValidScenario::new(&scenario).expect_err("an invariant is broken")
+}
+
+fn dependency(break_it: impl FnOnce(&mut Scenario)) -> DependencyProblem {
+    match refused(break_it) {
+        ScenarioError::Dependency { flow: FlowId(1), problem } => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn window_of(scenario: &mut Scenario) -> &mut window::Config {
+    match &mut scenario.transport {
+        Transport::Window { window, .. } => window,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_scenario_whose_invariants_hold_is_accepted() {
+    assert!(ValidScenario::new(&scenario()).is_ok());
+}
+
+#[test]
+fn the_transport_has_the_frame_and_the_interval_of_the_scenario() {
+    let frame = refused(|s| window_of(s).frame = Frame { gap: 0, ..Frame::ETHERNET });
+    assert_eq!(frame, ScenarioError::TransportFrame);
+    let every = Span::from_us(70);
+    let interval = refused(|s| s.rates_every = Some(every));
+    assert_eq!(interval, ScenarioError::MonitorInterval { rates: every.0, monitor: None });
+    let mut same = scenario();
+    same.rates_every = Some(every);
+    window_of(&mut same).monitor = Some(every);
+    assert!(ValidScenario::new(&same).is_ok());
+}
+
+#[test]
+fn there_is_a_port_for_each_link() {
+    let missing = refused(|s| s.ports.truncate(5));
+    assert_eq!(missing, ScenarioError::PortCount { ports: 5, links: 6 });
+}
+
+fn shared() -> SharedBuffer {
+    SharedBuffer { size: 1 << 20, alpha: Alpha::new((1, 1)).unwrap() }
+}
+
+#[test]
+fn lossless_classes_can_be_named_and_paused_and_have_the_buffer_alone() {
+    let spec = |classes: u16| PfcSpec {
+        memory: shared(),
+        lossless: ClassSet(classes),
+        xoff: Xoff::Bytes(0),
+        xon_below: 0,
+        headroom: HeadroomFrom::Memory,
+        headroom_least: 0,
+    };
+    let with = |classes, change: fn(&mut Scenario)| {
+        refused(|s| {
+            s.switch.lossless = Some(spec(classes));
+            change(s);
+        })
+    };
+    assert_eq!(with(1 << 8, |_| {}), ScenarioError::LosslessClass { class: 8 });
+    let ranked = with(1, |s| s.ports[3].discipline = DisciplineSpec::Ranked(RankedSpec));
+    assert_eq!(ranked, ScenarioError::NotPausable { link: LinkId(3) });
+    let memory = refused(|s| s.switch = SwitchSpec { memory: Some(shared()), lossless: Some(spec(1)) });
+    assert_eq!(memory, ScenarioError::TwoSharedBuffers);
+}
+
+#[test]
+fn flows_are_sorted_by_start_named_by_place_and_join_hosts() {
+    let id = refused(|s| s.flows = vec![flow(0, (0, 1)), flow(2, (2, 0))].into());
+    assert_eq!(id, ScenarioError::FlowId { flow: FlowId(2), place: 1 });
+    let late = FlowSpec { start: Time(9), ..flow(0, (0, 1)) };
+    let order = refused(|s| s.flows = vec![late, flow(1, (2, 0))].into());
+    assert_eq!(order, ScenarioError::FlowOrder { flow: FlowId(1) });
+    let host = refused(|s| s.flows = vec![flow(0, (0, 3))].into());
+    assert_eq!(host, ScenarioError::FlowHost { flow: FlowId(0), hosts: 3 });
+}
+
+#[test]
+fn each_flow_waits_once_for_other_flows_that_end() {
+    assert_eq!(dependency(|s| s.waits.push(s.waits[0].clone())), DependencyProblem::Order);
+    assert_eq!(dependency(|s| s.waits[0].after.clear()), DependencyProblem::Empty);
+    assert_eq!(dependency(|s| s.waits[0].after.push(FlowId(0))), DependencyProblem::Twice);
+    assert_eq!(dependency(|s| s.waits[0].after.push(FlowId(7))), DependencyProblem::NoFlow);
+    assert_eq!(dependency(|s| s.flows.edit(0, |flow| flow.size = None)), DependencyProblem::Endless);
+    assert_eq!(dependency(|s| s.waits[0].delay = Span::ZERO), DependencyProblem::NoDelay);
+    // A signal within host 2 takes no time.
+    let mut within = scenario();
+    within.flows.edit(0, |flow| flow.dst = HostId(2));
+    within.waits[0].delay = Span::ZERO;
+    within.stop = Stop::At(Time(1 << 40));
+    assert!(ValidScenario::new(&within).is_ok());
+}
+
+#[test]
+fn no_flow_waits_for_itself() {
+    assert_eq!(dependency(|s| s.waits[0].after = vec![FlowId(1)]), DependencyProblem::Circle);
+    let back =
+        FlowDependency { flow: FlowId(0), after: vec![FlowId(1)], delay: Span::from_us(5), until: None };
+    let both = refused(|s| s.waits.insert(0, back));
+    assert_eq!(both, ScenarioError::Dependency { flow: FlowId(0), problem: DependencyProblem::Circle });
+}
+
+#[test]
+fn control_messages_are_sorted_by_time_and_for_flows_that_exist() {
+    let abort = |at, flow| ScheduledControl { at: Time(at), flow: FlowId(flow), control: Control::Abort };
+    let order = refused(|s| s.controls = vec![abort(2, 0), abort(1, 0)]);
+    assert_eq!(order, ScenarioError::ControlOrder { place: 1 });
+    let flow = refused(|s| s.controls = vec![abort(1, 0), abort(2, 2)]);
+    assert_eq!(flow, ScenarioError::ControlFlow { place: 1, flow: FlowId(2) });
+}
+
+#[test]
+fn intervals_are_above_zero() {
+    let zero = |key| ScenarioError::ZeroInterval { key };
+    assert_eq!(refused(|s| s.sample_every = Some(Span::ZERO)), zero("sample_every"));
+    assert_eq!(refused(|s| s.admission_every = Some(Span::ZERO)), zero("admission_every"));
+    let defer = |by, times| vec![OnDowngrade::Ignore, OnDowngrade::Defer { by, times }];
+    assert_eq!(refused(|s| s.on_downgrade = defer(Span::ZERO, 1)), zero("on_downgrade.by"));
+    let times = refused(|s| s.on_downgrade = defer(Span(1), 0));
+    assert_eq!(times, ScenarioError::ZeroDeferrals { group: 1 });
+    let lasts = OnDowngrade::Reclassify { lasts: Span::ZERO };
+    assert_eq!(refused(|s| s.on_downgrade = vec![lasts]), zero("on_downgrade.lasts"));
+}
+
+#[test]
+fn no_message_is_faster_than_the_lookahead() {
+    // 64 B and their gap at 10 Gbps after 1 us; news takes 5 us.
+    let lookahead = scenario().lookahead();
+    let plan = Plan {
+        period: Span::from_ms(1),
+        delay: Span(lookahead.0 - 1),
+        window: 1,
+        min_samples: 1,
+        max_age: 1,
+        min: 1,
+        max: 2,
+    };
+    let adaptation = |plan, report_loss| {
+        let target = Target { of: LadderOf::Class, solve: Solve::EqualSplit { levels: 2 } };
+        let (global, local) = (vec![target], Vec::new());
+        Some(Adaptation { plan, global, local, report_loss, report_jitter: Span::ZERO })
+    };
+    let late = refused(|s| s.adaptation = adaptation(plan, 0.0));
+    let (delay, lookahead_ps) = (plan.delay.0, lookahead.0);
+    assert_eq!(late, ScenarioError::ControllerDelay { delay, lookahead: lookahead_ps });
+    let loss = refused(|s| s.adaptation = adaptation(Plan { delay: lookahead, ..plan }, 1.5));
+    assert_eq!(loss, ScenarioError::ReportLoss { found: "1.5".to_owned() });
+    let grace = Span(lookahead.0 - 1);
+    let stop = Stop::WhenDone { grace, not_before: Time::ZERO, limit: Time(1 << 50) };
+    let short = refused(|s| s.stop = stop);
+    assert_eq!(short, ScenarioError::Grace { grace: grace.0, lookahead: lookahead.0 });
+}

@@ -1,0 +1,156 @@
+//! Gathers what the nodes of a finished run hand over.
+
+use priolane_core::admit::Account as PolicyAccount;
+use priolane_core::endpoint::CreditStats;
+use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
+use priolane_core::packet::{Header, Kind};
+use priolane_core::units::Time;
+
+use super::completion_log::FlowLog;
+use super::counters::{HostCounters, PortCounters};
+use super::pfc_deadlock::PfcDeadlockDetector;
+use crate::model::dependencies::FlowDependency;
+use crate::model::scenario::Scenario;
+use crate::observe::outcome::{Ledger, Notices, Outcome, PortQueue, Received, Tally};
+use crate::observe::records::{Began, ClassSpan, FlowRecords, RecordColumns};
+
+/// The outcome in the making.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
+    scenario: &'a Scenario,
+    deadlock_detector: PfcDeadlockDetector,
+    outcome: Outcome,
+}
+
+impl<'a> Collector<'a> {
+    /// Of the flow logs of all parts, and nothing else yet.
+    pub(crate) fn new(scenario: &'a Scenario, mut logs: Vec<FlowLog>) -> Self {
+        let times = FlowLog::take_times(&mut logs);
+        let classes = scenario.flows.iter().map(|flow| ClassSpan::all(flow.class));
+        let mut flows = FlowRecords::new(RecordColumns::new(times, classes));
+        for wait in &scenario.waits {
+            flows.edit(wait.flow.index(), |record| record.began = Began::Never);
+        }
+        let mut outcome = Outcome { flows, ..Outcome::default() };
+        logs.into_iter().for_each(|log| log.apply(&mut outcome));
+        Self { scenario, deadlock_detector: PfcDeadlockDetector::default(), outcome }
+    }
+
+    /// Counts of one line and the queues in front of it.
+    pub(crate) fn port(
+        &mut self,
+        counts: &PortCounters,
+        link: LinkId,
+        at: Time,
+        queue_of: &dyn Fn(Class) -> u8,
+    ) {
+        self.outcome.ports.extend(counts.records(link, at, queue_of));
+        let Ledger { dropped, lost, trimmed, expired, .. } = &mut self.outcome.ledger;
+        for (class, [at_queue, on_link, cut, too_old]) in counts.losses().enumerate() {
+            dropped[class].merge(at_queue);
+            lost[class].merge(on_link);
+            trimmed[class].merge(cut);
+            expired[class].merge(too_old);
+        }
+        self.outcome.work.packet_hops += counts.served();
+    }
+
+    /// Pauses at the end, and what they wait for.
+    pub(crate) fn deadlock_detector(&mut self) -> &mut PfcDeadlockDetector {
+        &mut self.deadlock_detector
+    }
+
+    /// A packet that is still in a queue or on a link; pause frames are no one's.
+    pub(crate) fn resident(&mut self, header: &Header) {
+        if header.kind == Kind::Pause {
+            return;
+        }
+        self.outcome.ledger.resident[usize::from(header.class) % CLASSES].add(header.wire);
+    }
+
+    /// What a host's transport gave and took, by class.
+    pub(crate) fn host(&mut self, exchanged: &[HostCounters; CLASSES]) {
+        let Ledger { made, delivered, .. } = &mut self.outcome.ledger;
+        for (class, of_class) in exchanged.iter().enumerate() {
+            made[class].merge(&of_class.made);
+            delivered[class].merge(&of_class.taken);
+        }
+    }
+
+    /// What waited at a port, if anything did.
+    pub(crate) fn queue(&mut self, queue: Option<PortQueue>) {
+        self.outcome.queues.extend(queue);
+    }
+
+    /// Payload that arrived at a host, and what became of tokens there.
+    pub(crate) fn received(&mut self, received: &Received, tokens: Option<CreditStats>) {
+        self.outcome.received.merge(received);
+        if let Some(account) = tokens {
+            self.outcome.tokens.get_or_insert_default().merge(&account);
+        }
+    }
+
+    /// Packets that a switch knew no way for, by class.
+    pub(crate) fn unrouted(&mut self, tallies: &[Tally; CLASSES]) {
+        std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
+    }
+
+    /// Notices to the applications of a host, by group.
+    pub(crate) fn notices(&mut self, of_host: impl Iterator<Item = (HostId, u16, Notices)>) {
+        self.outcome.notices.extend(of_host);
+    }
+
+    /// The final state of the admission policy of a host.
+    pub(crate) fn admission(&mut self, host: HostId, account: PolicyAccount) {
+        self.outcome.admission.push((host, account));
+    }
+
+    /// The whole, in canonical order.
+    pub(crate) fn into_outcome(mut self) -> Outcome {
+        let Outcome { flows, .. } = &mut self.outcome;
+        flows.columns_mut().reckon_from_starts(self.scenario.flows.iter().map(|flow| flow.start));
+        mark_not_issued(&self.scenario.waits, flows);
+        self.outcome.deadlock = self.deadlock_detector.cycle();
+        self.outcome.ports.sort_by_key(|p| (p.link, p.class));
+        self.outcome.queues.sort_by_key(|q| q.link);
+        self.outcome.samples.sort();
+        self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
+        self.outcome.admission.sort_by_key(|(host, _)| *host);
+        self.outcome.notices.sort_by_key(|&(host, group, _)| (host, group));
+        self.outcome
+    }
+
+    /// The outcome, for what only the engine knows.
+    pub(crate) fn outcome(&mut self) -> &mut Outcome {
+        &mut self.outcome
+    }
+}
+
+/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
+/// asked for, and neither was what waits for it.
+fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
+    let not_issued = |wait: &&FlowDependency| wait.until.is_some();
+    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
+    let mut found: Vec<FlowId> =
+        waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
+    if found.is_empty() {
+        return;
+    }
+    let mut followers: Vec<(FlowId, FlowId)> =
+        waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
+    followers.sort_unstable();
+    while let Some(flow) = found.pop() {
+        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
+        let from = followers.partition_point(|&(first, _)| first < flow);
+        let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
+        found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
+    }
+}
+
+impl Tally {
+    /// Adds `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}

@@ -1,0 +1,199 @@
+//! What a run records of flows while it goes on.
+//!
+//! ```text
+//! times      of all flows, in one list that all parts of the network share: 16 B a flow
+//! the rest   a list of entries by part, and none for what is as most flows have it
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use priolane_core::endpoint::FlowReport;
+use priolane_core::ids::{Class, FlowId};
+use priolane_core::units::{Span, Time};
+
+use crate::model::scenario::Scenario;
+use crate::observe::outcome::{FlowSample, Outcome};
+use crate::observe::records::{Began, ClassSpan, FlowRecord, FlowTimes, OptionalSpan};
+
+/// The completion times of all flows.
+///
+/// Each word is written by one host, the receiver or the sender of the flow, and read when the run is over.
+#[derive(Debug, Default)]
+struct CompletionTimes(Vec<Completion>);
+
+/// From time zero to the delivery of a flow, and from its start to its end at the sender.
+#[derive(Debug, Default)]
+struct Completion {
+    delivered: AtomicU64,
+    elapsed: AtomicU64,
+}
+
+impl CompletionTimes {
+    /// Of so many flows, none of which has ended.
+    fn new(flows: usize) -> Self {
+        Self((0..flows).map(|_| Completion::default()).collect())
+    }
+
+    fn delivered(&self, flow: FlowId, at: Time) {
+        note(&self.0[flow.index()].delivered, at.since(Time::ZERO));
+    }
+
+    fn completed(&self, flow: FlowId, elapsed: Span) {
+        note(&self.0[flow.index()].elapsed, elapsed);
+    }
+
+    /// As they were noted, flow by flow.
+    fn into_times(self) -> Vec<FlowTimes> {
+        let known = |word: AtomicU64| OptionalSpan::from_bits(word.into_inner());
+        let times =
+            |flow: Completion| FlowTimes { fct: known(flow.delivered), fct_acked: known(flow.elapsed) };
+        // In place: both are as large, and a vector that is collected from another takes its memory.
+        self.0.into_iter().map(times).collect()
+    }
+}
+
+fn note(word: &AtomicU64, span: Span) {
+    word.store(OptionalSpan::from(Some(span)).bits(), Ordering::Relaxed);
+}
+
+/// How many flows report their classes at their end even if they are as asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum KeepClasses {
+    /// Those whose class differs from the one asked for.
+    #[default]
+    Changed,
+    /// All, as admission may have given another class.
+    All,
+}
+
+/// What one part of a run records of flows.
+#[derive(Debug, Default)]
+pub(crate) struct FlowLog {
+    times: Arc<CompletionTimes>,
+    keep_classes: KeepClasses,
+    started: Vec<(FlowId, Time)>,
+    admitted: Vec<(FlowId, Class, Span)>,
+    moved: Vec<(FlowId, Class)>,
+    missing: Vec<(FlowId, u64)>,
+    ended: Vec<Ended>,
+    samples: Vec<FlowSample>,
+}
+
+/// What the last report of a flow says besides its time.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    flow: FlowId,
+    retransmits: u32,
+    timeouts: u32,
+    /// Of the first and of the last payload packet.
+    classes: (Class, Class),
+}
+
+impl FlowLog {
+    /// A log for each of so many parts of a run.
+    pub(crate) fn by_part(scenario: &Scenario, parts: usize) -> Vec<Self> {
+        let times = Arc::new(CompletionTimes::new(scenario.flows.len()));
+        let admits = scenario.admission.at_host().is_some();
+        let keep_classes = if admits { KeepClasses::All } else { KeepClasses::Changed };
+        (0..parts).map(|_| Self { times: Arc::clone(&times), keep_classes, ..Self::default() }).collect()
+    }
+
+    /// A flow that depended on others started at `at`.
+    pub(crate) fn started(&mut self, flow: FlowId, at: Time) {
+        self.started.push((flow, at));
+    }
+
+    /// A flow was given a class for the one it asked for, `held` after its first request.
+    pub(crate) fn admitted(&mut self, flow: FlowId, (asked, given): (Class, Class), held: Span) {
+        if asked != given || held != Span::ZERO {
+            self.admitted.push((flow, given, held));
+        }
+    }
+
+    /// Admission control moved a flow to another class.
+    pub(crate) fn moved(&mut self, flow: FlowId, class: Class) {
+        self.moved.push((flow, class));
+    }
+
+    /// The last byte of a flow arrived at `at`, but for `missing` ones that were given up.
+    pub(crate) fn delivered(&mut self, flow: FlowId, at: Time, missing: u64) {
+        self.times.delivered(flow, at);
+        if missing > 0 {
+            self.missing.push((flow, missing));
+        }
+    }
+
+    /// The sender of a flow that asked for class `asked` reported its end.
+    pub(crate) fn completed(&mut self, report: &FlowReport, asked: Class) {
+        let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
+        self.times.completed(flow, report.elapsed);
+        let classes = (class_first, class_last);
+        let is_plain = retransmits == 0 && timeouts == 0 && classes == (asked, asked);
+        if self.keep_classes == KeepClasses::All || !is_plain {
+            self.ended.push(Ended { flow, retransmits, timeouts, classes });
+        }
+    }
+
+    /// Bytes of a flow were acknowledged.
+    pub(crate) fn sampled(&mut self, sample: FlowSample) {
+        self.samples.push(sample);
+    }
+
+    /// The times of all flows, with the logs of all parts at the end of a run: as they were noted, flow by flow.
+    pub(crate) fn take_times(logs: &mut [Self]) -> Vec<FlowTimes> {
+        let mut shared: Vec<_> = logs.iter_mut().map(|log| std::mem::take(&mut log.times)).collect();
+        let last = shared.pop();
+        drop(shared);
+        last.and_then(Arc::into_inner).map_or(Vec::new(), CompletionTimes::into_times)
+    }
+
+    /// Adds all but times to the records and reports of `outcome`.
+    pub(crate) fn apply(mut self, outcome: &mut Outcome) {
+        let mut edit = |flow: FlowId, change: &mut dyn FnMut(&mut FlowRecord)| {
+            outcome.flows.edit(flow.index(), change);
+        };
+        for (flow, at) in self.started {
+            edit(flow, &mut |record| record.began = Began::At(at));
+        }
+        for (flow, given, held) in self.admitted {
+            edit(flow, &mut |record| {
+                record.class = ClassSpan { given, first: given, last: given, ..record.class };
+                record.held = held;
+            });
+        }
+        for (flow, class) in self.moved {
+            edit(flow, &mut |record| {
+                record.class.last = class;
+                record.moves += 1;
+            });
+        }
+        for (flow, bytes) in self.missing {
+            edit(flow, &mut |record| record.missing = bytes);
+        }
+        for Ended { flow, retransmits, timeouts, classes } in self.ended {
+            edit(flow, &mut |record| {
+                (record.class.first, record.class.last) = classes;
+                (record.retransmits, record.timeouts) = (retransmits, timeouts);
+            });
+        }
+        outcome.reports.append(&mut self.samples);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_kept_where_they_were_noted_even_at_time_zero() {
+        let ends = CompletionTimes::new(3);
+        ends.delivered(FlowId(1), Time(0));
+        ends.completed(FlowId(2), Span(7));
+        let before = ends.0.as_ptr() as usize;
+        let times = ends.into_times();
+        assert_eq!(times.as_ptr() as usize, before, "in place");
+        let spans: Vec<_> = times.iter().map(|times| (times.fct.span(), times.fct_acked.span())).collect();
+        assert_eq!(spans, [(None, None), (Some(Span(0)), None), (None, Some(Span(7)))]);
+    }
+}

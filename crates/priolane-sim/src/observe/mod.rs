@@ -1,0 +1,9 @@
+//! What a run leaves: counters of ports, completion times of flows, traces, and the outcome that gathers them.
+
+pub(crate) mod collector;
+pub(crate) mod completion_log;
+pub(crate) mod counters;
+pub mod outcome;
+pub(crate) mod pfc_deadlock;
+pub mod records;
+pub mod trace;

@@ -1,0 +1,268 @@
+//! From what nodes do to the trace of one flow.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use priolane_core::endpoint::Endpoint;
+use priolane_core::ids::{FlowId, HostId, LinkId, NodeId};
+use priolane_core::packet::{Body, Header, Kind, Marks, Packet};
+use priolane_core::port::{Admission, PortFactory, SortBy};
+use priolane_core::units::{Span, Time};
+
+use super::event::{Passage, TraceEvent};
+use super::flow_trace::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
+use crate::model::scenario::{Nic, Scenario};
+
+/// Keeps what happens to one flow.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    flow: FlowId,
+    /// Where the flow starts.
+    source: Option<HostId>,
+    hosts: u32,
+    host_delay: Span,
+    trace: Trace,
+    /// Hops whose packets wait, by port, in order of arrival.
+    waiting: BTreeMap<LinkId, VecDeque<usize>>,
+    /// Hops whose packets are on links.
+    flying: BTreeMap<Passage, usize>,
+    /// The packet of the flow that is being handled.
+    subject: Option<u32>,
+    /// The hop that is not yet admitted.
+    offered: Option<usize>,
+    /// The hop whose packet was put on its line just now.
+    started: Option<usize>,
+    sent: Before,
+    /// The readings last taken.
+    last: Vec<(&'static str, f64)>,
+}
+
+/// What of a flow was sent before: its payload up to an end, its SYN, its SYN/ACK.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    payload_end: u64,
+    syn: bool,
+    syn_ack: bool,
+}
+
+impl Before {
+    /// Whether a packet repeats any of it; it counts from now on.
+    fn add(&mut self, header: &Header) -> Turn {
+        let again = match header.kind {
+            Kind::Data => {
+                let begins = header.offset.get();
+                let again = begins < self.payload_end;
+                self.payload_end = self.payload_end.max(begins + u64::from(header.payload));
+                again
+            }
+            Kind::Syn => std::mem::replace(&mut self.syn, true),
+            Kind::SynAck => std::mem::replace(&mut self.syn_ack, true),
+            Kind::Ack | Kind::Credit | Kind::Probe | Kind::Signal | Kind::Pause => false,
+        };
+        if again { Turn::Again } else { Turn::First }
+    }
+}
+
+impl Tracer {
+    /// A tracer that has seen nothing of `flow` yet.
+    pub(crate) fn new(scenario: &Scenario, flow: FlowId) -> Self {
+        Self {
+            flow,
+            source: scenario.flows.get(flow.index()).map(|spec| spec.src),
+            hosts: scenario.topology.hosts,
+            host_delay: scenario.host_delay,
+            trace: Trace::default(),
+            waiting: BTreeMap::new(),
+            flying: BTreeMap::new(),
+            subject: None,
+            offered: None,
+            started: None,
+            sent: Before::default(),
+            last: Vec::new(),
+        }
+    }
+
+    /// The engine begins to handle an event of `node`: the arrival of a packet, or another.
+    pub(crate) fn begin(&mut self, node: NodeId, at: Time, arrived: Option<Passage>) {
+        self.subject = None;
+        let Some(i) = arrived.and_then(|passage| self.flying.remove(&passage)) else { return };
+        let hop = &mut self.trace.hops[i];
+        let is_host = node.0 < self.hosts;
+        if let Fate::Sent(service) = hop.fate {
+            let processing = if is_host { self.host_delay } else { Span::ZERO };
+            hop.fate = Fate::Arrived { service, at: at - processing };
+        }
+        if is_host {
+            self.trace.packets[hop.packet as usize].delivered = Some(at);
+        }
+        self.subject = Some(hop.packet);
+    }
+
+    /// The packet that was put on its line just now is on the link: its arrival is `passage`.
+    pub(crate) fn emitted(&mut self, passage: Passage) {
+        if let Some(i) = self.started.take() {
+            self.flying.insert(passage, i);
+        }
+    }
+
+    /// A node did something.
+    pub(crate) fn see<B: Body>(&mut self, seen: TraceEvent<B>) {
+        match seen {
+            TraceEvent::Called { host, at, endpoint } => self.read(host, at, endpoint),
+            TraceEvent::Made { at, packet } => self.made(at, &packet),
+            TraceEvent::Offered { link, at, header, ahead } => self.offer(link, at, &header, ahead),
+            TraceEvent::Admitted(admission) => self.admit(admission),
+            TraceEvent::Evicted { link, header } => self.take_out(link, &header, Fate::Dropped),
+            TraceEvent::Expired { link, header } => self.take_out(link, &header, Fate::Expired),
+            TraceEvent::Lost(by) => self.lose(by),
+            TraceEvent::Trimmed { link, before } => self.trim(link, &before),
+            TraceEvent::Started { link, start, left, header } => {
+                self.start(link, Service { start, end: left }, &header);
+            }
+        }
+    }
+
+    fn made<B: Body>(&mut self, at: Time, packet: &Packet<B>) {
+        let header = packet.header;
+        if header.flow != self.flow {
+            return;
+        }
+        let turn = self.sent.add(&header);
+        self.subject = Some(self.trace.packets.len() as u32);
+        let blocks = packet.body.blocks();
+        self.trace.packets.push(TracedPacket { header, blocks, made: at, turn, delivered: None });
+    }
+
+    /// Whether this is a packet of the flow on its way there, not one that a switch sends back.
+    fn follows(&self, header: &Header) -> bool {
+        header.flow == self.flow && !header.marks.has(Marks::RETURNED)
+    }
+
+    fn offer(&mut self, link: LinkId, queued: Time, header: &Header, ahead: Backlog) {
+        self.offered = None;
+        if !self.follows(header) {
+            return;
+        }
+        let Some(packet) = self.subject else { return };
+        self.offered = Some(self.trace.hops.len());
+        self.trace.hops.push(Hop {
+            packet,
+            link,
+            queue: 0,
+            queued,
+            ahead,
+            marks: header.marks,
+            marking: Marking::Unmarked,
+            fate: Fate::Waiting,
+        });
+    }
+
+    fn admit(&mut self, admission: Admission) {
+        let Some(i) = self.offered.take() else { return };
+        let hop = &mut self.trace.hops[i];
+        match admission {
+            Admission::Dropped | Admission::Returned => {
+                hop.fate = Fate::Dropped;
+                return;
+            }
+            Admission::Marked => {
+                hop.marks = hop.marks.with(Marks::CONGESTED);
+                hop.marking = Marking::Marked;
+            }
+            Admission::Queued => {}
+        }
+        self.waiting.entry(hop.link).or_default().push_back(i);
+    }
+
+    fn take_out(&mut self, link: LinkId, header: &Header, fate: Fate) {
+        if let Some(i) = self.take_waiting(link, header) {
+            self.trace.hops[i].fate = fate;
+        }
+    }
+
+    fn lose(&mut self, by: Loss) {
+        let Some(i) = self.started.take() else { return };
+        let fate = &mut self.trace.hops[i].fate;
+        if let Fate::Sent(service) = *fate {
+            *fate = Fate::Lost { service, by };
+        }
+    }
+
+    /// The packet offered, or the last of those with this header, as trimming takes from the end.
+    fn trim(&mut self, link: LinkId, before: &Header) {
+        let Trace { packets, hops, .. } = &mut self.trace;
+        let offered = self.offered.iter().filter(|&&i| hops[i].link == link);
+        let waiting = self.waiting.get(&link).into_iter().flatten().rev();
+        let last = offered.chain(waiting).find(|&&i| is_header_of(packets, &hops[i], before));
+        if let Some(&i) = last {
+            hops[i].marks = hops[i].marks.with(Marks::TRIMMED);
+        }
+    }
+
+    fn start(&mut self, link: LinkId, service: Service, header: &Header) {
+        self.started = self.take_waiting(link, header);
+        if let Some(i) = self.started {
+            self.trace.hops[i].fate = Fate::Sent(service);
+        }
+    }
+
+    /// The hop of the flow's packet that waits at a port, which no longer waits; `None` for other flows' packets.
+    fn take_waiting(&mut self, link: LinkId, header: &Header) -> Option<usize> {
+        if !self.follows(header) {
+            return None;
+        }
+        let Trace { packets, hops, .. } = &self.trace;
+        let waiting = self.waiting.get_mut(&link)?;
+        let is_it = |&i: &usize| is_header_of(packets, &hops[i], header);
+        let found = waiting.iter().position(is_it).and_then(|place| waiting.remove(place));
+        debug_assert!(found.is_some(), "a packet that leaves a port has come to it before");
+        found
+    }
+
+    fn read<B: Body>(&mut self, host: HostId, at: Time, endpoint: &dyn Endpoint<Body = B>) {
+        if Some(host) != self.source {
+            return;
+        }
+        let answered = self.subject.is_some();
+        let Self { flow, trace, last, .. } = self;
+        endpoint.inspect(*flow, &mut |metric, value| {
+            let known = last.iter_mut().find(|(name, _)| *name == metric);
+            let is_new = known.as_ref().is_none_or(|(_, old)| old.to_bits() != value.to_bits());
+            match known {
+                Some((_, old)) => *old = value,
+                None => last.push((metric, value)),
+            }
+            if answered || is_new {
+                trace.state.push(Reading { at, metric, value });
+            }
+        });
+    }
+
+    /// What was seen, whole.
+    pub(crate) fn into_trace(self, scenario: &Scenario) -> Trace {
+        let mut trace = self.trace;
+        for hop in &mut trace.hops {
+            let header = &trace.packets[hop.packet as usize].header;
+            let from = scenario.topology.links[hop.link.index()].from;
+            hop.queue = match &scenario.nic {
+                _ if from.0 >= self.hosts => {
+                    scenario.ports[hop.link.index()].discipline.queue_of(header.class)
+                }
+                Nic::Pull => 0,
+                Nic::Queue { port, sort_by: SortBy::Class } => port.discipline.queue_of(header.class),
+                Nic::Queue { port, sort_by: SortBy::HostLevel } => {
+                    port.discipline.queue_of(header.host_level)
+                }
+            };
+        }
+        trace
+    }
+}
+
+/// Whether a packet on `hop` has this header now: that which it was made with, but for marks and what was cut off.
+fn is_header_of(packets: &[TracedPacket], hop: &Hop, header: &Header) -> bool {
+    let mut expected = Header { marks: hop.marks, ..packets[hop.packet as usize].header };
+    if hop.marks.has(Marks::TRIMMED) {
+        (expected.wire, expected.payload) = (header.wire, header.payload);
+    }
+    expected == *header
+}
