@@ -10,7 +10,7 @@ mod signals;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{self, Failure};
-use priolane_lab::metrics::registry::{Metric, Unit};
+use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_lab::results::checksum;
 use priolane_lab::results::summary::Summary;

@@ -94,6 +94,19 @@ impl Size {
     }
 }
 
+/// The channels of delay that classes have (PrioPlus §4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Channels {
+    /// Number of channels.
+    pub priorities: u8,
+    /// The highest D_limit of a class that yields, above the delay of the empty path.
+    pub limit: Span,
+    /// A: what the controller makes the delay vary by.
+    pub fluctuation: Span,
+    /// B: what hosts may get wrong of the delay.
+    pub noise: Span,
+}
+
 /// A controller that keeps the delay of its packets about a target: what PrioPlus is laid around.
 pub trait DelayBased: super::window::CongestionControl {
     /// Which delay it goes by.

@@ -13,6 +13,7 @@ pub mod hpcc;
 pub mod ledbat;
 pub mod ndp;
 pub mod new_reno;
+mod on_window;
 pub mod paccp;
 pub mod pfabric;
 pub mod phost;
@@ -23,7 +24,8 @@ pub mod swift;
 pub mod tokens;
 pub mod window;
 
-pub use controllers::{Controller, OnWindow};
+pub use controllers::Controller;
+pub use on_window::OnWindow;
 pub use spec::{Setup, Spec};
 
 use std::sync::Arc;

@@ -35,9 +35,7 @@ use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
 pub use variant::Variant;
 
-pub use channels::Channels;
-
-use super::delay::{Aim, DelayBased, Signal};
+use super::delay::{Aim, Channels, DelayBased, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
 use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;

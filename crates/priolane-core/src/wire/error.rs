@@ -1,6 +1,6 @@
 //! What can be wrong with a packet to be sent, or with the bytes of one that came.
 
-use super::header::{Format, VERSION};
+use super::format::{Format, VERSION};
 use crate::packet::Kind;
 
 /// A field with a value that it must not have.

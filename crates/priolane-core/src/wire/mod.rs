@@ -34,6 +34,7 @@ mod codec;
 mod cursor;
 mod ecn;
 mod error;
+mod format;
 mod header;
 mod receiver_driven;
 mod telemetry;
@@ -44,7 +45,8 @@ pub use codec::{Codec, IpVersion, RecvMeta};
 pub use cursor::{Reader, Writer};
 pub use ecn::EcnCodepoint;
 pub use error::{DecodeError, EncodeError, FieldRange, MtuError};
-pub use header::{CommonHeader, Format, VERSION};
+pub use format::{Format, VERSION};
+pub use header::CommonHeader;
 pub use telemetry::WireTelemetry;
 
 use crate::ids::Class;

@@ -10,7 +10,7 @@
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, FieldRange};
-use super::header::Format;
+use super::format::Format;
 use crate::telemetry::{HopReading, MAX_HOPS, Path, Telemetry};
 use crate::units::{Rate, Time};
 

@@ -19,7 +19,8 @@
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
-use super::header::{CommonHeader, Format};
+use super::format::Format;
+use super::header::CommonHeader;
 use super::{Context, Message, Sizes, WireBody, class};
 use crate::packet::{Header, Kind, Offset};
 use crate::transport::Stamp;

@@ -16,7 +16,8 @@
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
-use super::header::{CommonHeader, Format};
+use super::format::Format;
+use super::header::CommonHeader;
 use super::telemetry::WireTelemetry;
 use super::{Context, Message, Sizes, WireBody};
 use crate::packet::{Header, Kind, Marks, Offset};

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Seeds, service};
-use crate::metrics::registry::{Metric, Need, Scope};
+use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::{SizeClass, path};
 use crate::panels::{KINDS, Panel, X};
 use crate::results::summary::PortSet;

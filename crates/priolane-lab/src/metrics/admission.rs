@@ -1,7 +1,7 @@
 //! Probabilities of admission, and what to check before trusting what admission did in a run.
 
 use super::interval::half_width;
-use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
 use crate::results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
 
 const OF_KEYS: Metric = Metric { scope: Scope::All("all probabilities count together"), ..Metric::OF_FLOWS };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 use priolane_core::units::PS_PER_S;
 
-use super::registry::{Context, Metric, Missing, Need, Scope, Unit};
+use super::metric::{Context, Metric, Missing, Need, Scope, Unit};
 use super::{Payer, PerMille, SizeClass, percentile};
 use crate::results::coflows::CoflowRow;
 use crate::results::column::Row;

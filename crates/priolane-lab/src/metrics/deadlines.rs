@@ -2,7 +2,7 @@
 
 use super::fct::of;
 use super::interval::half_width;
-use super::registry::{Metric, SHARE};
+use super::metric::{Metric, SHARE};
 
 const PART: Metric = Metric { range: SHARE, ..Metric::OF_FLOWS };
 

@@ -13,7 +13,7 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
-use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{Payer, SizeClass};
 use crate::results::flows::met;
 use crate::results::rows::Source;

@@ -2,8 +2,8 @@
 
 use priolane_core::units::Span;
 
+use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit};
 use super::path::single_flow;
-use super::registry::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit};
 use super::summarize_flow;
 use crate::results::column::Row;
 use crate::results::flows::FlowRow;

@@ -23,7 +23,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 
-use super::registry::{Context, Metric, Missing, Scope, Unit};
+use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::{PerMille, percentile};
 use crate::results::ports::port_names;
 use crate::results::summary::OrderRecord;

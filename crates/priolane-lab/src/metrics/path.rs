@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::registry::Metric;
+use super::metric::Metric;
 
 /// A metric of a class under every scheme: `gain.mice`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
-use super::registry::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
 use crate::results::rows::Source;

@@ -1,9 +1,10 @@
 //! A threshold in the course of a run: that of its start, then what the controller sent.
 
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Time;
 
+use super::ladder::{Ladder, Threshold};
+use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::path::threshold_number;
-use super::registry::{Context, Metric, Missing, Scope, Unit};
 use crate::results::column::Row;
 use crate::results::rows::Table;
 use crate::results::series::SeriesRow;
@@ -38,15 +39,6 @@ pub(super) const METRICS: &[Metric] = &[
     },
 ];
 
-/// Whose thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ladder {
-    /// Those between classes.
-    Class,
-    /// Those between levels inside hosts.
-    Host,
-}
-
 impl Ladder {
     /// What `series.parquet` calls its `number`-th threshold.
     fn series(self, number: usize) -> String {
@@ -55,19 +47,6 @@ impl Ladder {
             Self::Host => format!("host_threshold_{number}"),
         }
     }
-}
-
-/// One threshold of a run, as planned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
-    /// Its bytes at the start; `None` where the scheme has no such threshold.
-    pub start: Option<f64>,
-    /// The period of the controller that changes it.
-    pub period: Option<Span>,
-    /// Whether each host finds its own.
-    pub own: bool,
-    /// The measured window.
-    pub window: (Time, Time),
 }
 
 /// Instants and bytes of a threshold that the controller sent, in order of time.
@@ -134,6 +113,7 @@ fn sent(context: &Context, name: &str) -> std::io::Result<Sent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use priolane_core::units::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)

@@ -1,6 +1,6 @@
 //! What became of tokens, and what payload that reached hosts adds up to (see `results::tokens`).
 
-use super::registry::{Context, Metric, Missing, SHARE, Scope, Unit, gbps};
+use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit, gbps};
 use crate::results::tokens::TokenRecord;
 
 /// Parts of the tokens sent.

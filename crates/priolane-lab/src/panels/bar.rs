@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Drawn, Mark, PanelKind, PanelReport, Series, X, line};
+use super::line;
+use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::path::{Measure, MetricPath};
 
 /// A group of bars per metric, or per value of a swept key.

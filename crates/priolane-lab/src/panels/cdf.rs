@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::interval::Interval;
-use crate::metrics::registry::Metric;
+use crate::metrics::metric::Metric;
 use crate::metrics::{PerMille, percentile};
 
 /// The distribution of a metric over flows.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::interval::Interval;
 
 /// A line per scheme over a swept key, or over time.

@@ -5,7 +5,7 @@ use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
 use priolane_core::port::pfc::class_headroom;
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
-use priolane_core::transport::prioplus::Channels;
+use priolane_core::transport::delay::Channels;
 use priolane_core::transport::{Controller, Spec, ndp, phost};
 use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};

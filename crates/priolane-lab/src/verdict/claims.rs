@@ -9,8 +9,8 @@ use super::report::{ClaimReport, ContrastReport, Measured, PointReport};
 use super::rules::{self, BySeed, Contrast, Published};
 use crate::experiment::{Claim, MetricAt, Test};
 use crate::metrics::interval::Interval;
+use crate::metrics::metric::{Scale, Unit};
 use crate::metrics::path::MetricPath;
-use crate::metrics::registry::{Scale, Unit};
 
 /// The reports of all claims, and what to check before trusting them.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {

@@ -24,7 +24,7 @@ pub use self::report::{ClaimReport, ContrastReport, Measured, PointReport};
 pub use self::rules::Verdict;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
-pub use crate::metrics::registry::Unit;
+pub use crate::metrics::metric::Unit;
 pub use crate::panels::{Mark, PanelReport, Series};
 use crate::plan::{Plan, Run};
 use crate::results::digest::hex;

@@ -8,7 +8,7 @@ use super::decision::{Decision, Direction, Undecided};
 use super::rules::{self, BySeed, Verdict};
 use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
-use crate::metrics::registry::{Metric, Unit};
+use crate::metrics::metric::{Metric, Unit};
 
 /// A claim and what the runs say of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::decision::{Decision, Direction, Undecided};
 use crate::experiment::{OpenRange, Way};
 use crate::metrics::interval::Interval;
-use crate::metrics::registry::Scale;
+use crate::metrics::metric::Scale;
 
 /// What became of a claim. Of several, the last in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

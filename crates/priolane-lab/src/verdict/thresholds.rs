@@ -1,6 +1,6 @@
 //! The thresholds of a run, as planned.
 
-use crate::metrics::thresholds::{Ladder, Threshold};
+use crate::metrics::ladder::{Ladder, Threshold};
 use crate::plan::Run;
 use crate::scheme::{Assign, Thresholds};
 use priolane_core::assign::SizesOf;

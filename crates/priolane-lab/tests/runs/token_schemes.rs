@@ -98,8 +98,8 @@ fn what_makes_no_sense_is_refused() {
     let cases = [
         ("transport.classes = 8\n", "port.classes", "8 classes, and ports tell 6 apart"),
         ("transport.classes = 14\n", "transport.classes", "14"),
-        ("transport.p = 1\n", "transport.p", "not above 1"),
-        ("transport.a = 0\n", "transport.a", "not above 0"),
+        ("transport.p = 1\n", "transport.p", "1 is out of range"),
+        ("transport.a = 0\n", "transport.a", "0 is out of range"),
         ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds for 6"),
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
         ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),

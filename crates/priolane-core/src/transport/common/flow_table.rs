@@ -149,9 +149,7 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
     /// Forgets a flow that is sent here, but keeps its place from new flows until `Slab::release`.
     pub(in crate::transport) fn take_sender(&mut self, flow: FlowId) -> Option<(u32, S)> {
         let slot = self.outgoing.remove(&flow)?;
-        let sender = self.senders.take(slot)?;
-        self.drop_dead_timers();
-        Some((slot, sender))
+        Some((slot, self.senders.take(slot)?))
     }
 
     /// A flow that was being received ended: `end` is what is remembered of it.
@@ -171,7 +169,6 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
     fn free_receiver(&mut self, slot: u32) {
         self.receivers.take(slot);
         self.receivers.release(slot);
-        self.drop_dead_timers();
     }
 
     /// After a change of when a sender's timer expires. One that expires later keeps its entry.
@@ -226,7 +223,9 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
         live == Some((entry.generation, entry.at))
     }
 
-    fn drop_dead_timers(&mut self) {
+    /// Drops the first timers as far as they are those of flows that ended, so that `next_timeout` is the next that
+    /// expires. A machine that does not call it is woken for nothing.
+    pub(in crate::transport) fn drop_dead_timers(&mut self) {
         while let Some(entry) = self.timers.first()
             && !self.is_live(&entry)
         {

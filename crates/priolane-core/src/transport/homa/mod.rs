@@ -250,6 +250,7 @@ impl Homa {
     /// All of the flow of a packet is here, since `at`.
     fn deliver(&mut self, header: &Header, at: Time) {
         self.flows.end_receiver(FlowKey::of(header), ());
+        self.flows.drop_dead_timers();
         self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
     }
 
@@ -260,6 +261,7 @@ impl Homa {
             self.sending.remove(&place);
         }
         self.flows.remove_sender(flow);
+        self.flows.drop_dead_timers();
     }
 
     /// BUSY, or UNKNOWN: for a message to this host.
@@ -272,6 +274,7 @@ impl Homa {
         }
         self.grants.update(slot, flow.from, &mut flow.asks, None);
         self.flows.remove_receiver(FlowKey::of(&packet.header));
+        self.flows.drop_dead_timers();
         self.grant();
     }
 

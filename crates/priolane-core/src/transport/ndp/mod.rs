@@ -232,6 +232,7 @@ impl Ndp {
     /// All of the flow of a packet is here, since `at`.
     fn deliver(&mut self, header: &Header, at: Time) {
         self.flows.end_receiver(FlowKey::of(header), ());
+        self.flows.drop_dead_timers();
         self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
     }
 
@@ -242,6 +243,7 @@ impl Ndp {
             self.sending.remove(&(turn, slot));
         }
         self.flows.remove_sender(flow);
+        self.flows.drop_dead_timers();
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
@@ -250,6 +252,7 @@ impl Ndp {
             self.pulling.remove(&(flow.class, flow.turn, slot));
         }
         self.flows.remove_receiver(FlowKey::of(&packet.header));
+        self.flows.drop_dead_timers();
     }
 
     /// The pull that goes now, if one may.

@@ -225,6 +225,7 @@ impl PHost {
     /// All of the flow of a packet is here, since `at`.
     fn deliver(&mut self, header: &Header, at: Time) {
         self.flows.end_receiver(FlowKey::of(header), ());
+        self.flows.drop_dead_timers();
         self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
     }
 
@@ -235,6 +236,7 @@ impl PHost {
             self.holding.remove(&place);
         }
         self.flows.remove_sender(flow);
+        self.flows.drop_dead_timers();
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
@@ -243,6 +245,7 @@ impl PHost {
             self.asking.remove(&place);
         }
         self.flows.remove_receiver(FlowKey::of(&packet.header));
+        self.flows.drop_dead_timers();
     }
 
     /// The token that goes now, if one may.

@@ -7,20 +7,8 @@
 use super::{Config, Lane, LaneError, Lanes, Start, Variant};
 use crate::keys::Misfit;
 use crate::quantity::show_span;
+use crate::transport::delay::Channels;
 use crate::units::Span;
-
-/// What others need to know of the channels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Channels {
-    /// Number of channels.
-    pub priorities: u8,
-    /// The highest D_limit of a class that yields, above the delay of the empty path.
-    pub limit: Span,
-    /// A: what the controller makes the delay vary by.
-    pub fluctuation: Span,
-    /// B: what hosts may get wrong of the delay.
-    pub noise: Span,
-}
 
 impl<C> Config<C> {
     /// What others need to know of the channels; `None` where there are none.

@@ -1,7 +1,7 @@
 //! Parameters of token transports.
 
+use super::feedback;
 use super::priority::Priority;
-use super::{ExpressPass, feedback};
 use crate::keys::{Bytes, Keys, Misfit, Words};
 use crate::packet::Frame;
 use crate::units::{Rate, Span};
@@ -122,11 +122,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// ExpressPass for packets of `frame`, tokens of 84 to 92 B.
-    pub fn expresspass(frame: Frame) -> Self {
-        Self { frame, ..ExpressPass::default().tokens }
-    }
-
     /// TOP for packets of `frame`, with tokens of 84 B.
     pub fn top(frame: Frame, priority: Priority) -> Self {
         Self { priority, frame, ..Self::default() }

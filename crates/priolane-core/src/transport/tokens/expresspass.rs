@@ -2,6 +2,7 @@
 
 use super::Config;
 use crate::keys::Keys;
+use crate::packet::Frame;
 use crate::part::Part;
 
 /// Parameters of ExpressPass.
@@ -17,4 +18,11 @@ pub struct ExpressPass {
     /// Those of the token machine.
     #[keys(flatten, defaults(token_max = "92B", stop = "sender", recovery = "gbn"))]
     pub tokens: Config,
+}
+
+impl Config {
+    /// ExpressPass for packets of `frame`, tokens of 84 to 92 B.
+    pub fn expresspass(frame: Frame) -> Self {
+        Self { frame, ..ExpressPass::default().tokens }
+    }
 }

@@ -171,6 +171,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         {
             self.flows.senders.release(slot);
         }
+        self.flows.drop_dead_timers();
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
@@ -223,6 +224,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
                 let (key, flow, missing) = (receiver.key(), receiver.flow(), receiver.missing());
                 self.events.push_back(Event::Delivered { flow, at: stamp, missing });
                 self.flows.end_receiver(key, Offset::new(end));
+                self.flows.drop_dead_timers();
             }
             None => self.flows.arm_receiver(slot),
         }
