@@ -8,6 +8,7 @@ mod controllers;
 pub mod d2tcp;
 pub mod dctcp;
 pub mod delay;
+mod endpoint_user;
 pub mod homa;
 pub mod hpcc;
 pub mod ledbat;
@@ -25,12 +26,12 @@ pub mod tokens;
 pub mod window;
 
 pub use controllers::Controller;
+pub use endpoint_user::EndpointUser;
 pub use on_window::OnWindow;
 pub use spec::{Setup, Spec};
 
 use std::sync::Arc;
 
-use crate::endpoint::{Endpoint, LocalHost};
 use crate::host;
 pub use common::Stamp;
 
@@ -55,15 +56,6 @@ pub enum Transport {
     Ndp(ndp::Config),
     /// Homa.
     Homa(homa::Config),
-}
-
-/// Something that is done with one endpoint type, whichever a [`Transport`] turns out to need: a run.
-pub trait EndpointUser {
-    /// What it results in.
-    type Out;
-
-    /// Does it; `make` builds the endpoint of a host.
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out;
 }
 
 impl Transport {

@@ -106,7 +106,7 @@ fn what_makes_no_sense_is_refused() {
         ("port.burst = 0\n", "port.burst", "holds no token"),
         ("port.data_queues = 2\n", "port.data_queues", "data has 1 ranks"),
         ("transport.ranks = \"data\"\n", "port.data_queues", "1 queues of data, and data has 6"),
-        ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "not above 0"),
+        ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "0 is out of range"),
         ("transport.mean = 30\n", "transport.mean", ""),
         ("transport.tail = \"light\"\ntransport.a = 2\n", "transport.a", ""),
         ("port.mode = \"ingress\"\n", "port.mode", "ingress"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::{Ascending, exceeded};
 use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;

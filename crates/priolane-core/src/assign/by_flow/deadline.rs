@@ -1,7 +1,7 @@
 //! By the time from start to deadline, cut at stated times.
 
+use super::rule::{Rule, allowance};
 use super::thresholds::Ascending;
-use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;

@@ -1,7 +1,7 @@
 //! By the rank of flows' time to the deadline among all flows (PASE, SIGCOMM 2014).
 
+use super::rule::{Rule, allowance};
 use super::thresholds::{Shares, above};
-use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::Class;

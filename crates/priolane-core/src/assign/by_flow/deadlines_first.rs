@@ -1,6 +1,6 @@
 //! Flows with a deadline before all others, these by size (Karuna, SIGCOMM 2016).
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::{Ascending, exceeded};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;

@@ -1,7 +1,7 @@
 //! By size over the time to the deadline (Firapam Eq. 15).
 
+use super::rule::{Rule, allowance};
 use super::thresholds::Descending;
-use super::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;

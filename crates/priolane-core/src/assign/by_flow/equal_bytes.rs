@@ -1,6 +1,6 @@
 //! By size, cut so that classes have as many bytes (Homa, SIGCOMM 2018 §3.4).
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::exceeded;
 use crate::assign::{SizesOf, equal_bytes};
 use crate::endpoint::FlowSpec;

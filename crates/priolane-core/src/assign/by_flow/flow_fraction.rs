@@ -1,6 +1,6 @@
 //! By size, cut so that each class has its share of flows.
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::{Shares, exceeded};
 use crate::assign::{SizesOf, flow_fraction};
 use crate::endpoint::FlowSpec;

@@ -1,7 +1,7 @@
 //! By a power law of size or deadline: p = ((x - offset) / scale)^e + base (Firapam Eqs. 6 and 8, with gamma =
 //! 1 / scale): the larger p, the higher the priority.
 
-use super::{Rule, allowance};
+use super::rule::{Rule, allowance};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::{Bytes, Keys};

@@ -1,6 +1,6 @@
 //! At random, with a share of flows for each class.
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::{Shares, above};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;

@@ -1,6 +1,6 @@
 //! By size, cut at stated thresholds.
 
-use super::Rule;
+use super::rule::Rule;
 use super::thresholds::{Ascending, exceeded};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::endpoint::Weights;
-use crate::ids::{CoflowId, FlowId, HostId};
+use crate::endpoint::{FlowSpec, Weights};
+use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::rng::Purpose;
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Span, Time};
 
 fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
     FlowSpec {

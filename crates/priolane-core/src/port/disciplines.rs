@@ -1,72 +1,12 @@
-//! From parameters to ports: what a discipline is built from, and the one list of disciplines.
+//! The one list of disciplines.
 
-use super::Buffer;
-use super::Discipline;
-use crate::ids::{Class, LinkId};
-use crate::packet::{Frame, QueueItem};
-use crate::port::{DisciplineSpec, SortBy};
-use crate::rng::{Purpose, Stream};
-use crate::units::Rate;
-
-/// The place of a port, and what all disciplines have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct PortContext {
-    /// The link that the port leads to.
-    pub link: LinkId,
-    /// The rate of the link.
-    pub rate: Rate,
-    /// Buffer and marking.
-    pub buffer: Buffer,
-    /// What a discipline with several queues sorts by.
-    pub sort_by: SortBy,
-    /// Packet sizes on the wire.
-    pub frame: Frame,
-    /// Whether headers can go back to their senders from here.
-    pub returns: Returns,
-    /// Seed of the run.
-    pub seed: u64,
-}
-
-impl PortContext {
-    /// A random stream of the port's own.
-    pub fn rng(&self) -> Stream {
-        Stream::new(self.seed, Purpose::Port, u64::from(self.link.0))
-    }
-}
-
-/// Whether a port can send headers back to their senders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Returns {
-    /// Yes: a switch port.
-    Forwarded,
-    /// No: a host's own queue, where such a packet is dropped instead.
-    Dropped,
-}
-
-/// The parameters of a discipline, of which its ports are built.
-pub trait PortFactory: Clone + std::fmt::Debug {
-    /// The discipline, over packets or what stands for them in a node.
-    type Port<P: QueueItem>: Discipline<P>;
-
-    /// An empty port.
-    fn build<P: QueueItem>(&self, context: &PortContext) -> Self::Port<P>;
-
-    /// The number of the queue that packets of `class` join, as results name it. Default: 0, the only queue.
-    fn queue_of(&self, class: Class) -> u8 {
-        let _ = class;
-        0
-    }
-
-    /// Whether single classes can be paused (PFC). Default: no.
-    fn is_pausable(&self) -> bool {
-        false
-    }
-
-    /// Whether a port may hold packets back although the line is free. Default: no.
-    fn is_limited(&self) -> bool {
-        false
-    }
-}
+use super::{
+    Admission, AifoSpec, Discipline, FifoSpec, LimitedSpec, PFabricSpec, PortContext, PortFactory, PortSink,
+    PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqSpec,
+};
+use crate::ids::{Class, ClassSet};
+use crate::packet::{Header, QueueItem};
+use crate::units::Time;
 
 /// A factory of the list, or [`DisciplineSpec`] itself.
 pub trait DisciplineKind: PortFactory + 'static {
@@ -81,7 +21,7 @@ pub trait KindVisitor {
 }
 
 /// Makes of the list of disciplines the enum of their parameters ([`DisciplineSpec`]), the enum of their ports
-/// ([`AnyDiscipline`](super::AnyDiscipline)), and the conversions between them.
+/// ([`AnyDiscipline`]), and the conversions between them.
 macro_rules! disciplines {
     ($($name:ident: $spec:ty),+ $(,)?) => {
         /// The parameters of a discipline of any kind.
@@ -243,4 +183,17 @@ macro_rules! disciplines {
     };
 }
 
-pub(super) use disciplines;
+// The disciplines. A new one is a file with its parameters, which implement `PortFactory`, and a line here.
+disciplines! {
+    Fifo: FifoSpec,
+    Strict: StrictSpec,
+    PushOut: PushOutSpec,
+    Wfq: WfqSpec,
+    RealTimeWfq: RealTimeWfqSpec,
+    Ranked: RankedSpec,
+    Aifo: AifoSpec,
+    PFabric: PFabricSpec,
+    Trimming: TrimmingSpec,
+    Tokens: TokenGroupSpec,
+    Limited: LimitedSpec,
+}
