@@ -19,7 +19,7 @@ use crate::transport::Spec;
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let stated = list::STATED.iter().map(list::entry);
+    let stated = list::STATED.iter().map(stated::entry);
     Spec::entries().into_iter().chain(ByFlow::entries()).chain(stated).collect()
 });
 

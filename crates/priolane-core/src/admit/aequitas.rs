@@ -17,9 +17,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Account;
 use super::account::Drift;
+use super::admission::{Admission, lowest};
 use super::live::Live;
-use super::{Account, Admission, lowest};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
 use crate::rng::Stream;

@@ -34,8 +34,8 @@ pub use utility::{Constants, Observation, Rival, Terms};
 use longest::Longest;
 
 use super::account::{Account, Drift, Magnitudes};
+use super::admission::{Admission, Remap, lowest};
 use super::live::{Live, loss};
-use super::{Admission, Remap, lowest};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
 use crate::rng::Stream;

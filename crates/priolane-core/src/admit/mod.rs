@@ -12,50 +12,16 @@
 //! for the lowest. Probabilities are kept per source host (one policy each), destination and class.
 
 mod account;
+mod admission;
 pub mod aequitas;
 pub mod firapam;
 mod live;
 mod none;
 pub mod pase;
 
-use std::fmt::Debug;
-
 pub use account::{Account, Key, Magnitudes, Settled, Trail};
+pub use admission::{Admission, Notice, Remap};
 pub use none::Everyone;
-
-use crate::endpoint::{FlowReport, FlowSpec};
-use crate::ids::{Class, FlowId};
-use crate::rng::Stream;
-use crate::units::{Span, Time};
-
-/// Decides, at one source host, which class a flow gets.
-pub trait Admission: Send + Debug {
-    /// `flow` opens at `now` and asks for `flow.class`; the class it is given. Draws from `dice`, a stream of this
-    /// host's own, as often for one outcome as for another.
-    fn open(&mut self, flow: &FlowSpec, now: Time, dice: &mut Stream) -> Class;
-
-    /// A monitor interval of a flow ended at `now`; its class from now on, if it is to change. Reports of flows that
-    /// were not opened here, or have ended, are ignored. Default: nothing changes.
-    fn report(&mut self, report: &FlowReport, now: Time) -> Option<Class> {
-        let _ = (report, now);
-        None
-    }
-
-    /// The sender of a flow knows all of it delivered, at `now`.
-    fn completed(&mut self, report: &FlowReport, now: Time);
-
-    /// A flow was aborted: it never completes, and teaches nothing.
-    fn aborted(&mut self, flow: FlowId);
-
-    /// From now on, before the first flow, keeps what probabilities were at the end of each `every`, above zero, for
-    /// [`Key::watched`]. Default: there are none.
-    fn watch(&mut self, every: Span) {
-        let _ = every;
-    }
-
-    /// What it has come to.
-    fn account(&self) -> Account;
-}
 
 /// Which policy, with its parameters.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -91,41 +57,6 @@ impl Policy {
             Self::Firapam(config) => Some(config.levels),
         }
     }
-}
-
-/// Whether flows under way are given classes anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Remap {
-    /// A flow keeps the class it was given when it opened.
-    #[default]
-    AtIssue,
-    /// At the end of each of its monitor intervals it is given one anew.
-    PerInterval,
-}
-
-/// What an application is told about a class that is not the one it asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// It got a lower one.
-    Downgraded,
-    /// It got a higher one.
-    Upgraded,
-}
-
-impl Notice {
-    /// The notice about `given` instead of `asked`; none if they are the same level.
-    pub fn about(asked: Class, given: Class) -> Option<Self> {
-        match given.cmp(&asked) {
-            std::cmp::Ordering::Greater => Some(Self::Downgraded),
-            std::cmp::Ordering::Less => Some(Self::Upgraded),
-            std::cmp::Ordering::Equal => None,
-        }
-    }
-}
-
-/// The lowest of `levels` classes.
-fn lowest(levels: u8) -> Class {
-    levels.saturating_sub(1)
 }
 
 #[cfg(test)]

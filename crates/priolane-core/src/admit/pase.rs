@@ -14,7 +14,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Account, Admission, Remap, lowest};
+use super::Account;
+use super::admission::{Admission, Remap, lowest};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId};
 use crate::rng::Stream;

@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::endpoint::Weights;
+use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::HostId;
+use crate::ids::{Class, FlowId};
 use crate::rng::Purpose;
-use crate::units::Span;
+use crate::rng::Stream;
+use crate::units::{Span, Time};
 
 /// A flow of host 0 to host `dst` that starts at time zero.
 pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Option<Span>) -> FlowSpec {

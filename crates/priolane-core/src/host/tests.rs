@@ -1,4 +1,5 @@
 use super::*;
+use crate::ids::FlowId;
 
 fn candidate(slot: u32, level: u8, sent: u64, remaining: u64) -> Candidate {
     // Slots and flow ids run against each other, so that a tie broken by slot shows.

@@ -1,11 +1,8 @@
 //! The entries, row by row.
 
-use super::stated::{Parameter, always, parameter};
+use super::stated::{BUFFER, ECN, MARKS_IF_ECN, Parameter, Stated, always, parameter};
 use super::{own, policies, switch_side, tokens};
-use crate::part::{Capability, Entry, Provision, Row};
-
-pub(super) const MARKS_IF_ECN: Provision =
-    Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
+use crate::part::{Capability, Row};
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
 const THRESHOLDS: Parameter = parameter(
@@ -18,13 +15,6 @@ const COUNT: Parameter = parameter(
     "what bytes sent counts: stream_offset (a retransmission keeps its level) or bytes_sent",
     ["", "stream_offset", "PIAS-NS2; docs/assumptions.md#bytes-sent"],
 );
-pub(super) const BUFFER: Parameter = parameter(
-    "buffer",
-    "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { dynamic = SIZE, alpha } shared by all ports of a \
-     switch, or unbounded, at = { RATE = LIMIT } where it depends on the \
-     link; the packet on the line is not counted",
-    ["pkt or B", "", "docs/assumptions.md#buffers, docs/assumptions.md#dynamic-thresholds"],
-);
 const STRICT_BUFFER: Parameter = parameter(
     "buffer",
     "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues with worse \
@@ -35,11 +25,6 @@ const STRICT_BUFFER: Parameter = parameter(
         "",
         "docs/assumptions.md#buffers, docs/assumptions.md#push-out, docs/assumptions.md#dynamic-thresholds",
     ],
-);
-pub(super) const ECN: Parameter = parameter(
-    "ecn",
-    "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
-    ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
 );
 const PFC: Parameter = parameter(
     "pfc",
@@ -63,30 +48,6 @@ const NIC_PER_FLOW: Parameter = parameter(
     "most of one flow that waits in the transmit queue; the transport keeps the rest",
     ["pkt or B", "unbounded", "Linux's TCP small queues"],
 );
-
-/// An entry that is stated here, and not beside its algorithm.
-pub(super) struct Stated {
-    pub(super) row: Row,
-    pub(super) name: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) source: &'static str,
-    pub(super) parameters: &'static [Parameter],
-    pub(super) requires: &'static [Capability],
-    pub(super) provides: &'static [Provision],
-}
-
-/// The entry that is stated so.
-pub(super) fn entry(stated: &Stated) -> Entry {
-    Entry {
-        row: stated.row,
-        name: stated.name,
-        summary: stated.summary,
-        source: stated.source,
-        parameters: stated.parameters.iter().map(|parameter| parameter.info()).collect(),
-        requires: stated.requires,
-        provides: stated.provides.to_vec(),
-    }
-}
 
 /// The entries of all rows but transports.
 pub(super) static STATED: &[Stated] = &[

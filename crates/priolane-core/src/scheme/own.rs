@@ -1,6 +1,6 @@
 //! The host row of transports that decide themselves which flow of a host goes next.
 
-use super::list::Stated;
+use super::stated::Stated;
 use crate::part::{Capability, Row};
 
 pub(super) const ORDER: Stated = Stated {

@@ -1,6 +1,6 @@
 //! The entries of admission policies.
 
-use super::list::Stated;
+use super::stated::Stated;
 use super::stated::{Parameter, parameter};
 use crate::part::Row;
 

@@ -1,7 +1,7 @@
 //! What entries are made of.
 
 use crate::keys::{Bounds, KeyInfo, Schema};
-use crate::part::{Capability, Provision};
+use crate::part::{Capability, Entry, Provision, Row};
 
 /// One parameter of a stated entry.
 #[derive(Clone, Copy)]
@@ -43,4 +43,45 @@ pub(super) const fn parameter(
 /// What an entry provides however it is set.
 pub(super) const fn always(capability: Capability) -> Provision {
     Provision { capability, if_set: None }
+}
+
+pub(super) const MARKS_IF_ECN: Provision =
+    Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
+
+pub(super) const BUFFER: Parameter = parameter(
+    "buffer",
+    "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { dynamic = SIZE, alpha } shared by all ports of a \
+     switch, or unbounded, at = { RATE = LIMIT } where it depends on the \
+     link; the packet on the line is not counted",
+    ["pkt or B", "", "docs/assumptions.md#buffers, docs/assumptions.md#dynamic-thresholds"],
+);
+
+pub(super) const ECN: Parameter = parameter(
+    "ecn",
+    "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
+    ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
+);
+
+/// An entry that is stated in this module's lists, and not beside its algorithm.
+pub(super) struct Stated {
+    pub(super) row: Row,
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) source: &'static str,
+    pub(super) parameters: &'static [Parameter],
+    pub(super) requires: &'static [Capability],
+    pub(super) provides: &'static [Provision],
+}
+
+/// The entry that is stated so.
+pub(super) fn entry(stated: &Stated) -> Entry {
+    Entry {
+        row: stated.row,
+        name: stated.name,
+        summary: stated.summary,
+        source: stated.source,
+        parameters: stated.parameters.iter().map(|parameter| parameter.info()).collect(),
+        requires: stated.requires,
+        provides: stated.provides.to_vec(),
+    }
 }

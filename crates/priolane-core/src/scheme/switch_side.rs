@@ -1,7 +1,7 @@
 //! Ports with one queue in which packets are told apart by the switch: by their ranks, or by ranks made of classes.
 
-use super::list::{BUFFER, ECN, MARKS_IF_ECN, Stated};
 use super::stated::parameter;
+use super::stated::{BUFFER, ECN, MARKS_IF_ECN, Stated};
 use crate::part::{Capability, Row};
 
 pub(super) const RANKED: Stated = Stated {

@@ -1,6 +1,6 @@
 //! What token transports need at hosts and ports.
 
-use super::list::Stated;
+use super::stated::Stated;
 use super::stated::{Parameter, always, parameter};
 use crate::part::{Capability, Row};
 
