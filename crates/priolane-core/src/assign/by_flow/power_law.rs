@@ -45,7 +45,7 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct Sizes {
     /// 1 / gamma: what sizes are divided by.
-    #[key(required = "scale = \"100kB\"", form = Bytes, range = "(0, )", source = "Firapam Eq. 6")]
+    #[key(required = "scale = \"100kB\"", form = Bytes, range = "(0, )", source = "docs/assumptions.md#firapam-power-law")]
     pub scale: u64,
     /// alpha: no larger size is above the top.
     #[key(default = 0, form = Bytes, source = "Firapam Eq. 6")]
@@ -56,7 +56,7 @@ pub struct Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct Times {
     /// 1 / gamma: what times are divided by.
-    #[key(required = "scale = \"2ms\"", range = "(0, )", source = "Firapam Eq. 8")]
+    #[key(required = "scale = \"2ms\"", range = "(0, )", source = "docs/assumptions.md#firapam-power-law")]
     pub scale: Span,
     /// alpha: no longer time is above the top.
     #[key(default = Span::ZERO, source = "Firapam Eq. 8")]
