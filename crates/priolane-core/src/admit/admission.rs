@@ -37,17 +37,17 @@ pub trait Admission: Send + Debug {
     fn account(&self) -> Account;
 }
 
-/// Whether flows under way are given classes anew.
+/// Whether flows that have started change their class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Remap {
     /// A flow keeps the class it was given when it opened.
     #[default]
     AtIssue,
-    /// At the end of each of its monitor intervals it is given one anew.
+    /// A flow may get another class at the end of each of its monitor intervals.
     PerInterval,
 }
 
-/// What an application is told about a class that is not the one it asked for.
+/// The notice to an application whose flow got another class than it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// It got a lower one.

@@ -1,4 +1,4 @@
-//! What a part states of itself in a file: its keys, each declared once, beside the algorithm that goes by it.
+//! The keys of a part in a file. Each key is declared once, beside the algorithm that uses it.
 //!
 //! ```text
 //! #[derive(Keys)]      a struct of keys              reader, writer, defaults, documentation

@@ -36,7 +36,7 @@ const HISTORY: usize = 10;
     provides = [Ranks]
 )]
 pub struct Config {
-    /// The delay that it goes by; one_way needs no clocks in step.
+    /// The delay that the controller uses; one_way needs no synchronised clocks.
     #[key(name = "delay", default = Signal::OneWay, source = "RFC 6817 §2.1")]
     pub signal: Signal,
     /// The queueing delay that it aims at; the RFC allows 100 ms at most.

@@ -9,7 +9,7 @@ use crate::packet::Frame;
 use crate::part::{Entry, Part, Row};
 use crate::units::Span;
 
-/// What the other parts of an experiment say, that a transport goes by.
+/// What a transport takes from the other parts of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Packet sizes.
@@ -55,7 +55,8 @@ macro_rules! machines {
 
             /// What the catalogue says of each.
             pub fn entries() -> Vec<Entry> {
-                let mut entries = Controller::entries();
+                let on_window = Controller::entries().into_iter();
+                let mut entries: Vec<Entry> = on_window.map(Entry::followed_by::<window::Config>).collect();
                 $(entries.push(Entry::of::<$config>(Row::Transport));)*
                 entries
             }
@@ -68,13 +69,17 @@ macro_rules! machines {
                 Ok(None)
             }
 
-            fn write_keys(&self, out: &mut Pairs) {
+            /// Appends its kind and its keys to `out`.
+            fn write_all(&self, out: &mut Pairs) {
                 match self {
                     Self::Window { controller, window } => {
                         controller.write(out);
                         window.write(out);
                     }
-                    $(Self::$name(config) => config.write(out),)*
+                    $(Self::$name(config) => {
+                        out.push(("kind", <$config as Part>::NAME.into()));
+                        config.write(out);
+                    })*
                 }
             }
         }
@@ -106,13 +111,12 @@ impl Keys for Spec {
         }
         let controller = Controller::read(name, table)?.expect("invariant: the name is on one of the lists");
         let window = window::Config::read(table)?;
-        controller.on_window().fits(&window).map_err(|misfit| table.refuse(misfit))?;
+        controller.part().fits(&window).map_err(|misfit| table.refuse(misfit))?;
         Ok(Self::Window { controller, window: Box::new(window) })
     }
 
     fn write(&self, out: &mut Pairs) {
-        out.push(("kind", self.name().into()));
-        self.write_keys(out);
+        self.write_all(out);
     }
 
     fn describe(out: &mut Vec<KeyInfo>) {
@@ -143,13 +147,9 @@ impl Spec {
         }
     }
 
-    /// The parameters of the token machine; `None` for a transport without tokens.
-    pub fn tokens(&self) -> Option<&tokens::Config> {
-        match self {
-            Self::ExpressPass(keys) => Some(&keys.tokens),
-            Self::Top(keys) => Some(&keys.tokens),
-            _ => None,
-        }
+    /// Whether receivers give senders tokens that ports limit.
+    pub fn has_tokens(&self) -> bool {
+        matches!(self, Self::ExpressPass(_) | Self::Top(_))
     }
 
     /// Whether it decides itself which flow of a host goes next, and in which class.

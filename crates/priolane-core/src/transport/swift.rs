@@ -45,7 +45,7 @@ pub struct Config {
         source = "docs/assumptions.md#swift-values"
     )]
     pub preset: Preset,
-    /// The delay that it goes by.
+    /// The delay that the controller uses.
     #[key(name = "delay", default = Signal::Rtt, source = "Swift (SIGCOMM 2020) §3.2")]
     pub signal: Signal,
     /// The window of a new flow.

@@ -278,7 +278,7 @@ fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Tokens and their data choose paths by rules of their own.
 fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    if fabric.routing != Routing::Stated || scheme.transport.tokens().is_none() {
+    if fabric.routing != Routing::Stated || !scheme.transport.has_tokens() {
         return Ok(());
     }
     let what =
@@ -384,7 +384,7 @@ fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// The channels of delay of the scheme's transport, if it has any.
 fn channels(scheme: &Scheme) -> Option<Channels> {
-    scheme.transport.controller()?.on_window().channels()
+    scheme.transport.controller()?.part().channels()
 }
 
 /// Whether hosts get more wrong than channels have room for.

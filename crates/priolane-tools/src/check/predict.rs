@@ -165,7 +165,7 @@ impl<'a> Forecast<'a> {
 /// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md).
 fn factor(transport: &Transport) -> f64 {
     match transport {
-        Transport::Window { controller, .. } => controller.on_window().cost(),
+        Transport::Window { controller, .. } => controller.part().cost(),
         Transport::Ndp(_) => 1.0,
         Transport::Homa(_) | Transport::PHost(_) => 1.2,
         Transport::Tokens(_) => 1.9,

@@ -1,11 +1,11 @@
 //! By size, cut so that classes have as many bytes (Homa, SIGCOMM 2018 §3.4).
 
 use super::rule::Rule;
-use super::thresholds::exceeded;
+use super::solved::SolvedThresholds;
 use crate::assign::{SizesOf, equal_bytes};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
-use crate::keys::{ByteList, Keys, Misfit};
+use crate::keys::{Keys, Misfit};
 use crate::part::Part;
 use crate::sizes::SizeDistribution;
 
@@ -21,24 +21,14 @@ pub struct EqualBytes {
     /// Number of classes.
     #[key(required = "levels = 3", range = "[2, 16]", source = "Firapam §II-A")]
     pub levels: u8,
-    /// Whose sizes the thresholds are found from: global, local or a group.
-    #[key(default = SizesOf::Global, source = "docs/thresholds.md")]
-    pub from: SizesOf,
-    /// The thresholds found; left out in files.
-    #[key(optional, form = ByteList)]
-    pub bytes: Option<Vec<u64>>,
+    /// The thresholds between classes.
+    #[keys(flatten)]
+    pub thresholds: SolvedThresholds,
 }
 
 impl EqualBytes {
     fn check(&mut self) -> Result<(), Misfit> {
-        let levels = usize::from(self.levels());
-        match &self.bytes {
-            Some(bytes) if bytes.len() + 1 != levels || !bytes.is_sorted() => {
-                let what = format!("{} thresholds for {levels} classes", bytes.len());
-                Err(Misfit::of("bytes", what, "leave the key out"))
-            }
-            _ => Ok(()),
-        }
+        self.thresholds.check(self.levels())
     }
 }
 
@@ -48,14 +38,14 @@ impl Rule for EqualBytes {
     }
 
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(exceeded(self.bytes.as_deref().unwrap_or_default(), flow.size?) as Class)
+        Some(self.thresholds.class(flow.size?))
     }
 
     fn unsolved(&self) -> Option<&SizesOf> {
-        self.bytes.is_none().then_some(&self.from)
+        self.thresholds.unsolved()
     }
 
     fn solve(&mut self, sizes: &SizeDistribution) {
-        self.bytes = Some(equal_bytes(sizes, self.levels));
+        self.thresholds.bytes = Some(equal_bytes(sizes, self.levels));
     }
 }

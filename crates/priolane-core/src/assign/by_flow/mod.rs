@@ -27,6 +27,7 @@ mod power_law;
 mod random_fraction;
 mod rule;
 mod size;
+mod solved;
 mod thresholds;
 
 use crate::flows::FlowList;
@@ -43,9 +44,10 @@ pub use power_law::{Measure, PowerLaw};
 pub use random_fraction::RandomFraction;
 pub use rule::Rule;
 pub use size::Size;
+pub use solved::SolvedThresholds;
 
 parts! {
-    /// A rule that gives flows classes by what is known of them, with its parameters.
+    /// A rule that gives classes to flows before they send, with its parameters.
     pub enum ByFlow: dyn Rule in Assign {
         /// By size, at stated thresholds.
         Size(Size);
