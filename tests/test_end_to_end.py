@@ -141,7 +141,7 @@ def _session(leader: int) -> list[int]:
 
 @contextlib.contextmanager
 def command(*arguments: str | Path, module: str = "priolane.cli") -> Iterator[subprocess.Popen[str]]:
-    """A command in a session of its own, with Python's handler of Ctrl-C. Nothing of it outlives the context."""
+    """A command in a process group of its own, with Python's handler of Ctrl-C. Nothing of it outlives the context."""
     child = subprocess.Popen(
         [sys.executable, "-m", module, *map(str, arguments)],
         stderr=subprocess.PIPE,
