@@ -3,6 +3,7 @@
 mod admit;
 mod check;
 mod controller;
+mod groups;
 mod parts;
 mod pfc;
 mod read;
@@ -12,10 +13,10 @@ mod token_port;
 mod tokens;
 mod transport;
 
+use priolane_core::admit::Policy;
 use priolane_core::transport::Spec;
 use serde::Serialize;
 
-pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use check::{Fabric, Fault, Routing, check};
 pub use controller::Controller;
 pub use parts::{
@@ -43,7 +44,7 @@ pub struct Scheme {
     /// In what order a host sends.
     pub host: Host,
     /// Who is admitted at which priority.
-    pub admit: Admit,
+    pub admit: Policy,
     /// What stands between transport and line.
     pub nic: Nic,
     /// What a switch port does.

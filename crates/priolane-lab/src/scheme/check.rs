@@ -1,5 +1,6 @@
 //! Whether the rows of a scheme fit each other, the packets and the links.
 
+use priolane_core::admit::Interval;
 use priolane_core::packet::Frame;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
@@ -11,7 +12,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
-use super::{Admit, Assign, Interval, Scheme};
+use super::{Assign, Scheme};
 use crate::experiment::Coverage;
 
 /// What a scheme runs on.
@@ -292,7 +293,7 @@ pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
         Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
     };
-    let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
+    let given = scheme.admit.part().levels().map_or(given, |levels| levels.max(given));
     let own = match &scheme.transport {
         Spec::PHost(_) => u32::from(phost::LEVELS),
         Spec::Homa(keys) => u32::from(keys.levels.count()),
@@ -317,12 +318,12 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("`{name}` decides itself which flow of a host goes next");
         return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
     }
-    if fabric.rates_every.is_some() || scheme.admit.interval().is_some() {
+    if fabric.rates_every.is_some() || scheme.admit.part().interval() != Interval::Rpc {
         let what = format!("senders of `{name}` do not report on flows under way");
         return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
-    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.levels().is_some();
+    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.part().levels().is_some();
     let asks = given || fabric.top_class > 0;
     if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
         return Ok(());
@@ -414,7 +415,7 @@ fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => top + 1,
     };
-    match scheme.admit.levels() {
+    match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
             let what = format!("flows ask for {asked} classes, and admission knows {levels}");
             Err(Fault::new("admit.levels", what, format!("levels = {asked}")))
@@ -429,27 +430,19 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Ok(());
     }
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
-    match (&scheme.assign, &scheme.admit) {
+    match (&scheme.assign, scheme.admit.part().without_deadlines()) {
         (Assign::Known(known), _) if known.part().reads_deadlines() => {
             let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
             Err(Fault::new("assign", what, fix))
         }
-        (_, Admit::Firapam(_)) => {
-            let what = "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
-                        deadline of their class, so that nothing could be learnt";
-            Err(Fault::new("admit", what.to_owned(), fix))
-        }
+        (_, Some(what)) => Err(Fault::new("admit", what.to_owned(), fix)),
         _ => Ok(()),
     }
 }
 
 /// The transport has one monitor interval.
 fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let own = match scheme.admit.interval() {
-        Some(Interval::Every(span)) => span,
-        Some(Interval::Rtt) => fabric.round_trip,
-        Some(Interval::Rpc) | None => return Ok(()),
-    };
+    let Some(own) = scheme.admit.part().interval().length(fabric.round_trip) else { return Ok(()) };
     match fabric.rates_every {
         Some(every) if every != own => {
             let (own, every) = (show_span(own), show_span(every));
@@ -525,12 +518,8 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
         );
     }
     all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));
-    if matches!(scheme.admit, Admit::Firapam(_)) && fabric.deadlines == Coverage::Some {
-        all.push(
-            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
-             class; where those had none, they teach nothing"
-                .to_owned(),
-        );
+    if fabric.deadlines == Coverage::Some {
+        all.extend(scheme.admit.part().with_some_deadlines().map(str::to_owned));
     }
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());
