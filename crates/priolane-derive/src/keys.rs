@@ -34,7 +34,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let check = whole.check.map(|check| quote!(#check(&mut read)));
     let reads = members.iter().map(read).collect::<Result<Vec<_>>>()?;
     let writes = members.iter().map(write).collect::<Result<Vec<_>>>()?;
-    let describes = members.iter().map(|member| describe(member, &group)).collect::<Result<Vec<_>>>()?;
+    let describes = members.iter().map(describe).collect::<Result<Vec<_>>>()?;
     let names: Vec<&Ident> = members.iter().map(|member| &member.name).collect();
     let checked =
         check.as_ref().map(|check| quote!(if let Err(fault) = #check { return Err(table.refuse(fault)); }));
@@ -70,6 +70,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
+                #[allow(dead_code, reason = "keys may have groups of their own")]
+                const GROUP: &str = #group;
                 #(#describes)*
             }
         }
@@ -213,7 +215,7 @@ fn write(member: &Member) -> Result<TokenStream> {
     })
 }
 
-fn describe(member: &Member, group: &str) -> Result<TokenStream> {
+fn describe(member: &Member) -> Result<TokenStream> {
     let ty = &member.ty;
     let key = match &member.role {
         Role::Skip(_) => return Ok(quote!()),
@@ -226,7 +228,7 @@ fn describe(member: &Member, group: &str) -> Result<TokenStream> {
     let (name, meaning, form) = (&key.name, &key.meaning, form(member, key));
     let value = value_type(member, key);
     let bounds = bounds(key.range.as_ref())?;
-    let group = key.group.as_ref().map_or_else(|| group.to_owned(), syn::LitStr::value);
+    let group = key.group.as_ref().map_or_else(|| quote!(GROUP), |group| quote!(#group));
     let source = key.source.as_ref().map_or_else(String::new, syn::LitStr::value);
     let unit = key.unit.as_ref().map_or_else(|| quote!(#form::UNIT), |unit| quote!(#unit));
     let local = format_ident!("value");
