@@ -2,11 +2,15 @@
 
 mod admit;
 mod alpha;
+mod buffer;
 mod check;
 mod controller;
 mod fabric;
+mod map;
+mod nic;
 mod parts;
 mod pfc;
+mod port;
 mod read;
 mod shipped;
 mod thresholds;
@@ -17,13 +21,15 @@ use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
+pub use buffer::{Buffer, Ecn, Scope, Sharing};
 pub use check::check;
 pub use controller::Controller;
 pub use fabric::{Coverage, Fabric, Fault, Routing};
-pub use parts::{
-    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
-};
+pub use map::Map;
+pub use nic::{Nic, NicQueue};
+pub use parts::{Assign, Count, Host};
 pub use pfc::{Headroom, Pfc, Xoff};
+pub use port::{Overflow, Port, PortKind, WfqClock};
 pub use read::{MERGE, read};
 pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, Thresholds};

@@ -12,7 +12,10 @@ use priolane_core::units::Rate;
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::fabric::{Coverage, Fabric, Fault, Routing};
-use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
+use super::map::Map;
+use super::nic::{Nic, NicQueue};
+use super::parts::Host;
+use super::port::{Overflow, Port, PortKind};
 use super::{Admit, Assign, Interval, Scheme};
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.

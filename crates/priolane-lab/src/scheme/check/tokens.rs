@@ -7,7 +7,8 @@ use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
-use crate::scheme::parts::{Assign, PortKind};
+use crate::scheme::parts::Assign;
+use crate::scheme::port::PortKind;
 use crate::scheme::token_port::Order;
 
 /// What receivers rank flows by, paths and ranks of a token transport; `None` for any other.
