@@ -201,7 +201,7 @@ macro_rules! cells {
 cells!(1 x 10, 1 x 50, 1 x 250, 8 x 10, 8 x 50, 8 x 250, 32 x 10, 32 x 50, 32 x 250);
 
 /// The scenario of that name, those of the growth table included.
-pub fn find(name: &str) -> Option<&'static Named> {
+pub(super) fn find(name: &str) -> Option<&'static Named> {
     ALL.iter()
         .chain(TABLE)
         .chain(MEMORY)
