@@ -10,7 +10,7 @@ use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::flows::met;
-use super::rows::Source;
+use super::source::Source;
 
 /// A probability has settled where it stays this near to where it ends.
 const SETTLED_WITHIN: f64 = 0.2;
