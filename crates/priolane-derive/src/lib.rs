@@ -5,6 +5,7 @@
 mod fields;
 mod interval;
 mod keys;
+mod one_of;
 mod part;
 mod tagged;
 mod words;
@@ -13,7 +14,7 @@ use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
 /// Implements `Keys` and `serde::Serialize` for a struct whose fields are keys of a file, or for an enum of such structs
-/// that a word tells apart.
+/// that a word or a key tells apart.
 #[proc_macro_derive(Keys, attributes(keys, key, word))]
 pub fn derive_keys(input: TokenStream) -> TokenStream {
     answer(keys::expand(&parse_macro_input!(input as DeriveInput)))

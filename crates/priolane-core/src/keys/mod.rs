@@ -28,15 +28,23 @@
 //! The doc comment of a field is the meaning of its key.
 //!
 //! `#[derive(Keys)]` of an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag says which
-//! variant it is, whose struct of keys stands in the same table.
+//! variant it is, whose struct of keys stands in the same table. With `#[keys(one_of)]` the variants' fields are keys: the
+//! table has the first key of exactly one variant, and that says which it is (`{ shared = "240pkt" }` or
+//! `{ per_queue = "64KiB" }`); a variant without fields is a word in place of the table.
+//!
+//! A struct of keys is the value of a key with `form = InTable`.
 
 mod defaults;
 mod forms;
+mod nested;
 mod value;
 
-pub use defaults::{WithDefaults, describe_new, describe_with, with_defaults};
+pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
-pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
+pub use forms::{
+    ByteList, Bytes, Filled, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option,
+};
+pub use nested::{InTable, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
 
@@ -83,6 +91,9 @@ pub trait Table {
         key: &'static str,
         read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
     ) -> Result<Option<R>, Self::Error>;
+
+    /// Whether the table has `key`; this does not take it.
+    fn has(&self, key: &str) -> bool;
 
     /// The error that `key`, which the table lacks, must be there; `example` shows how it would be written.
     fn missing(&self, key: &'static str, example: &str) -> Self::Error;
@@ -156,6 +167,12 @@ pub enum Schema {
     Text,
     /// A list of such values.
     List(Box<Schema>),
+    /// A table of these keys.
+    Table(Vec<KeyInfo>),
+    /// A table of such values by keys of the user's own, of which this is an example.
+    Map(&'static str, Box<Schema>),
+    /// One of these words, each with its meaning, or a table in which one of some keys chooses the others.
+    OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
 }
 
 /// Serializes keys as a map, in their order.
