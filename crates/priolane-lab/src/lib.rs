@@ -14,7 +14,6 @@ pub mod panels;
 pub mod plan;
 pub mod results;
 pub mod scheme;
-pub mod thresholds;
 pub mod trace;
 pub mod verdict;
 

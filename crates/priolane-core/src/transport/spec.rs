@@ -109,7 +109,8 @@ impl Keys for Spec {
         if let Some(other) = Self::read_other(name, table)? {
             return Ok(other);
         }
-        let controller = Controller::read(name, table)?.expect("invariant: the name is on one of the lists");
+        let controller =
+            Controller::read_named(name, table)?.expect("invariant: the name is on one of the lists");
         let window = window::Config::read(table)?;
         controller.part().fits(&window).map_err(|misfit| table.refuse(misfit))?;
         Ok(Self::Window { controller, window: Box::new(window) })

@@ -1,6 +1,7 @@
 //! The admit row: what replaces what where one policy is laid over another.
 
 use priolane_core::admit::Policy;
+use priolane_core::keys::Keys;
 use priolane_core::part::Row;
 use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
 
@@ -9,7 +10,7 @@ use super::groups::same_group;
 /// Reads `admit = { kind = "firapam", levels = 3, ... }`.
 pub(super) fn read(field: &Field<'_>) -> Result<Policy, InputError> {
     let mut keys = field.table()?;
-    let policy = Policy::read_kind(&mut keys)?;
+    let policy = Policy::read(&mut keys)?;
     keys.finish()?;
     Ok(policy)
 }

@@ -3,11 +3,15 @@
 use priolane_core::part::Row;
 use priolane_core::scheme::find;
 
-/// Whether two kinds of `row` have `key` in one group of keys.
+/// Whether two kinds of `row` have `key` in one group of keys. A group without a name is that of one kind only.
 pub(super) fn same_group(row: Row, [old, new]: [&str; 2], key: &str) -> bool {
     let group = |kind| {
         let parameters = &find(row, kind)?.parameters;
-        parameters.iter().find(|info| info.name == key).map(|info| info.group)
+        parameters
+            .iter()
+            .find(|info| info.name == key)
+            .map(|info| info.group)
+            .filter(|group| !group.is_empty())
     };
     group(old).is_some() && group(old) == group(new)
 }
