@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, RxMeta, Tx, Weights};
+use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
@@ -20,8 +20,7 @@ use priolane_core::wire::{Codec, EcnCodepoint, IpVersion, RecvMeta, WireBody};
 const HOST: HostId = HostId(2);
 const PEER: HostId = HostId(1);
 
-/// Farthest offset of a packet: receivers of pHost, NDP and Homa keep a bit for each packet below the last that came.
-const FARTHEST: u64 = 1 << 30;
+const LOCAL: LocalHost = LocalHost { id: HOST, line: Rate::from_gbps(10) };
 
 struct Host<E: Endpoint> {
     endpoint: E,
@@ -33,8 +32,7 @@ struct Host<E: Endpoint> {
 impl<E: Endpoint<Body: WireBody>> Host<E> {
     fn new(make: impl Fn(Frame) -> E) -> Self {
         let codec = Codec::new(1_500, IpVersion::V4).expect("the MTU is large enough");
-        let mut endpoint = make(codec.frame());
-        endpoint.attach(Rate::from_gbps(10));
+        let endpoint = make(codec.frame());
         Self { endpoint, codec, now: Time(1_000_000), rng: Stream::new(7, Purpose::Endpoint, 2) }
     }
 
@@ -54,7 +52,7 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
             weights: Weights::BEST_EFFORT,
         };
         let Self { endpoint, now, rng, .. } = self;
-        endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow);
+        endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| Path::NOMINAL);
     }
 
     /// A datagram arrives `after` the last, and what there is to be sent is sent.
@@ -66,9 +64,7 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
             endpoint.on_timer(&mut cx);
         }
         let meta = RecvMeta { src: PEER, dst: HOST, class: 1, ecn, at: *now };
-        if let Ok((packet, _)) = codec.decode(datagram, &meta)
-            && packet.header.offset.get() <= FARTHEST
-        {
+        if let Ok((packet, _)) = codec.decode(datagram, &meta) {
             endpoint.on_packet(&mut cx, RxMeta { stamp: *now, noise: Span::ZERO }, &packet);
         }
         while endpoint.poll_event().is_some() {}
@@ -103,7 +99,7 @@ fuzz_target!(|input: &[u8]| {
             |frame| {
                 let (config, reno) = (window::Config::new(frame), new_reno::Config { init_window: None });
                 WindowEndpoint::<new_reno::NewReno>::with_kind(
-                    HOST,
+                    LOCAL,
                     Arc::new(config),
                     reno,
                     SchedulerKind::RoundRobin,
@@ -111,14 +107,14 @@ fuzz_target!(|input: &[u8]| {
             },
             input,
         ),
-        1 => drive(|frame| Tokens::new(HOST, Arc::new(top(frame))), input),
+        1 => drive(|frame| Tokens::new(LOCAL, Arc::new(top(frame))), input),
         2 => drive(
-            |frame| Tokens::new(HOST, Arc::new(tokens::Config { stop: Stop::NeedCap, ..top(frame) })),
+            |frame| Tokens::new(LOCAL, Arc::new(tokens::Config { stop: Stop::NeedCap, ..top(frame) })),
             input,
         ),
-        3 => drive(|frame| Tokens::new(HOST, Arc::new(tokens::Config::expresspass(frame))), input),
-        4 => drive(|frame| phost::PHost::new(HOST, Arc::new(phost::Config::new(frame))), input),
-        5 => drive(|frame| ndp::Ndp::new(HOST, Arc::new(ndp::Config::new(frame))), input),
-        _ => drive(|frame| homa::Homa::new(HOST, Arc::new(homa::Config::new(frame))), input),
+        3 => drive(|frame| Tokens::new(LOCAL, Arc::new(tokens::Config::expresspass(frame))), input),
+        4 => drive(|frame| phost::PHost::new(LOCAL, Arc::new(phost::Config::new(frame))), input),
+        5 => drive(|frame| ndp::Ndp::new(LOCAL, Arc::new(ndp::Config::new(frame))), input),
+        _ => drive(|frame| homa::Homa::new(LOCAL, Arc::new(homa::Config::new(frame))), input),
     }
 });
