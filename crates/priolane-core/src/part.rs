@@ -183,20 +183,19 @@ pub(crate) fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<Key
     entries.into_iter().for_each(|entry| append_new(entry.parameters, out));
 }
 
-/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. The word that
-/// says which part it is stands under `kind`, or another key: `by "solver"`.
+/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. `else` names the variant
+/// of what is not on the list: a box of a trait that has `name` and `write` of its own; a list without such a variant
+/// implements [`Keys`]. The word that says which part it is stands under `kind`, or another key: `by "solver"`.
 macro_rules! parts {
     (
         $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident in $row:ident {
-            $($kinds:tt)*
-        }
+        pub enum $list:ident: dyn $trait:ident in $row:ident { $($kinds:tt)* }
+        $(else { $($others:tt)* })?
     ) => {
         $crate::part::parts! {
             $(#[$meta])*
-            pub enum $list: dyn $trait in $row by "kind" {
-                $($kinds)*
-            }
+            pub enum $list: dyn $trait in $row by "kind" { $($kinds)* }
+            $(else { $($others)* })?
         }
     };
     (
@@ -204,11 +203,13 @@ macro_rules! parts {
         pub enum $list:ident: dyn $trait:ident in $row:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
+        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {
             $($(#[$doc])* $kind($config),)*
+            $($(#[$else_doc])* $other($boxed),)?
         }
 
         impl $list {
@@ -217,18 +218,30 @@ macro_rules! parts {
 
             /// The name in files.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+                match self {
+                    $(Self::$kind(_) => <$config as $crate::part::Part>::NAME,)*
+                    $(Self::$other(other) => other.name(),)?
+                }
             }
 
             /// Reads the keys of the kind `name`; `None` where there is no such kind.
             ///
             /// # Errors
             /// Those of its keys.
-            pub fn read_named<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
+            pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
                 $(if name == <$config as $crate::part::Part>::NAME {
                     return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
                 })*
                 Ok(None)
+            }
+
+            /// Appends its kind and its keys to `out`.
+            pub fn write(&self, out: &mut $crate::keys::Pairs) {
+                out.push(($tag, self.name().into()));
+                match self {
+                    $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
+                    $(Self::$other(other) => other.write(out),)?
+                }
             }
 
             /// What the catalogue says of each.
@@ -238,37 +251,52 @@ macro_rules! parts {
 
             /// What it does.
             pub fn part(&self) -> &dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::Deref>::deref(other),)?
+                }
             }
 
             /// What it does, to change.
             pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::DerefMut>::deref_mut(other),)?
+                }
             }
         }
 
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                let mut pairs = $crate::keys::Pairs::new();
+                self.write(&mut pairs);
+                s.collect_map(pairs)
+            }
+        }
+
+        $crate::part::keys_of_parts!($list by $tag $(else $other)?);
+    };
+}
+
+/// Implements [`Keys`] for a list of parts, unless there are some that are not on it.
+macro_rules! keys_of_parts {
+    ($list:ident by $tag:literal) => {
         impl $crate::keys::Keys for $list {
             fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
                 let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
-                Self::read_named(name, table).map(|read| read.expect("invariant: the name is on the list"))
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
             }
 
             fn write(&self, out: &mut $crate::keys::Pairs) {
-                out.push(($tag, self.name().into()));
-                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
+                self.write(out);
             }
 
             fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
                 $crate::part::describe($tag, Self::entries(), out);
             }
         }
-
-        impl serde::Serialize for $list {
-            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                $crate::keys::serialize(self, s)
-            }
-        }
     };
+    ($list:ident by $tag:literal else $other:ident) => {};
 }
 
-pub(crate) use parts;
+pub(crate) use {keys_of_parts, parts};

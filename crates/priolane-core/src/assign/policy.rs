@@ -71,7 +71,7 @@ impl Keys for Assign {
         let names: Vec<&str> =
             [NoAssignment::NAME, BytesSent::NAME].into_iter().chain(ByFlow::NAMES.iter().copied()).collect();
         let name = take_name(table, "kind", &names)?;
-        if let Some(rule) = ByFlow::read_named(name, table)? {
+        if let Some(rule) = ByFlow::read(name, table)? {
             return Ok(Self::ByFlow(rule));
         }
         match name {

@@ -1,19 +1,9 @@
 //! The assign row: what replaces what where one policy is laid over another.
 
-use priolane_core::assign::Assign;
-use priolane_core::keys::Keys;
 use priolane_core::part::Row;
-use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, Shared};
 
-use super::groups::same_group;
-
-/// Reads `assign = { kind = "bytes_sent", levels = 2, ... }`.
-pub(super) fn read(field: &Field<'_>) -> Result<Assign, InputError> {
-    let mut keys = field.table()?;
-    let assign = Assign::read(&mut keys)?;
-    keys.finish()?;
-    Ok(assign)
-}
+use super::row::same_group;
 
 pub(super) const MERGE: Merge = Merge {
     rules: &[

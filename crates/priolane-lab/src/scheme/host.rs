@@ -1,20 +1,10 @@
 //! The host row: what replaces what where one order is laid over another.
 
-use priolane_core::host::Order;
-use priolane_core::keys::Keys;
 use priolane_core::part::Row;
-use priolane_source::{Field, InputError, Merge, Own, Replace, Shared};
+use priolane_source::{Merge, Own, Replace, Shared};
 
 use super::assign::THRESHOLDS;
-use super::groups::same_group;
-
-/// Reads `host = { kind = "mlfq", levels = 8, ... }`.
-pub(super) fn read(field: &Field<'_>) -> Result<Order, InputError> {
-    let mut keys = field.table()?;
-    let order = Order::read(&mut keys)?;
-    keys.finish()?;
-    Ok(order)
-}
+use super::row::same_group;
 
 pub(super) const MERGE: Merge = Merge {
     rules: &[Replace::Kind {

@@ -3,11 +3,12 @@
 use priolane_core::admit::Policy;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
+use priolane_core::transport::Spec;
 use priolane_source::{InputError, Merge, Mistakes, Origin, Reader, Table};
 
 use super::map::Map;
 use super::nic::Nic;
-use super::{Scheme, admit, assign, host, map, nic, port, transport};
+use super::{Scheme, admit, assign, host, map, nic, port, row, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -39,14 +40,14 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     }
     let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
     let transport = keys.need("transport", "transport = { kind = \"dctcp\" }");
-    let transport = found.keep(transport.and_then(|field| transport::read(&field)));
+    let transport = found.keep(transport.and_then(|field| row::read::<Spec>(&field)));
     let order = match &transport {
         Some(transport) if transport.schedules_itself() => Order::OWN,
         _ => Order::TURNS,
     };
-    let assign = found.keep(keys.take("assign").map_or(Ok(Assign::default()), |f| assign::read(&f)));
-    let host = found.keep(keys.take("host").map_or(Ok(order), |f| host::read(&f)));
-    let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| admit::read(&f)));
+    let assign = found.keep(keys.take("assign").map_or(Ok(Assign::default()), |f| row::read(&f)));
+    let host = found.keep(keys.take("host").map_or(Ok(order), |f| row::read(&f)));
+    let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| row::read(&f)));
     let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| nic::read(&f)));
     let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| port::read(&field)));
     let map = found.keep(keys.take("map").map_or(Ok(Map::Identity), |f| map::read(&f)));
