@@ -33,7 +33,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-workload/src/import"],
     &["priolane-lab/src/assumptions.rs", "priolane-lab/src/interrupt.rs", "priolane-lab/src/lib.rs"],
     &["priolane-lab/src/scheme", "priolane-lab/src/thresholds.rs"],
-    &["priolane-lab/src/results"],
+    &["priolane-lab/src/results"],["priolane-results/src/"],
     &["priolane-lab/src/metrics", "priolane-lab/src/optimum", "priolane-lab/src/panels"],
     &["priolane-lab/src/experiment"],
     &["priolane-lab/src/plan"],
