@@ -159,7 +159,7 @@ impl AdmissionRecord {
     /// What admission did in `outcome`; `None` without an admission policy. `rtt` is the round trip of a packet of one byte
     /// in the empty network.
     pub fn of(source: &Source, outcome: &Outcome, rtt: Span) -> Option<Self> {
-        source.scenario.admission.levels()?;
+        source.scenario.admission.part().levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);
         let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().cloned()).collect();
         let mut terms: BTreeMap<&str, Magnitudes> = BTreeMap::new();

@@ -122,7 +122,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
         },
         controls,
         adaptation: adaptation::adaptation(scheme),
-        admission: admission::policy(scheme, &topology, experiment.frame),
+        admission: scheme.admit.clone(),
         on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.resolved()).collect(),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,

@@ -151,7 +151,7 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) 
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
-        admission: priolane_core::admit::Policy::None,
+        admission: priolane_core::admit::Policy::default(),
         machines: Vec::new(),
         on_downgrade: Vec::new(),
         rates_every: None,
