@@ -1,3 +1,4 @@
-//! What tests of several crates share. Only for tests: panics where a made-up value is not valid.
+//! What tests of several crates share.
 
+#[cfg(feature = "runs")]
 pub mod made_up;
