@@ -1,5 +1,6 @@
 //! Tables as Parquet files: written in batches while their hash is taken, read back by column.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -100,6 +101,16 @@ pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Reco
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
     let reader = builder.with_batch_size(BATCH).build().map_err(plain)?;
     Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
+}
+
+/// What the table in a file says of itself.
+///
+/// # Errors
+/// A file that cannot be read, or is no table.
+pub fn metadata(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(plain)?;
+    let stated = builder.schema().metadata();
+    Ok(stated.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
 }
 
 /// The I/O error inside a Parquet error, so that a full disk is told as such.

@@ -126,7 +126,8 @@ fn three_packets_in_rows() {
     for field in schema.fields() {
         assert!(field.metadata().get("unit").is_some() && field.metadata().get("meaning").is_some());
     }
-    assert_eq!(schema.metadata().get("digest").map(String::as_str), Some(report.digest.as_str()));
+    let about = tables::metadata(&report.files[0]).unwrap();
+    assert_eq!(about.get("digest"), Some(&report.digest));
     assert_eq!(report.flow.ports, ["h0->s0", "s0->h1", "h1->s0", "s0->h0"]);
     assert_eq!((report.flow.fct_ps, report.seen.packets, report.seen.hops), (Some(5_833_600), 6, 12));
     let (state, _) = read(&report.files[1], &["t_ps", "metric", "value"]);
