@@ -14,4 +14,4 @@ pub use self::line::{LINE, TIME};
 pub use self::panel::{Drawn, Mark, Panel, PanelKind, PanelReport, Series, Values, X};
 
 /// All kinds.
-pub const KINDS: [&PanelKind; 3] = [&LINE, &BAR, &CDF];
+pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF];
