@@ -17,7 +17,7 @@ use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, SortBy}
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
-use priolane_core::transport::{Controller, Transport};
+use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
@@ -159,6 +159,7 @@ fn delay_based(seed: u64) -> Controller {
     match seed % 8 {
         0 => Controller::Swift(SWIFT),
         7 if seed.is_multiple_of(3) => Controller::PFabric(PFABRIC),
+        7 if seed.is_multiple_of(5) => Controller::Timely(timely::Config::default()),
         7 => Controller::Hpcc(HPCC),
         1 => Controller::Ledbat(LEDBAT),
         2 => d2tcp(),
