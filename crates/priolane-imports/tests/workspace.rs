@@ -45,7 +45,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-lab/src/plan"],
     &["priolane-lab/src/verdict"],
     &["priolane-lab/src/execute"],
-    &["priolane-lab/src/catalogue", "priolane-lab/src/trace"],
+    &["priolane-lab/src/catalogue", "priolane-lab/src/reference", "priolane-lab/src/trace"],
     &["priolane-tools/src/"],
     &["priolane-tools/src/bin/"],
     &["priolane-py/src/"],

@@ -9,6 +9,7 @@ pub mod metrics;
 pub mod optimum;
 pub mod panels;
 pub mod plan;
+pub mod reference;
 pub mod scheme;
 pub mod trace;
 pub mod verdict;

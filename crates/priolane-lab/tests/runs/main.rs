@@ -15,6 +15,7 @@ mod peers;
 mod ports;
 mod ranked_ports;
 mod reacting;
+mod reference;
 mod requirement;
 mod resume;
 mod rivals;

@@ -1,0 +1,250 @@
+//! What parts declare of their keys, as a page for people and as a JSON Schema for editors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use priolane_core::keys::{Bound, Bounds, KeyInfo, Schema};
+use priolane_core::part::{Entry, Row};
+use priolane_core::scheme::ENTRIES;
+use serde_json::{Map, Value, json};
+
+use crate::assumptions;
+
+/// Keys of one group that so many parts of a row share have a table of their own.
+const SHARED_BY: usize = 3;
+
+/// The page: every part of a scheme with its keys, as Markdown.
+pub fn page() -> String {
+    let mut page = String::from(
+        "# Parts of a scheme\n\nEach row of a scheme file is one of these parts with its keys. This page follows from what the code \
+         declares:\n`PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
+         [scheme.schema.json](scheme.schema.json)\nis the same as a JSON Schema, for editors.\n",
+    );
+    for row in Row::ALL {
+        let parts: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.row == row).collect();
+        let _ = write!(page, "\n## `{}`\n", row.key());
+        let shared = shared_groups(&parts);
+        for part in &parts {
+            section(part, &shared, &mut page);
+        }
+        for (group, keys) in &shared {
+            let _ = write!(page, "\n### Keys of `{group}`\n\n");
+            table(keys.iter().copied(), &mut page);
+        }
+    }
+    page
+}
+
+/// The groups of keys that many parts share, with the keys as the first of them declares them.
+fn shared_groups<'e>(parts: &[&'e Entry]) -> BTreeMap<&'static str, Vec<&'e KeyInfo>> {
+    let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
+    for part in parts {
+        let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
+        for key in &part.parameters {
+            own.entry(key.group).or_default().push(key);
+        }
+        for (group, keys) in own {
+            groups.entry(group).or_default().push(keys);
+        }
+    }
+    let many = groups.into_iter().filter(|(_, of_parts)| of_parts.len() >= SHARED_BY);
+    many.filter_map(|(group, of_parts)| Some((group, of_parts.into_iter().next()?))).collect()
+}
+
+fn section(part: &Entry, shared: &BTreeMap<&'static str, Vec<&KeyInfo>>, page: &mut String) {
+    let _ = write!(page, "\n### `{}`\n\n{}. Source: {}.\n", part.name, part.summary, part.source);
+    if !part.requires.is_empty() {
+        let needs: Vec<&str> = part.requires.iter().map(|capability| capability.clause()).collect();
+        let _ = writeln!(page, "Requires {}.", needs.join(" and "));
+    }
+    if !part.provides.is_empty() {
+        let clause = |p: &priolane_core::part::Provision| match p.if_set {
+            Some(key) => format!("{} (with `{key}`)", p.capability.clause()),
+            None => p.capability.clause().to_owned(),
+        };
+        let gives: Vec<String> = part.provides.iter().map(clause).collect();
+        let _ = writeln!(page, "Provides {}.", gives.join(" and "));
+    }
+    // A key that differs from what the others of its group have stays with its part.
+    let is_shared = |key: &KeyInfo| shared.get(key.group).is_some_and(|keys| keys.contains(&key));
+    let mut groups: Vec<&str> =
+        part.parameters.iter().filter(|key| is_shared(key)).map(|key| key.group).collect();
+    groups.dedup();
+    let own: Vec<&KeyInfo> = part.parameters.iter().filter(|key| !is_shared(key)).collect();
+    if !own.is_empty() {
+        page.push('\n');
+        table(own.into_iter(), page);
+    }
+    for group in groups {
+        let _ = write!(page, "\nIt has the [keys of `{group}`](#keys-of-{group}) too.\n");
+    }
+}
+
+fn table<'k>(keys: impl Iterator<Item = &'k KeyInfo>, page: &mut String) {
+    page.push_str("| key | meaning | value | default | source |\n|---|---|---|---|---|\n");
+    keys.for_each(|key| lines(key, "", page));
+}
+
+/// The line of a key, and those of the keys of its table.
+fn lines(key: &KeyInfo, above: &str, page: &mut String) {
+    let name = format!("{above}{}", key.name);
+    let default = match (key.required, key.default.as_str()) {
+        (true, _) => "must be stated".to_owned(),
+        (false, "") => "–".to_owned(),
+        (false, default) => format!("`{}`", cell(default)),
+    };
+    let word = key.word.map(|word| format!(", or `{word}`")).unwrap_or_default();
+    let value = format!("{}{word}", value_of(key));
+    let _ =
+        writeln!(page, "| `{name}` | {} | {} | {default} | {} |", cell(key.meaning), cell(&value), cell(key.source));
+    if let Schema::Table(keys) | Schema::OneOf(_, keys) = &key.schema {
+        keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
+    }
+}
+
+/// What a key's value is, in words.
+fn value_of(key: &KeyInfo) -> String {
+    let range = if key.bounds.text.is_empty() { String::new() } else { format!(" in {}", key.bounds.text) };
+    let unit = if key.unit.is_empty() { String::new() } else { format!(", in {}", key.unit) };
+    format!("{}{range}{unit}", kind_of(&key.schema))
+}
+
+fn kind_of(schema: &Schema) -> String {
+    let words = |words: &[(&str, &str)]| {
+        let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+        words.join(", ")
+    };
+    match schema {
+        Schema::Bool => "true or false".to_owned(),
+        Schema::Integer => "a whole number".to_owned(),
+        Schema::Number => "a number".to_owned(),
+        Schema::Quantity(example) => format!("such as `\"{example}\"`"),
+        Schema::Words(of) => words(of),
+        Schema::Text => "text".to_owned(),
+        Schema::List(item) => format!("a list: {}", kind_of(item)),
+        Schema::Table(_) => "a table".to_owned(),
+        Schema::Map(example, value) => format!("a table by `\"{example}\"`: {}", kind_of(value)),
+        Schema::OneOf(of, _) if of.is_empty() => "a table".to_owned(),
+        Schema::OneOf(of, _) => format!("{}, or a table", words(of)),
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// The JSON Schema of scheme files.
+pub fn schema() -> Value {
+    let assumptions: Vec<&str> = assumptions::all().iter().map(|assumption| assumption.anchor).collect();
+    let mut properties = Map::new();
+    properties.insert("paper".into(), json!({ "type": "string", "description": "The paper it stands for." }));
+    properties.insert(
+        "assumptions".into(),
+        json!({
+            "type": "array",
+            "items": { "enum": assumptions },
+            "description": "Where its paper is silent: anchors of docs/assumptions.md."
+        }),
+    );
+    for row in Row::ALL {
+        let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| part(row, entry));
+        properties.insert(row.key().to_owned(), json!({ "oneOf": parts.collect::<Vec<_>>() }));
+    }
+    let queues = json!({ "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 15 } });
+    properties.insert(
+        "map".into(),
+        json!({
+            "type": "object",
+            "properties": { "class": { "oneOf": [{ "const": "queue" }, queues] } },
+            "required": ["class"],
+            "additionalProperties": false,
+            "description": "Which queue of a port a class goes to."
+        }),
+    );
+    let required: Vec<&str> = Row::ALL.iter().map(|row| row.key()).chain(["map"]).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scheme of priolane",
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false
+    })
+}
+
+/// What a part is written as.
+fn part(row: Row, entry: &Entry) -> Value {
+    let tag = match (row, entry.name) {
+        (Row::Nic, "pull" | "tokens") => {
+            return json!({ "const": entry.name, "description": entry.summary });
+        }
+        (Row::Nic, "port") => None,
+        (Row::Nic, _) => Some("queue"),
+        _ => Some("kind"),
+    };
+    let mut object = object(&entry.parameters);
+    if let (Some(tag), Some(properties)) = (tag, object["properties"].as_object_mut()) {
+        properties.insert(tag.to_owned(), json!({ "const": entry.name }));
+    }
+    if let (Some(tag), Some(required)) = (tag, object["required"].as_array_mut()) {
+        required.push(json!(tag));
+    }
+    object["title"] = json!(entry.name);
+    object["description"] = json!(format!("{} ({})", entry.summary, entry.source));
+    object
+}
+
+/// A table of keys.
+fn object(keys: &[KeyInfo]) -> Value {
+    let properties: Map<String, Value> = keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> = keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+/// A key.
+fn property(key: &KeyInfo) -> Value {
+    let value = value(&key.schema, &key.bounds);
+    let mut property = match key.word {
+        Some(word) => json!({ "anyOf": [value, { "const": word }] }),
+        None => value,
+    };
+    let source = if key.source.is_empty() { String::new() } else { format!(" ({})", key.source) };
+    property["description"] = json!(format!("{}{source}", key.meaning));
+    property
+}
+
+fn value(schema: &Schema, bounds: &Bounds) -> Value {
+    match schema {
+        Schema::Bool => json!({ "type": "boolean" }),
+        Schema::Integer => within(json!({ "type": "integer" }), bounds),
+        Schema::Number => {
+            json!({ "anyOf": [within(json!({ "type": "number" }), bounds), { "type": "string" }] })
+        }
+        Schema::Quantity(example) => json!({ "type": "string", "examples": [example] }),
+        Schema::Words(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
+        Schema::Text => json!({ "type": "string" }),
+        Schema::List(item) => json!({ "type": "array", "items": value(item, &Bounds::ANY) }),
+        Schema::Table(keys) => object(keys),
+        Schema::Map(example, inner) => json!({
+            "type": "object",
+            "additionalProperties": value(inner, &Bounds::ANY),
+            "examples": [{ (*example): "" }]
+        }),
+        Schema::OneOf(words, keys) => {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            json!({ "anyOf": [{ "enum": words }, object(keys)] })
+        }
+    }
+}
+
+/// A number within bounds.
+fn within(mut number: Value, bounds: &Bounds) -> Value {
+    let mut end = |(inside, outside), bound| match bound {
+        Bound::None => {}
+        Bound::Included(x) => number[inside] = json!(x),
+        Bound::Excluded(x) => number[outside] = json!(x),
+    };
+    end(("minimum", "exclusiveMinimum"), bounds.low);
+    end(("maximum", "exclusiveMaximum"), bounds.high);
+    number
+}
