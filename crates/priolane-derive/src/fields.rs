@@ -18,6 +18,8 @@ pub(crate) struct Key {
     pub(crate) meaning: String,
     pub(crate) unit: Option<LitStr>,
     pub(crate) source: Option<LitStr>,
+    /// Its group of keys, where it is not that of the struct.
+    pub(crate) group: Option<LitStr>,
     pub(crate) range: Option<LitStr>,
     /// Another form than that of its type.
     pub(crate) form: Option<Path>,
@@ -90,6 +92,7 @@ impl Key {
             meaning,
             unit: None,
             source: None,
+            group: None,
             range: None,
             form: None,
             presence: Presence::Optional,
@@ -104,6 +107,7 @@ impl Key {
                 "name" => key.name = meta.value()?.parse::<LitStr>()?.value(),
                 "unit" => key.unit = Some(meta.value()?.parse()?),
                 "source" => key.source = Some(meta.value()?.parse()?),
+                "group" => key.group = Some(meta.value()?.parse()?),
                 "range" => key.range = Some(meta.value()?.parse()?),
                 "form" => key.form = Some(meta.value()?.parse()?),
                 "shown" => key.shown = Some(meta.value()?.parse()?),

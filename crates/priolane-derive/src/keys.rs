@@ -228,6 +228,7 @@ fn describe(member: &Member) -> Result<TokenStream> {
     let value = value_type(member, key);
     let bounds = bounds(key.range.as_ref())?;
     let source = key.source.as_ref().map_or_else(String::new, syn::LitStr::value);
+    let group = key.group.as_ref().map_or_else(|| quote!(GROUP), |group| quote!(#group));
     let unit = key.unit.as_ref().map_or_else(|| quote!(#form::UNIT), |unit| quote!(#unit));
     let local = format_ident!("value");
     let default = match (&key.shown, &key.none, &key.presence) {
@@ -250,7 +251,7 @@ fn describe(member: &Member) -> Result<TokenStream> {
     Ok(quote! {
         out.push(::priolane_core::keys::KeyInfo {
             name: #name,
-            group: GROUP,
+            group: #group,
             meaning: #meaning,
             unit: #unit,
             bounds: #bounds,

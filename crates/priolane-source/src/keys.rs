@@ -1,6 +1,6 @@
 //! Tables of files as tables of keys: what `priolane_core::keys` reads from.
 
-use priolane_core::keys::{self, KeyError, Misfit};
+use priolane_core::keys::{self, Form, KeyError, Misfit, TableFault};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Value};
@@ -36,7 +36,19 @@ fn as_key_value(value: &Value) -> keys::Value<'_> {
         Value::Float(x) => keys::Value::Float(*x),
         Value::Bool(truth) => keys::Value::Bool(*truth),
         Value::List(items) => keys::Value::List(items.iter().map(|item| as_key_value(&item.value)).collect()),
-        Value::Table(_) => keys::Value::Table,
+        Value::Table(table) => {
+            keys::Value::Table(table.entries().map(|(key, node)| (key, as_key_value(&node.value))).collect())
+        }
+    }
+}
+
+impl Field<'_> {
+    /// Its value, read in the form `F`.
+    ///
+    /// # Errors
+    /// What is wrong with it, at its place.
+    pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
+        F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 }
 
@@ -47,6 +59,26 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
         KeyError::Item(index, inner) => {
             let items = field.list().unwrap_or_default();
             refused(items.get(index).unwrap_or(field), *inner)
+        }
+        KeyError::Table(asked, fault) => field.table().map_or_else(|error| error, |table| in_table(table, &asked, *fault)),
+    }
+}
+
+/// The fault of a table that is a value, of which these keys were asked for.
+fn in_table(mut table: Reader<'_>, asked: &[&'static str], fault: TableFault) -> InputError {
+    for key in asked {
+        table.take(key);
+    }
+    match fault {
+        TableFault::Missing { key, example } => table.lacks(key, &example),
+        TableFault::At(key, error) => match table.take(key) {
+            Some(field) => refused(&field, error),
+            None => table.lacks(key, ""),
+        },
+        TableFault::Misfit(misfit) => keys::Table::refuse(&table, misfit),
+        TableFault::Unknown => {
+            let origin = table.origin().clone();
+            table.finish().err().unwrap_or_else(|| origin.error("", "there is an unknown key", "leave it out"))
         }
     }
 }

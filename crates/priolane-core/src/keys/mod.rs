@@ -18,8 +18,9 @@
 //! | `optional` | of an `Option`: `None` is not written |
 //! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
 //! | `unit`, `source` | for the documentation |
+//! | `group = "starts"` | the group of this key, where it is not that of the struct |
 //! | `shown = "by preset"` | the default in words, where it depends on other keys |
-//! | `form = Bytes` | another [`Form`] than that of the type |
+//! | `form = Bytes` | another [`Form`] than that of the type; [`Nested`] for a struct of keys in a table of its own |
 //! | `skip_default` | not written where it is the default |
 //!
 //! `#[keys(flatten)]` marks a struct whose keys stand in the same table, `#[keys(flatten, defaults(stop = "sender"))]` one
@@ -31,16 +32,15 @@
 
 mod defaults;
 mod forms;
+mod nested;
 mod value;
 
 pub use defaults::{WithDefaults, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
+pub use nested::{Nested, NestedList};
 pub use priolane_derive::{Keys, Words};
-pub use value::{Bound, Bounds, KeyError, Value, Written};
-
-/// Keys as they are written, in the order of their declaration.
-pub type Pairs = Vec<(&'static str, Written)>;
+pub use value::{Bound, Bounds, KeyError, Misfit, Pairs, TableFault, Value, Written};
 
 /// A struct of keys.
 pub trait Keys: Sized {
@@ -90,29 +90,6 @@ pub trait Table {
     fn refuse(&self, misfit: Misfit) -> Self::Error;
 }
 
-/// Values that do not fit each other.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The key at fault; `None` for the table as a whole.
-    pub key: Option<&'static str>,
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
-
-impl Misfit {
-    /// Of the table as a whole.
-    pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { key: None, what: what.into(), fix: fix.into() }
-    }
-
-    /// Of the value of `key`.
-    pub fn of(key: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { key: Some(key), what: what.into(), fix: fix.into() }
-    }
-}
-
 /// What is to be known of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeyInfo {
@@ -155,6 +132,8 @@ pub enum Schema {
     Text,
     /// A list of such values.
     List(Box<Schema>),
+    /// A table with these keys.
+    Table(Vec<KeyInfo>),
 }
 
 /// Serializes keys as a map, in their order.

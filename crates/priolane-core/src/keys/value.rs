@@ -6,6 +6,9 @@ use serde::{Serialize, Serializer};
 
 use crate::quantity::QuantityError;
 
+/// Keys as they are written, in the order of their declaration.
+pub type Pairs = Vec<(&'static str, Written)>;
+
 /// A value of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value<'a> {
@@ -19,8 +22,49 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A list.
     List(Vec<Value<'a>>),
-    /// A table.
-    Table,
+    /// A table: its keys with their values.
+    Table(Vec<(&'a str, Value<'a>)>),
+}
+
+/// Values that do not fit each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Misfit {
+    /// The key at fault; `None` for the table as a whole.
+    pub key: Option<&'static str>,
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+impl Misfit {
+    /// Of the table as a whole.
+    pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { key: None, what: what.into(), fix: fix.into() }
+    }
+
+    /// Of the value of `key`.
+    pub fn of(key: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { key: Some(key), what: what.into(), fix: fix.into() }
+    }
+}
+
+/// What is wrong in a table that is a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TableFault {
+    /// A key that must be there is not.
+    Missing {
+        /// The key.
+        key: &'static str,
+        /// How it would be written.
+        example: String,
+    },
+    /// The value of this key is wrong.
+    At(&'static str, KeyError),
+    /// Values do not fit each other.
+    Misfit(Misfit),
+    /// There are keys that nothing reads.
+    Unknown,
 }
 
 /// What is wrong with a value.
@@ -42,6 +86,8 @@ pub enum KeyError {
     },
     /// This is wrong with an item of a list.
     Item(usize, Box<KeyError>),
+    /// This is wrong in a table, of which these keys were asked for.
+    Table(Vec<&'static str>, Box<TableFault>),
 }
 
 impl KeyError {
@@ -66,7 +112,7 @@ impl<'a> Value<'a> {
             Self::Float(_) => "a number",
             Self::Bool(_) => "true or false",
             Self::List(_) => "a list",
-            Self::Table => "a table",
+            Self::Table(_) => "a table",
         }
     }
 
@@ -184,6 +230,8 @@ pub enum Written {
     Text(String),
     /// A list.
     List(Vec<Written>),
+    /// A table.
+    Table(Pairs),
 }
 
 impl Serialize for Written {
@@ -194,6 +242,7 @@ impl Serialize for Written {
             Self::Float(x) => s.serialize_f64(*x),
             Self::Text(text) => s.serialize_str(text),
             Self::List(items) => s.collect_seq(items),
+            Self::Table(pairs) => s.collect_map(pairs.iter().map(|(key, value)| (key, value))),
         }
     }
 }
@@ -209,6 +258,10 @@ impl fmt::Display for Written {
             Self::List(items) => {
                 let items: Vec<String> = items.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", items.join(", "))
+            }
+            Self::Table(pairs) => {
+                let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                write!(f, "{{ {} }}", pairs.join(", "))
             }
         }
     }
@@ -241,6 +294,9 @@ impl Written {
             Self::Float(x) => Value::Float(*x),
             Self::Text(text) => Value::Text(text),
             Self::List(items) => Value::List(items.iter().map(Self::as_value).collect()),
+            Self::Table(pairs) => {
+                Value::Table(pairs.iter().map(|(key, value)| (*key, value.as_value())).collect())
+            }
         }
     }
 }
