@@ -1,23 +1,25 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod admit;
+mod alpha;
 mod check;
 mod controller;
+mod fabric;
 mod parts;
 mod pfc;
 mod read;
 mod shipped;
 mod thresholds;
 mod token_port;
-mod tokens;
 mod transport;
 
-use priolane_core::transport::Spec;
+use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
 pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
-pub use check::{Fabric, Fault, Routing, check};
+pub use check::check;
 pub use controller::Controller;
+pub use fabric::{Coverage, Fabric, Fault, Routing};
 pub use parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
@@ -59,6 +61,22 @@ impl Scheme {
             Assign::None | Assign::Known(_) => 1,
             Assign::BytesSent { levels, .. } => *levels,
         }
+    }
+
+    /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
+    /// they are demoted to, or the transport's own.
+    pub fn classes_carried(&self, top: u8) -> u32 {
+        let given = match &self.assign {
+            Assign::Known(known) => known.part().levels(),
+            Assign::None | Assign::BytesSent { .. } => top + 1,
+        };
+        let given = self.admit.levels().map_or(given, |levels| levels.max(given));
+        let own = match &self.transport {
+            Spec::PHost(_) => u32::from(phost::LEVELS),
+            Spec::Homa(keys) => u32::from(keys.levels.count()),
+            _ => 1,
+        };
+        (u32::from(given) + u32::from(self.levels()) - 1).max(own)
     }
 
     /// The thresholds of the assign row, to resolve or read.

@@ -1,85 +1,19 @@
 //! Whether the rows of a scheme fit each other, the packets and the links.
 
-use priolane_core::packet::Frame;
+mod pfc;
+mod tokens;
+
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
-use priolane_core::port::pfc::class_headroom;
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::delay::Channels;
-use priolane_core::transport::{Controller, Spec, ndp, phost};
-use priolane_core::units::{Rate, Span};
+use priolane_core::transport::{Controller, Spec, ndp};
+use priolane_core::units::Rate;
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
+use super::fabric::{Coverage, Fabric, Fault, Routing};
 use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
 use super::{Admit, Assign, Interval, Scheme};
-use crate::experiment::Coverage;
-
-/// What a scheme runs on.
-#[derive(Clone, Debug)]
-pub struct Fabric {
-    /// Packet sizes.
-    pub frame: Frame,
-    /// Rates of the links that leave switches, each once, in order.
-    pub switch_rates: Vec<Rate>,
-    /// Rates of the links that leave hosts, each once, in order.
-    pub host_rates: Vec<Rate>,
-    /// The largest class a flow asks for.
-    pub top_class: u8,
-    /// The shortest time from the start of a transmission to its arrival.
-    pub lookahead: Span,
-    /// What its groups pay for, that transports must honour.
-    pub asks: Vec<Capability>,
-    /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
-    pub noise: Option<Span>,
-    /// Who chooses among equal-cost paths.
-    pub routing: Routing,
-    /// Whether paths can be chosen so that packets of both directions meet.
-    pub symmetric: bool,
-    /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
-    pub headroom: Vec<Vec<u64>>,
-    /// Which flows have deadlines.
-    pub deadlines: Coverage,
-    /// How often flows are asked to report for the tables.
-    pub rates_every: Option<Span>,
-    /// The round trip that is a monitor interval of `mi = "rtt"`.
-    pub round_trip: Span,
-}
-
-/// Who chooses among equal-cost paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// The network, one for each flow.
-    PerFlow,
-    /// The experiment, for flows that state a path.
-    Stated,
-    /// The network chooses a path for each packet.
-    PerPacket,
-}
-
-impl Fabric {
-    /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
-    pub fn headroom(&self, least: u64) -> u64 {
-        let of_switch = |links: &Vec<u64>| class_headroom(links.iter().copied(), least);
-        self.headroom.iter().map(of_switch).max().unwrap_or(0)
-    }
-}
-
-/// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The key.
-    pub key: &'static str,
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
-
-impl Fault {
-    pub(super) fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
-        Self { key, what, fix: fix.into() }
-    }
-}
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
@@ -95,8 +29,8 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     intervals(scheme, fabric)?;
     lanes(scheme, fabric)?;
     targets(scheme, fabric)?;
-    super::pfc::check(scheme, fabric)?;
-    super::tokens::check(scheme, fabric)?;
+    pfc::check(scheme, fabric)?;
+    tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     windows(scheme, fabric)?;
     routes(scheme, fabric)?;
@@ -286,21 +220,6 @@ fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("transport", what, "another transport, or flows without paths"))
 }
 
-/// How many classes flows are given and are demoted to.
-pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
-    let given = match &scheme.assign {
-        Assign::Known(known) => known.part().levels(),
-        Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
-    };
-    let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
-    let own = match &scheme.transport {
-        Spec::PHost(_) => u32::from(phost::LEVELS),
-        Spec::Homa(keys) => u32::from(keys.levels.count()),
-        _ => 1,
-    };
-    (u32::from(given) + u32::from(scheme.levels()) - 1).max(own)
-}
-
 /// A transport that decides itself who goes next, and in which class, leaves other rows nothing to say about it.
 fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let name = scheme.transport.name();
@@ -338,7 +257,7 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
 fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(channels) = channels(scheme) else { return Ok(()) };
-    let wanted = carried(scheme, fabric);
+    let wanted = scheme.classes_carried(fabric.top_class);
     if wanted > u32::from(channels.priorities) {
         let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
         return Err(Fault::new("transport.priorities", what, format!("priorities = {wanted}")));
@@ -370,7 +289,7 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Swift's targets, a step lower for each class, stay above zero.
 fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(Controller::Swift(keys)) = scheme.transport.controller() else { return Ok(()) };
-    let below = u64::from(carried(scheme, fabric).saturating_sub(1));
+    let below = u64::from(scheme.classes_carried(fabric.top_class).saturating_sub(1));
     if keys.class_step.times(below) < keys.target {
         return Ok(());
     }
@@ -463,7 +382,7 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Classes must have queues, at switches and hosts, and the maps must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let control = scheme.transport.window().map_or(0, |window| window.control_class);
-    let classes = carried(scheme, fabric).max(u32::from(control) + 1).min(16) as u8;
+    let classes = scheme.classes_carried(fabric.top_class).max(u32::from(control) + 1).min(16) as u8;
     mapped(scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
     match &scheme.nic {
         Nic::Port { port, map, .. } => {

@@ -2,7 +2,7 @@
 
 use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::ids::CLASSES;
-use priolane_core::port::{AifoSpec, Alpha, Limit, QueueWeights};
+use priolane_core::port::{AifoSpec, Limit, QueueWeights};
 use priolane_core::units::Rate;
 use priolane_source::{
     Field, Form, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Shared, Table,
@@ -11,7 +11,7 @@ use priolane_source::{
 use super::parts::{
     Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
 };
-use super::{Admit, Scheme, admit, controller, pfc, thresholds, token_port, transport};
+use super::{Admit, Scheme, admit, alpha, controller, pfc, thresholds, token_port, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -368,7 +368,7 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     let kinds =
         [("shared", Sharing::Shared), ("per_queue", Sharing::PerQueue), ("push_out", Sharing::PushOut)];
     if let Some(size) = keys.take("dynamic") {
-        let alpha = alpha(&keys.need("alpha", "alpha = 1")?)?;
+        let alpha = alpha::read(&keys.need("alpha", "alpha = 1")?)?;
         keys.finish()?;
         let sharing = Sharing::Dynamic(alpha);
         return Ok(Buffer { limit: Limit::Bytes(size.bytes()?), at: Vec::new(), sharing });
@@ -392,22 +392,6 @@ fn buffer(field: &Field<'_>) -> Result<Buffer, InputError> {
     let at = keys.take("at").map_or(Ok(Vec::new()), |field| limits_by_rate(&field))?;
     keys.finish()?;
     Ok(Buffer { limit: limit.limit()?, at, sharing })
-}
-
-/// A fraction in thousandths of thousandths, so that thresholds are exact.
-pub(super) fn alpha(field: &Field<'_>) -> Result<Alpha, InputError> {
-    const PARTS: u32 = 1_000_000;
-    let parts = field.number(0.0, 1000.0)? * f64::from(PARTS);
-    let whole = parts.round();
-    let (numerator, common) = (whole as u32, gcd(whole as u32, PARTS));
-    match Alpha::new((numerator / common, PARTS / common)) {
-        Some(alpha) if (parts - whole).abs() < 1e-6 => Ok(alpha),
-        _ => Err(field.error("this is no alpha", "above 0, with six decimals at most: 1, \"1/8\", 0.11")),
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn ecn(field: &Field<'_>) -> Result<Ecn, InputError> {
