@@ -150,11 +150,12 @@ impl Entry {
     }
 }
 
-/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
-macro_rules! parts {
+/// Makes an enum of kinds of one thing, each with a struct of keys that implements [`Part`]; the word under `tag` says which.
+#[macro_export]
+macro_rules! kinds {
     (
         $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident in $row:ident {
+        pub enum $list:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
     ) => {
@@ -186,10 +187,46 @@ macro_rules! parts {
 
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
-                out.push(("kind", self.name().into()));
+                out.push(($tag, self.name().into()));
                 match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
             }
 
+            /// The keys of the kind `name`; none where there is no such kind.
+            pub fn keys(name: &str) -> Vec<$crate::keys::KeyInfo> {
+                let mut keys = Vec::new();
+                $(if name == <$config as $crate::part::Part>::NAME {
+                    <$config as $crate::keys::Keys>::describe(&mut keys);
+                })*
+                keys
+            }
+        }
+
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                let mut pairs = $crate::keys::Pairs::new();
+                self.write(&mut pairs);
+                s.collect_map(pairs)
+            }
+        }
+    };
+}
+
+/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
+macro_rules! parts {
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident in $row:ident {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $crate::kinds! {
+            $(#[$meta])*
+            pub enum $list by "kind" {
+                $($(#[$doc])* $kind($config);)*
+            }
+        }
+
+        impl $list {
             /// What the catalogue says of each.
             pub fn entries() -> Vec<$crate::part::Entry> {
                 vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
@@ -203,14 +240,6 @@ macro_rules! parts {
             /// What it does, to change.
             pub fn part_mut(&mut self) -> &mut dyn $trait {
                 match self { $(Self::$kind(config) => config),* }
-            }
-        }
-
-        impl serde::Serialize for $list {
-            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                let mut pairs = $crate::keys::Pairs::new();
-                self.write(&mut pairs);
-                s.collect_map(pairs)
             }
         }
     };

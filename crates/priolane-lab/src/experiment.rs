@@ -49,7 +49,7 @@ pub use evaluation::{Metrics, Slowdown};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
 pub use load::LoadText;
-pub use network::{LinkText, Network, Paths, Shape};
+pub use network::{Network, Paths};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;

@@ -60,7 +60,9 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
             let items = field.list().unwrap_or_default();
             refused(items.get(index).unwrap_or(field), *inner)
         }
-        KeyError::Table(asked, fault) => field.table().map_or_else(|error| error, |table| in_table(table, &asked, *fault)),
+        KeyError::Table(asked, fault) => {
+            field.table().map_or_else(|error| error, |table| in_table(table, &asked, *fault))
+        }
     }
 }
 
@@ -78,7 +80,10 @@ fn in_table(mut table: Reader<'_>, asked: &[&'static str], fault: TableFault) ->
         TableFault::Misfit(misfit) => keys::Table::refuse(&table, misfit),
         TableFault::Unknown => {
             let origin = table.origin().clone();
-            table.finish().err().unwrap_or_else(|| origin.error("", "there is an unknown key", "leave it out"))
+            table
+                .finish()
+                .err()
+                .unwrap_or_else(|| origin.error("", "there is an unknown key", "leave it out"))
         }
     }
 }

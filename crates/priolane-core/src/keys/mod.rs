@@ -136,6 +136,13 @@ pub enum Schema {
     Table(Vec<KeyInfo>),
 }
 
+/// Whether two structs of keys, described as `old` and `new`, have `key` in one group: then it keeps its value where one
+/// takes the place of the other.
+pub fn share(old: &[KeyInfo], new: &[KeyInfo], key: &str) -> bool {
+    let group = |keys: &[KeyInfo]| keys.iter().find(|info| info.name == key).map(|info| info.group);
+    group(old).is_some() && group(old) == group(new)
+}
+
 /// Serializes keys as a map, in their order.
 ///
 /// # Errors

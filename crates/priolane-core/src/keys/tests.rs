@@ -181,3 +181,44 @@ fn keys_are_described_from_their_declaration() {
     let words: &[(&str, &str)] = &[("slow", "Slowly"), ("line-rate", "As fast as it goes")];
     assert_eq!(of("mode").schema, Schema::Words(words));
 }
+
+/// A struct with tables as values.
+#[derive(Clone, PartialEq, Debug, Keys)]
+#[keys(group = "tables")]
+struct Tables {
+    /// One table.
+    #[key(required = "one = { mode = \"slow\" }", form = Nested)]
+    one: Inner,
+    /// Some tables.
+    #[key(default = Vec::new(), skip_default, form = NestedList, group = "many")]
+    many: Vec<Inner>,
+}
+
+#[test]
+fn a_table_is_a_value_whose_keys_are_read_like_any() {
+    let inner = |pairs: &[(&'static str, Written)]| Written::Table(pairs.to_vec());
+    let read = |one: Written| Tables::read(&mut Memory(vec![("one", one)]));
+    let fault = |one: Written| match read(one) {
+        Err(Error::Of("one", KeyError::Table(asked, fault))) => (asked, *fault),
+        other => panic!("{other:?}"),
+    };
+    let slow = read(inner(&[("time", text("7us"))])).unwrap();
+    assert_eq!((slow.one.mode, slow.one.time, slow.many.len()), (Mode::Slow, Span::from_us(7), 0));
+    let (asked, wrong) = fault(inner(&[("time", text("0us"))]));
+    assert!(matches!(wrong, TableFault::At("time", KeyError::Wrong { .. })), "{wrong:?}");
+    assert_eq!(asked, ["mode", "time"]);
+    assert_eq!(fault(inner(&[("tiem", text("1us"))])).1, TableFault::Unknown);
+    assert!(matches!(read(text("slow")), Err(Error::Of("one", KeyError::Wrong { .. }))));
+    let both = Tables { one: slow.one.clone(), many: vec![slow.one] };
+    let mut pairs = Pairs::new();
+    both.write(&mut pairs);
+    assert_eq!(pairs[0].1.to_string(), "{ mode = slow, time = 7us }");
+    assert_eq!(Tables::read(&mut Memory(pairs)).unwrap(), both);
+    let empty = Tables::read(&mut Memory(vec![("one", inner(&[])), ("many", Written::List(Vec::new()))]));
+    assert!(matches!(empty, Err(Error::Of("many", KeyError::Wrong { .. }))), "{empty:?}");
+    let mut keys = Vec::new();
+    Tables::describe(&mut keys);
+    assert_eq!((keys[0].group, keys[1].group), ("tables", "many"));
+    assert!(matches!(&keys[0].schema, Schema::Table(inner) if inner.len() == 2));
+    assert!(share(&keys, &keys, "one") && !share(&keys, &[], "one"));
+}

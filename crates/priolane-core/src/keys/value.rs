@@ -260,7 +260,8 @@ impl fmt::Display for Written {
                 write!(f, "[{}]", items.join(", "))
             }
             Self::Table(pairs) => {
-                let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                let pairs: Vec<String> =
+                    pairs.iter().map(|(key, value)| format!("{key} = {value}")).collect();
                 write!(f, "{{ {} }}", pairs.join(", "))
             }
         }

@@ -63,8 +63,8 @@ fn one(
     };
     let Stated { src, dst, path, place } = *stated;
     if experiment.topology.paths != Paths::Pinned {
-        let name = serde_json::to_value(experiment.topology.paths).unwrap_or_default();
-        let what = format!("{} states a path, and paths = {name} chooses the paths of all flows", place());
+        let name = experiment.topology.paths.word();
+        let what = format!("{} states a path, and paths = {name:?} chooses the paths of all flows", place());
         return fault(what, "topology.paths = \"pinned\", or no paths".to_owned());
     }
     let paths = topology.equal_paths(src, dst);
