@@ -151,8 +151,34 @@ impl Entry {
 }
 
 /// Makes an enum of kinds of one thing, each with a struct of keys that implements [`Part`]; the word under `tag` says which.
+/// Where a trait is named, all of them implement it.
 #[macro_export]
 macro_rules! kinds {
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident by $tag:literal {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $crate::kinds! {
+            $(#[$meta])*
+            pub enum $list by $tag {
+                $($(#[$doc])* $kind($config);)*
+            }
+        }
+
+        impl $list {
+            /// What it does.
+            pub fn part(&self) -> &dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+
+            /// What it does, to change.
+            pub fn part_mut(&mut self) -> &mut dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         pub enum $list:ident by $tag:literal {
@@ -221,7 +247,7 @@ macro_rules! parts {
     ) => {
         $crate::kinds! {
             $(#[$meta])*
-            pub enum $list by "kind" {
+            pub enum $list: dyn $trait by "kind" {
                 $($(#[$doc])* $kind($config);)*
             }
         }
@@ -230,16 +256,6 @@ macro_rules! parts {
             /// What the catalogue says of each.
             pub fn entries() -> Vec<$crate::part::Entry> {
                 vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
-            }
-
-            /// What it does.
-            pub fn part(&self) -> &dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
-            }
-
-            /// What it does, to change.
-            pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
             }
         }
     };

@@ -7,6 +7,7 @@ mod error;
 mod keys;
 mod merge;
 mod reader;
+mod sources;
 mod table;
 
 pub use priolane_core::quantity;
@@ -21,6 +22,7 @@ pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, open, read_text};
 pub use error::{InputError, MOST_SHOWN, Mistakes};
 pub use merge::{Form, Merge, Own, Replace, Shared};
 pub use reader::{Field, ReadKeys, Reader, nearest};
+pub use sources::{Sources, of_seed};
 pub use table::Table;
 
 /// Where a value stands.

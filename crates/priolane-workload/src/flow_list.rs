@@ -24,7 +24,7 @@ use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
-use super::{LATEST_START, MAX_FLOWS};
+use super::site::{LATEST_START, MAX_FLOWS};
 
 const COLUMNS: Columns = Columns {
     names: &[

@@ -4,11 +4,9 @@ use priolane_core::keys::{Words, share};
 use priolane_core::packet::Frame;
 use priolane_sim::topology::{PathChoice, Spray, Topology, TopologyError, TopologySpec};
 use priolane_source::quantity::show_bytes;
-use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, Shared};
+use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, Shared, Sources};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-
-use super::Sources;
 
 /// The network, as the file states it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
+use priolane_source::{InputError, Mistakes, Node, Origin, Sources, Table, Value, parse};
 use serde_json::Value as Json;
 
 use super::{Options, Overlaid, Plan, add_runs, axis_json, fit, only, overlaid, settled, shown};
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Experiment, MAX_SEEDS, Sources};
+use crate::experiment::{self, Experiment, MAX_SEEDS};
 use crate::interrupt::Interrupt;
 
 /// Most runs of a plan.

@@ -16,7 +16,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{PortSpec, Scenario};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Until};
@@ -113,7 +113,7 @@ impl Case {
         let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
         let mss = u64::from(frame.mss());
         let size = Some(u64::from(self.packets) * mss);
-        let app = App::Permutation(Permutation { size, start: Time::ZERO, jitter: LINK_DELAY });
+        let app = App::Permutation(Permutation { size, starts: scenarios::within(LINK_DELAY) });
         let groups = (0..self.flows_per_host).map(|group| {
             scenarios::generated(
                 &app,

@@ -18,7 +18,8 @@ use priolane_sim::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpe
 use priolane_sim::topology::{FatTree, LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
-    App, AppError, Counts, Load, LoadOf, Permutation, Poisson, Reach, Site, SizeDraw, Until, flow_list,
+    App, AppError, Counts, Floor, Load, LoadOf, OpenLoop, Permutation, Poisson, Reach, Site, SizeDraw, Sizes,
+    Starts, Until, flow_list,
 };
 
 use super::cells::{self, Cell};
@@ -272,7 +273,7 @@ fn permutation128() -> Result<Scenario, Broken> {
     let link = LinkSpec::lossless(HOST_RATE, LINK_DELAY);
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
-    let app = App::Permutation(Permutation { size: Some(50_000_000), start: Time::ZERO, jitter: LINK_DELAY });
+    let app = App::Permutation(Permutation { size: Some(50_000_000), starts: within(LINK_DELAY) });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(topology.hosts))))?;
     Ok(dctcp_scenario(
         topology,
@@ -291,13 +292,8 @@ fn short_flows(count: u32) -> Result<Scenario, Broken> {
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
-    let app = App::Poisson(Poisson {
-        sizes,
-        load,
-        reach: Reach::AnyHost,
-        draw: SizeDraw::default(),
-        changes: Vec::new(),
-    });
+    let open_loop = OpenLoop { sizes: Sizes::of("web_search", sizes), load, reach: Reach::AnyHost };
+    let app = App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
         topology,
@@ -324,9 +320,16 @@ pub(super) fn generated(
         seed: 1,
         group,
         until,
+        floor: Floor { trip: topology.lookahead(&frame).times(2), rate: HOST_RATE },
+        changes: &[],
         measured_from: Time::ZERO,
     };
     Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))
+}
+
+/// From the beginning on, up to so much later.
+pub(super) fn within(jitter: Span) -> Starts {
+    Starts { start: Span::ZERO, jitter }
 }
 
 /// The transport of a scenario, as far as scenarios differ.

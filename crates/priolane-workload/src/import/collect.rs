@@ -13,8 +13,8 @@ use priolane_source::csv::shown;
 
 use super::report::{Dropped, Fold};
 use super::{Options, Start, Text, decimal};
-use crate::LATEST_START;
 use crate::flow_list::Row;
+use crate::site::LATEST_START;
 
 /// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
 pub const MAX_IMPORTED: usize = 8_000_000;

@@ -13,8 +13,8 @@ use priolane_sim::topology::text;
 
 use super::collect::MAX_HOSTS;
 use super::{Format, Imported, Network, Options, Report, SizeTable, Source, Start, read, read_topology};
-use crate::LATEST_START;
 use crate::flow_list::{Extra, Writer};
+use crate::site::LATEST_START;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Deserialize)]
