@@ -11,7 +11,8 @@ use priolane_sim::topology::Topology;
 use priolane_source::InputError;
 use priolane_workload::{Floor, Listing, Lists, LoadChange, Site, Traffic, Until};
 
-use super::{drawn_deadlines, paths, size};
+use super::size::{self, FirstFlows};
+use super::{drawn_deadlines, paths};
 use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target, Timing};
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -48,15 +49,6 @@ struct Draw {
     seed: u64,
     group: u16,
     until: Until,
-}
-
-/// The first flows of a group: of the longest of its lists, where each seed has its own.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FirstFlows {
-    /// How many there are.
-    pub(super) count: usize,
-    /// When the last of them starts, by the group's own clock.
-    pub(super) last: Span,
 }
 
 /// Makes the first flows of the group of this number: where traffic and network do not fit, this is where it shows.

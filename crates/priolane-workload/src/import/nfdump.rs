@@ -22,7 +22,8 @@ use std::net::IpAddr;
 use priolane_source::InputError;
 
 use super::collect::{Collector, End, Found, MAX_IMPORTED, Name, digits, too_many};
-use super::{Text, zeek};
+use super::options::Text;
+use super::zeek;
 use crate::site::LATEST_START;
 
 /// The longest gap within a flow: the inactive timeout that exporters start with.
