@@ -2,7 +2,7 @@
 
 pub use priolane_derive::Part;
 
-use crate::keys::{KeyInfo, Keys};
+use crate::keys::{KeyInfo, Keys, Table};
 
 /// A question that a scheme answers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -150,17 +150,34 @@ impl Entry {
     }
 }
 
+/// Takes the word under `tag`, which is one of `names`.
+///
+/// # Errors
+/// That it is none of them, or missing.
+pub fn take_kind<T: Table>(
+    table: &mut T,
+    tag: &'static str,
+    names: &'static [&'static str],
+) -> Result<&'static str, T::Error> {
+    let words: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
+    match table.take(tag, |value| value.word(&words))? {
+        Some(name) => Ok(name),
+        None => Err(table.missing(tag, &format!("{tag} = {:?}", names[0]))),
+    }
+}
+
 /// Makes an enum of kinds of one thing, each with a struct of keys that implements [`Part`]; the word under `tag` says which.
 /// Where a trait is named, all of them implement it.
+#[doc(hidden)]
 #[macro_export]
-macro_rules! kinds {
+macro_rules! __kinds {
     (
         $(#[$meta:meta])*
         pub enum $list:ident: dyn $trait:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
     ) => {
-        $crate::kinds! {
+        $crate::part::kinds! {
             $(#[$meta])*
             pub enum $list by $tag {
                 $($(#[$doc])* $kind($config);)*
@@ -211,6 +228,15 @@ macro_rules! kinds {
                 Ok(None)
             }
 
+            /// Reads the kind, and the keys of that kind.
+            ///
+            /// # Errors
+            /// Those of its keys, and that there is no such kind.
+            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_kind(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
                 out.push(($tag, self.name().into()));
@@ -245,7 +271,7 @@ macro_rules! parts {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
     ) => {
-        $crate::kinds! {
+        $crate::part::kinds! {
             $(#[$meta])*
             pub enum $list: dyn $trait by "kind" {
                 $($(#[$doc])* $kind($config);)*
@@ -261,4 +287,5 @@ macro_rules! parts {
     };
 }
 
+pub use __kinds as kinds;
 pub(crate) use parts;

@@ -16,10 +16,10 @@ pub(crate) enum Role {
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) meaning: String,
+    /// Another group than that of the struct.
+    pub(crate) group: Option<LitStr>,
     pub(crate) unit: Option<LitStr>,
     pub(crate) source: Option<LitStr>,
-    /// Its group of keys, where it is not that of the struct.
-    pub(crate) group: Option<LitStr>,
     pub(crate) range: Option<LitStr>,
     /// Another form than that of its type.
     pub(crate) form: Option<Path>,
@@ -90,9 +90,9 @@ impl Key {
         let mut key = Self {
             name: field.to_string(),
             meaning,
+            group: None,
             unit: None,
             source: None,
-            group: None,
             range: None,
             form: None,
             presence: Presence::Optional,
@@ -105,9 +105,9 @@ impl Key {
             let name = meta.path.require_ident()?.to_string();
             match name.as_str() {
                 "name" => key.name = meta.value()?.parse::<LitStr>()?.value(),
+                "group" => key.group = Some(meta.value()?.parse()?),
                 "unit" => key.unit = Some(meta.value()?.parse()?),
                 "source" => key.source = Some(meta.value()?.parse()?),
-                "group" => key.group = Some(meta.value()?.parse()?),
                 "range" => key.range = Some(meta.value()?.parse()?),
                 "form" => key.form = Some(meta.value()?.parse()?),
                 "shown" => key.shown = Some(meta.value()?.parse()?),

@@ -1,7 +1,7 @@
 //! The apps, each once: the list makes the enum, its reader and its writer.
 
 use priolane_core::flows::FlowList;
-use priolane_core::kinds;
+use priolane_core::part::kinds;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;

@@ -67,6 +67,11 @@ pub struct Starts {
 }
 
 impl Starts {
+    /// From the beginning on, up to so much later.
+    pub const fn within(jitter: Span) -> Self {
+        Self { start: Span::ZERO, jitter }
+    }
+
     /// The earliest start.
     pub(crate) fn first(&self) -> Time {
         Time(self.start.0)

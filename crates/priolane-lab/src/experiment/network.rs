@@ -65,8 +65,7 @@ pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
 /// Reads `[topology]`.
 pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {
     let mut keys = field.table()?;
-    let kind = keys.need("kind", "kind = \"leaf_spine\"")?.one_of(TopologySpec::NAMES)?;
-    let mut spec = TopologySpec::read(kind, &mut keys)?.expect("invariant: the kind is on the list");
+    let mut spec = TopologySpec::read_kind(&mut keys)?;
     if let (TopologySpec::File(file), Some(path)) = (&mut spec, keys.take("path")) {
         file.text = sources.read(&path, &file.path, SIZE_LIMIT)?;
     }

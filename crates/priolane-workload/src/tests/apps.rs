@@ -3,11 +3,6 @@ use crate::listed::Listed;
 use crate::offered::{Fabric, Volume, Window, offered};
 use std::collections::BTreeMap;
 
-/// From the beginning on, up to so much later.
-fn within(jitter: Span) -> Starts {
-    Starts { start: Span::ZERO, jitter }
-}
-
 fn incast() -> Incast {
     Incast {
         epochs: Epochs::Every,
@@ -15,7 +10,7 @@ fn incast() -> Incast {
         fan_in: 5,
         size: 30_000,
         receiver: Some(HostId(2)),
-        starts: within(Span::ZERO),
+        starts: Starts::within(Span::ZERO),
     }
 }
 
@@ -43,7 +38,7 @@ fn incast_draws_receivers_and_spreads_starts() {
         epochs: Epochs::Poisson,
         period: Span::from_ms(1),
         receiver: None,
-        starts: within(jitter),
+        starts: Starts::within(jitter),
         ..incast()
     };
     let site = Site { until: Until::Flows(9_998), ..network.site() };
@@ -57,7 +52,7 @@ fn incast_draws_receivers_and_spreads_starts() {
     // 2000 gaps of 1 ms: 2 s, with a standard deviation of 45 ms.
     let last = flows.last().unwrap().start.as_secs_f64();
     assert!((1.8..2.2).contains(&last), "{last}");
-    let plain = generate(&App::Incast(Incast { starts: within(Span::ZERO), ..app }), &site).unwrap();
+    let plain = generate(&App::Incast(Incast { starts: Starts::within(Span::ZERO), ..app }), &site).unwrap();
     let late: Vec<u64> = by_sender(&flows).zip(by_sender(&plain)).map(|(a, b)| a.0 - b.0).collect();
     assert!(late.iter().all(|&ps| ps <= jitter.0));
     let mean = late.iter().map(|&ps| ps as f64).sum::<f64>() / 1e4;
@@ -102,7 +97,7 @@ fn a_permutation_has_each_host_once_at_both_ends() {
 #[test]
 fn all_derangements_are_equally_likely() {
     let network = Network::of(4);
-    let app = App::Permutation(Permutation { size: None, starts: within(Span::ZERO) });
+    let app = App::Permutation(Permutation { size: None, starts: Starts::within(Span::ZERO) });
     let mut counts = BTreeMap::new();
     for seed in 0..9_000 {
         let flows = generate(&app, &Site { seed, ..network.site() }).unwrap();
@@ -119,7 +114,7 @@ fn shift(by: u32) -> Rule {
 }
 
 fn long_lived(pairs: Pairs) -> App {
-    App::LongLived(LongLived { pairs, size: None, starts: within(Span::ZERO) })
+    App::LongLived(LongLived { pairs, size: None, starts: Starts::within(Span::ZERO) })
 }
 
 fn ends(flows: &[FlowSpec]) -> Vec<(u16, u16)> {

@@ -1,7 +1,10 @@
 //! Whether lossless classes (PFC) fit ports, transmit queues and memory.
 
+use crate::scheme::buffer::Sharing;
 use crate::scheme::fabric::{Fabric, Fault};
-use crate::scheme::parts::{Host, Nic, NicQueue, PortKind, Sharing, WfqClock};
+use crate::scheme::nic::{Nic, NicQueue};
+use crate::scheme::parts::Host;
+use crate::scheme::port::{PortKind, WfqClock};
 use crate::scheme::{Headroom, Scheme};
 
 /// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.

@@ -7,7 +7,8 @@ use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
-use crate::scheme::parts::{Assign, PortKind};
+use crate::scheme::parts::Assign;
+use crate::scheme::port::PortKind;
 use crate::scheme::token_port::Order;
 
 /// What receivers rank flows by, paths and ranks of a token transport; `None` for any other.
@@ -103,7 +104,7 @@ fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens<'_>, &Fabric)) -> Result<
         let fix = format!("transport.classes = {wanted} and port.classes = {wanted}");
         return Err(Fault::new("transport.classes", what, fix));
     }
-    if !asked && scheme.admit.levels().is_some() {
+    if !asked && scheme.admit.part().levels().is_some() {
         let what = format!("`{}` gives flows classes, and receivers give tokens theirs", scheme.admit.name());
         return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
     }

@@ -1,6 +1,6 @@
 //! The kinds of topology that an experiment can have, each once: the list makes the enum, its reader and its writer.
 
-use priolane_core::kinds;
+use priolane_core::part::kinds;
 
 use super::dumbbell::Dumbbell;
 use super::error::TopologyError;

@@ -1,0 +1,45 @@
+//! What a packet-hop of TOP costs by how long flows are, how many packets are under way and how many flows there are: a
+//! grid in which nothing but its own work should count.
+
+use priolane_core::packet::Frame;
+use priolane_core::transport::dctcp::Reduction;
+use priolane_core::transport::window;
+use priolane_core::units::{Rate, Span};
+use priolane_sim::scenario::Scenario;
+use priolane_sim::topology::{LeafSpine, LinkSpec};
+use priolane_workload::{App, Permutation, Starts, Until};
+
+use super::dctcp::{self, Broken, Dctcp};
+use super::rivals::{self, Rival};
+
+/// Thirty-two hosts in four racks, each sending at once to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// Flows that leave each host at the start.
+    pub(super) flows_per_host: u32,
+    /// Packets of each.
+    pub(super) packets: u32,
+    /// Delay of each link: a round trip over eight of them is what a window has to fill.
+    pub(super) delay: Span,
+}
+
+const FRAME: Frame = Frame::ETHERNET;
+
+impl Cell {
+    pub(super) fn build(&self) -> Result<Scenario, Broken> {
+        let link = |gbps| LinkSpec::lossless(Rate::from_gbps(gbps), self.delay);
+        let (host_link, fabric_link) = (link(10), link(40));
+        let topology =
+            LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 8, host_link, fabric_link, links_per_pair: 1 };
+        let topology = topology.build()?;
+        let size = Some(u64::from(self.packets) * u64::from(FRAME.mss()));
+        let app = App::Permutation(Permutation { size, starts: Starts::within(Span::from_us(10)) });
+        let all = Until::Flows(u64::from(topology.hosts));
+        let groups = (0..self.flows_per_host)
+            .map(|group| dctcp::generated(&app, &topology, FRAME, (group as u16, all)));
+        let flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
+        let window = window::Config::new(FRAME);
+        let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
+        Ok(rivals::on_tokens(Rival::Top, dctcp::dctcp_scenario(topology, dctcp, flows)))
+    }
+}
