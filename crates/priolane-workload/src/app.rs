@@ -5,18 +5,7 @@ use priolane_core::part::kinds;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
-use super::coflow::Coflow;
-use super::coflow_trace::CoflowTrace;
 use super::error::AppError;
-use super::flows::Flows;
-use super::incast::Incast;
-use super::long_lived::LongLived;
-use super::nothing::Nothing;
-use super::on_off::OnOff;
-use super::permutation::Permutation;
-use super::poisson::Poisson;
-use super::query::Query;
-use super::ring::Ring;
 use super::site::{self, Site};
 use super::traffic::Traffic;
 
@@ -24,27 +13,27 @@ kinds! {
     /// What starts flows.
     pub enum App: dyn Application by "app" {
         /// The group sends nothing.
-        Nothing(Nothing);
+        Nothing(super::nothing::Nothing);
         /// Each host starts flows at random instants to random hosts (open loop).
-        Poisson(Poisson);
+        Poisson(super::poisson::Poisson);
         /// Each host, or each pair of hosts, starts flows in bursts with idle times between them (open loop).
-        OnOff(OnOff);
+        OnOff(super::on_off::OnOff);
         /// Many hosts send to one at once, over and over.
-        Incast(Incast);
+        Incast(super::incast::Incast);
         /// Each host sends one flow to another, each receives one.
-        Permutation(Permutation);
+        Permutation(super::permutation::Permutation);
         /// Flows between stated pairs, usually without end.
-        LongLived(LongLived);
+        LongLived(super::long_lived::LongLived);
         /// Requests and their answers (closed loop).
-        Query(Query);
+        Query(super::query::Query);
         /// Ring all-reduce, over and over (closed loop).
-        Ring(Ring);
+        Ring(super::ring::Ring);
         /// Flows of which the last one counts, from some hosts to some others (open loop).
-        Coflow(Coflow);
+        Coflow(super::coflow::Coflow);
         /// The coflows of a recorded trace.
-        CoflowTrace(CoflowTrace);
+        CoflowTrace(super::coflow_trace::CoflowTrace);
         /// A list of flows.
-        Flows(Flows);
+        Flows(super::flows::Flows);
     }
 }
 

@@ -2,21 +2,15 @@
 
 use priolane_core::part::kinds;
 
-use super::dumbbell::Dumbbell;
 use super::error::TopologyError;
-use super::fat_tree::FatTree;
-use super::file::File;
-use super::leaf_spine::LeafSpine;
 use super::network::Topology;
-use super::single_switch::SingleSwitch;
-use super::three_tier::ThreeTier;
 
 macro_rules! topologies {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident($spec:ty);)*) => {
         kinds! {
             /// A topology as an experiment states it.
             pub enum TopologySpec by "kind" {
-                $($(#[$doc])* $name($name);)*
+                $($(#[$doc])* $name($spec);)*
             }
         }
 
@@ -34,15 +28,15 @@ macro_rules! topologies {
 
 topologies! {
     /// Every leaf is linked to every spine.
-    LeafSpine;
+    LeafSpine(super::leaf_spine::LeafSpine);
     /// Three tiers of switches with `k` ports.
-    FatTree;
+    FatTree(super::fat_tree::FatTree);
     /// Pods of leaves and aggregation switches under core switches.
-    ThreeTier;
+    ThreeTier(super::three_tier::ThreeTier);
     /// Two switches with one bottleneck between them.
-    Dumbbell;
+    Dumbbell(super::dumbbell::Dumbbell);
     /// One switch.
-    SingleSwitch;
+    SingleSwitch(super::single_switch::SingleSwitch);
     /// Nodes and links from a file.
-    File;
+    File(super::file::File);
 }
