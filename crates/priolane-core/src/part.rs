@@ -167,7 +167,8 @@ pub fn take_kind<T: Table>(
 }
 
 /// Makes an enum of kinds of one thing, each with a struct of keys that implements [`Part`]; the word under `tag` says which.
-/// Where a trait is named, all of them implement it.
+/// Where a trait is named, all of them implement it. `else` names the variant of what is not on the list: a box of a trait that
+/// has `name` and `write` of its own.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kinds {
@@ -176,23 +177,31 @@ macro_rules! __kinds {
         pub enum $list:ident: dyn $trait:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
+        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
     ) => {
         $crate::part::kinds! {
             $(#[$meta])*
             pub enum $list by $tag {
                 $($(#[$doc])* $kind($config);)*
             }
+            $(else { $(#[$else_doc])* $other($boxed); })?
         }
 
         impl $list {
             /// What it does.
             pub fn part(&self) -> &dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::Deref>::deref(other),)?
+                }
             }
 
             /// What it does, to change.
             pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::DerefMut>::deref_mut(other),)?
+                }
             }
         }
     };
@@ -201,11 +210,13 @@ macro_rules! __kinds {
         pub enum $list:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
+        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {
             $($(#[$doc])* $kind($config),)*
+            $($(#[$else_doc])* $other($boxed),)?
         }
 
         impl $list {
@@ -214,7 +225,10 @@ macro_rules! __kinds {
 
             /// The name in files.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+                match self {
+                    $(Self::$kind(_) => <$config as $crate::part::Part>::NAME,)*
+                    $(Self::$other(other) => other.name(),)?
+                }
             }
 
             /// Reads the keys of the kind `name`; `None` where there is no such kind.
@@ -240,7 +254,10 @@ macro_rules! __kinds {
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
                 out.push(($tag, self.name().into()));
-                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
+                match self {
+                    $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
+                    $(Self::$other(other) => other.write(out),)?
+                }
             }
 
             /// The keys of the kind `name`; none where there is no such kind.
@@ -263,19 +280,21 @@ macro_rules! __kinds {
     };
 }
 
-/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
+/// Makes an enum of parts of a scheme: [`kinds`] with what the catalogue says of each.
 macro_rules! parts {
     (
         $(#[$meta:meta])*
         pub enum $list:ident: dyn $trait:ident in $row:ident {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
+        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
     ) => {
         $crate::part::kinds! {
             $(#[$meta])*
             pub enum $list: dyn $trait by "kind" {
                 $($(#[$doc])* $kind($config);)*
             }
+            $(else { $(#[$else_doc])* $other($boxed); })?
         }
 
         impl $list {
