@@ -20,7 +20,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
-use crate::results::ports::port_names;
+use priolane_results::ports::port_names;
 
 /// Most flows for which an optimum is found.
 const MAX_FLOWS: usize = 20_000;

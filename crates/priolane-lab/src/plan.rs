@@ -77,4 +77,4 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

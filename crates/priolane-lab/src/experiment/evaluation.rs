@@ -15,7 +15,7 @@ use super::{Seeds, service};
 use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::{SizeClass, path};
 use crate::panels::{KINDS, Panel, X};
-use crate::results::summary::PortSet;
+use priolane_results::summary::PortSet;
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -48,7 +48,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::topology::{LeastTimes, Leg, Topology, Ways};
 
 use super::SizeClass;
-use crate::results::source::Source;
+use priolane_results::source::Source;
 
 /// Classes whose flows are told by the bits of one number.
 const AT_ONCE: usize = 64;

@@ -2,15 +2,15 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
+use priolane_results::RecordBatch;
 use serde::Serialize;
 
 use super::ladder::{Ladder, Threshold};
 use super::{ALL, SizeClass};
-use crate::results::flows::FlowRow;
-use crate::results::record::RunRecord;
-use crate::results::rows::Table;
-use crate::results::summary::Summary;
+use priolane_results::flows::FlowRow;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::Table;
+use priolane_results::summary::Summary;
 
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -10,7 +10,7 @@ use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
 
 use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit};
-use crate::results::summary::{PortSet, PortSummary};
+use priolane_results::summary::{PortSet, PortSummary};
 
 const OF_SET: Metric = Metric { scope: Scope::Ports, ..Metric::OF_FLOWS };
 

@@ -18,8 +18,8 @@ use priolane_sim::outcome::Outcome;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
-use crate::results::source::Source;
-use crate::results::summary::{ClassRates, OptimumRecord, RateRecord};
+use priolane_results::source::Source;
+use priolane_results::summary::{ClassRates, OptimumRecord, RateRecord};
 
 const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 

@@ -7,9 +7,9 @@ use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::Outcome;
 
 use super::{PerMille, SizeClass, bound, jain, percentile};
-use crate::results::flows::{met, slowdown};
-use crate::results::source::Source;
-use crate::results::summary::Summary;
+use priolane_results::flows::{met, slowdown};
+use priolane_results::source::Source;
+use priolane_results::summary::Summary;
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
 pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> BTreeMap<String, Summary> {

@@ -20,9 +20,9 @@ use super::{adaptation, admission, failures, judged, ports, traffic};
 use crate::experiment::{
     AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
 };
-use crate::results::bills::{PayingGroup, Pricing};
-use crate::results::record::Demand;
 use crate::scheme::{Assign, Scheme};
+use priolane_results::bills::{PayingGroup, Pricing};
+use priolane_results::record::Demand;
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);

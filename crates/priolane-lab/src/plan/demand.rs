@@ -18,7 +18,7 @@ use priolane_workload::{Counts, LoadOf, NewValue};
 
 use super::traffic;
 use crate::experiment::{Event, Experiment};
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
 
 /// The load that a group asks for.
 #[derive(Clone, Debug, PartialEq)]

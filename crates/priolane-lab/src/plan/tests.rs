@@ -9,6 +9,12 @@ use crate::experiment::Seeds;
 
 mod pay;
 
+/// The plan of the experiment whose results are made up.
+pub(crate) fn made_up() -> Plan {
+    let text = priolane_testkit::made_up::EXPERIMENT;
+    from_text("made_up.toml", text, Path::new("."), &Options::default()).unwrap()
+}
+
 const FILE: &str = r#"
 title = "Two hosts"
 schemes = ["dctcp", "nos2"]

@@ -14,7 +14,7 @@ use super::band::Band;
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
 
 /// What became of a claim. Of several, the last in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

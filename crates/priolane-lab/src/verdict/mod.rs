@@ -28,9 +28,9 @@ use crate::experiment::Experiment;
 pub use crate::metrics::metric::Unit;
 pub use crate::panels::{Mark, PanelReport, Series};
 use crate::plan::{Plan, Run};
-use crate::results::digest::hex;
-use crate::results::record::{LoadRecord, RunRecord};
-use crate::results::store::{RunId, Store};
+use priolane_results::digest::hex;
+use priolane_results::record::{LoadRecord, RunRecord};
+use priolane_results::store::{RunId, Store};
 
 /// What the runs of a plan say.
 #[derive(Clone, Debug, PartialEq, Serialize)]

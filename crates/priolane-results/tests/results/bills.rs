@@ -1,11 +1,13 @@
+use priolane_core::endpoint::{Control, Weights};
+use priolane_core::ids::FlowId;
 use priolane_core::price::fbp::Prices;
+use priolane_core::price::ledger::PricePlan;
 use priolane_core::price::tariff::{Charge, Tariff};
-use priolane_core::units::Rate;
-use priolane_sim::outcome::FlowSample;
+use priolane_core::units::{Rate, Span, Time};
+use priolane_results::bills::{BillRow, PayingGroup, Pricing, bills};
+use priolane_sim::outcome::{FlowRecord, FlowSample};
 use priolane_sim::scenario::ScheduledControl;
-
-use super::*;
-use crate::results::fixture::Fixture;
+use priolane_testkit::made_up::MadeUp;
 
 const SECOND: u64 = 1_000_000_000_000;
 /// A gigabit.
@@ -26,8 +28,8 @@ fn pair(mbps: u64, w_milli: u32) -> Weights {
 }
 
 /// Flow 0 without end from 1 s on; flow 1 of 1 MB from 2 s to 5 s; the run ends at 10 s. Both from one host.
-fn fixture() -> Fixture {
-    let mut fixture = Fixture::with_flows(2);
+fn fixture() -> MadeUp {
+    let mut fixture = MadeUp::with_flows(2);
     let starts = [SECOND, 2 * SECOND];
     fixture.scenario.flows.edit_all(|flow| {
         flow.start = Time(starts[flow.id.index()]);
@@ -46,7 +48,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-fn priced(fixture: &Fixture, plan: PricePlan) -> Vec<BillRow<'_>> {
+fn priced(fixture: &MadeUp, plan: PricePlan) -> Vec<BillRow<'_>> {
     let group = PayingGroup { plan, pair: pair(1_000, 3_000), hosts: vec![0, 1] };
     bills(&Pricing { groups: vec![group] }, &fixture.source(), &fixture.outcome)
 }

@@ -6,32 +6,32 @@ use priolane_core::ids::LinkId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, ThresholdChange};
 
-use super::cell::{Cell, View};
-use super::column::Row;
-use super::compare::{Sameness, compare};
-use super::fixture::Fixture;
-use super::flows::FlowRow;
-use super::ports::PortRow;
-use super::record::RunRecord;
-use super::rows::{Rows, Table};
-use super::store::{Published, RunId, Store};
-use super::summary::Summary;
-use super::{digest, record, tables};
+use priolane_results::cell::{Cell, View};
+use priolane_results::column::Row;
+use priolane_results::compare::{Sameness, compare};
+use priolane_results::flows::FlowRow;
+use priolane_results::ports::PortRow;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::{Rows, Table};
+use priolane_results::store::{Published, RunId, Store};
+use priolane_results::summary::Summary;
+use priolane_results::{digest, record, tables};
+use priolane_testkit::made_up::MadeUp;
 
 const ID: &str = "00000000000000aa";
 
-fn digest_of(fixture: &Fixture) -> String {
+fn digest_of(fixture: &MadeUp) -> String {
     digest::of_rows(&Rows::new(fixture.source(), &fixture.outcome))
 }
 
 /// A summary that changes with completion times.
-fn summary_of(fixture: &Fixture) -> Summary {
+fn summary_of(fixture: &MadeUp) -> Summary {
     let fcts: Vec<f64> = fixture.outcome.flows.iter().filter_map(|f| Some(f.fct?.as_secs_f64())).collect();
     let mean_fct_s = (!fcts.is_empty()).then(|| fcts.iter().sum::<f64>() / fcts.len() as f64);
     Summary { flows: fcts.len() as u64, mean_fct_s, ..Summary::default() }
 }
 
-fn record_of(fixture: &Fixture) -> RunRecord {
+fn record_of(fixture: &MadeUp) -> RunRecord {
     RunRecord {
         run: ID.into(),
         version: "0".into(),
@@ -60,7 +60,7 @@ fn record_of(fixture: &Fixture) -> RunRecord {
     }
 }
 
-fn store(dir: &std::path::Path, fixture: &Fixture) -> Published {
+fn store(dir: &std::path::Path, fixture: &MadeUp) -> Published {
     let store = Store::open(dir).unwrap();
     let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
     for table in Table::ALL {
@@ -79,7 +79,7 @@ fn told() -> Vec<ThresholdChange> {
 
 #[test]
 fn what_the_controller_tells_follows_the_samples() {
-    let mut fixture = Fixture::with_flows(1);
+    let mut fixture = MadeUp::with_flows(1);
     fixture.outcome.thresholds = told();
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let sampled = 3 * fixture.outcome.samples.ports.len();
@@ -93,7 +93,7 @@ fn what_the_controller_tells_follows_the_samples() {
 
 #[test]
 fn a_sample_gives_a_row_for_each_metric() {
-    let fixture = Fixture::with_flows(1).with_series(3);
+    let fixture = MadeUp::with_flows(1).with_series(3);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     // Three metrics of each of 3 samples, two thresholds of each of 3 changes.
     assert_eq!(rows.len(Table::Series), 3 * 3 + 2 * 3);
@@ -105,8 +105,8 @@ fn a_sample_gives_a_row_for_each_metric() {
 
 #[test]
 fn digest_changes_with_any_row() {
-    let base = digest_of(&Fixture::with_flows(4));
-    let changes: [fn(&mut Fixture); 14] = [
+    let base = digest_of(&MadeUp::with_flows(4));
+    let changes: [fn(&mut MadeUp); 14] = [
         |f| f.outcome.thresholds = told(),
         |f| f.outcome.flows.edit(3, |flow| flow.fct = Some(Span(1))),
         |f| f.outcome.flows.edit(0, |flow| flow.fct_acked = None),
@@ -123,7 +123,7 @@ fn digest_changes_with_any_row() {
         |f| f.outcome.samples.ports.clear(),
     ];
     for (i, change) in changes.into_iter().enumerate() {
-        let mut fixture = Fixture::with_flows(4);
+        let mut fixture = MadeUp::with_flows(4);
         change(&mut fixture);
         assert_ne!(digest_of(&fixture), base, "change {i}");
     }
@@ -131,29 +131,29 @@ fn digest_changes_with_any_row() {
 
 #[test]
 fn digest_does_not_change_with_the_engine() {
-    let base = digest_of(&Fixture::with_flows(4));
-    let mut fixture = Fixture::with_flows(4);
+    let base = digest_of(&MadeUp::with_flows(4));
+    let mut fixture = MadeUp::with_flows(4);
     fixture.outcome.work.events = 1_000_000;
     assert_eq!(digest_of(&fixture), base);
 }
 
 #[test]
 fn digest_does_not_depend_on_the_order_of_records() {
-    let mut fixture = Fixture::with_flows(2);
+    let mut fixture = MadeUp::with_flows(2);
     let mut port = fixture.outcome.ports[0];
     port.link = LinkId(3);
     fixture.outcome.ports.push(port);
     let base = digest_of(&fixture);
     fixture.outcome.ports.reverse();
     assert_ne!(digest_of(&fixture), base);
-    super::rows::canonical(&mut fixture.outcome);
+    priolane_results::rows::canonical(&mut fixture.outcome);
     assert_eq!(digest_of(&fixture), base);
 }
 
 #[test]
 fn tables_read_back_give_the_same_digest() {
     let dir = tempfile::tempdir().unwrap();
-    let fixture = Fixture::with_flows(100_000);
+    let fixture = MadeUp::with_flows(100_000);
     store(dir.path(), &fixture);
     let mut digest = digest::Digest::default();
     for table in Table::ALL {
@@ -167,7 +167,7 @@ fn tables_read_back_give_the_same_digest() {
 
 #[test]
 fn rows_read_back_by_name_are_those_written() {
-    let mut fixture = Fixture::with_flows(3);
+    let mut fixture = MadeUp::with_flows(3);
     fixture.outcome.flows.edit(1, |flow| flow.fct = None);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let batch = rows.batch(Table::Flows, 0..3);
@@ -185,7 +185,7 @@ fn rows_read_back_by_name_are_those_written() {
 
 #[test]
 fn rows_of_other_columns_are_not_read() {
-    let fixture = Fixture::with_flows(1);
+    let fixture = MadeUp::with_flows(1);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let batch = rows.batch(Table::Ports, 0..1);
     let kind = |read: std::io::Result<usize>| read.unwrap_err().kind();
@@ -200,7 +200,7 @@ fn rows_of_other_columns_are_not_read() {
 fn the_same_run_gives_the_same_bytes() {
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     for dir in &dirs {
-        store(dir.path(), &Fixture::with_flows(50));
+        store(dir.path(), &MadeUp::with_flows(50));
     }
     for name in ["run.json", "flows.parquet", "ports.parquet", "series.parquet"] {
         let [a, b] = dirs.each_ref().map(|dir| fs::read(dir.path().join(ID).join(name)).unwrap());
@@ -216,7 +216,7 @@ fn columns_state_unit_and_meaning() {
         }
     }
     let dir = tempfile::tempdir().unwrap();
-    store(dir.path(), &Fixture::with_flows(1));
+    store(dir.path(), &MadeUp::with_flows(1));
     let mut batches = tables::read(&dir.path().join(ID), Table::Flows).unwrap();
     let batch = batches.next().unwrap().unwrap();
     assert_eq!(batch.schema().field_with_name("fct_ps").unwrap().metadata()["unit"], "ps");
@@ -224,7 +224,7 @@ fn columns_state_unit_and_meaning() {
 
 #[test]
 fn ports_are_named_by_their_link_and_waits_are_means() {
-    let fixture = Fixture::with_flows(1);
+    let fixture = MadeUp::with_flows(1);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let batch = rows.batch(Table::Ports, 0..1);
     let views = View::all(&batch).unwrap();
@@ -235,15 +235,15 @@ fn ports_are_named_by_their_link_and_waits_are_means() {
 
 #[test]
 fn parallel_links_have_names_of_their_own() {
-    let mut fixture = Fixture::with_flows(1);
+    let mut fixture = MadeUp::with_flows(1);
     fixture.scenario.topology.links[3] = fixture.scenario.topology.links[2];
-    let names = super::ports::port_names(&fixture.scenario.topology);
+    let names = priolane_results::ports::port_names(&fixture.scenario.topology);
     assert_eq!(names[2..], ["h1->s0", "h1->s0#2"]);
 }
 
 #[test]
 fn priorities_count_inversions_by_class_and_queue() {
-    let mut outcome: Outcome = Fixture::with_flows(2).outcome;
+    let mut outcome: Outcome = MadeUp::with_flows(2).outcome;
     outcome.ports[0].inversions = 1;
     let mut other = outcome.ports[0];
     (other.link, other.packets, other.inversions) = (LinkId(3), 1, 1);
@@ -269,11 +269,11 @@ fn damaged_runs_are_not_accepted_and_are_kept_aside() {
     ];
     for (i, damage) in damages.into_iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
-        store(dir.path(), &Fixture::with_flows(10));
+        store(dir.path(), &MadeUp::with_flows(10));
         assert!(accepted(dir.path()));
         damage(&dir.path().join(ID));
         assert!(!accepted(dir.path()), "damage {i}");
-        assert_eq!(store(dir.path(), &Fixture::with_flows(10)), Published::New, "damage {i}");
+        assert_eq!(store(dir.path(), &MadeUp::with_flows(10)), Published::New, "damage {i}");
         assert!(accepted(dir.path()), "damage {i}");
         let names = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         assert_eq!(names.filter(|n| n.starts_with(".aside-00000000000000aa-")).count(), 1, "damage {i}");
@@ -297,7 +297,7 @@ fn a_link_in_the_locks_place_is_not_followed() {
 #[test]
 fn a_run_is_verified_only_as_it_was_stored_then() {
     let dir = tempfile::tempdir().unwrap();
-    store(dir.path(), &Fixture::with_flows(10));
+    store(dir.path(), &MadeUp::with_flows(10));
     let (runs, id) = (Store::at(dir.path()), RunId::new(ID).unwrap());
     assert!(!runs.is_verified(&id));
     runs.mark_verified(&id).unwrap();
@@ -332,7 +332,7 @@ fn a_file_in_a_runs_place_is_left_alone() {
     fs::write(dir.path().join(ID), "somebody's").unwrap();
     let store = Store::open(dir.path()).unwrap();
     let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
-    let fixture = Fixture::with_flows(1);
+    let fixture = MadeUp::with_flows(1);
     for table in Table::ALL {
         draft.write(table, &Rows::new(fixture.source(), &fixture.outcome)).unwrap();
     }
@@ -345,7 +345,7 @@ fn a_file_in_a_runs_place_is_left_alone() {
 #[test]
 fn the_second_of_two_writers_finds_the_run_there() {
     let dir = tempfile::tempdir().unwrap();
-    let fixture = Fixture::with_flows(3);
+    let fixture = MadeUp::with_flows(3);
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let store = Store::open(dir.path()).unwrap();
     let mut drafts = [0, 1].map(|_| store.begin(&RunId::new(ID).unwrap()).unwrap());
@@ -395,8 +395,8 @@ fn a_directory_that_cannot_be_made_is_one_message() {
 
 #[test]
 fn comparison_names_the_first_difference() {
-    let base = Fixture::with_flows(5);
-    let outcome_of = |change: fn(&mut Fixture)| {
+    let base = MadeUp::with_flows(5);
+    let outcome_of = |change: fn(&mut MadeUp)| {
         let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
         let mut changed = base.clone();
         change(&mut changed);
@@ -433,7 +433,7 @@ fn comparison_names_the_first_difference() {
 #[test]
 fn comparison_lists_runs_of_one_side() {
     let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
-    store(a.path(), &Fixture::with_flows(1));
+    store(a.path(), &MadeUp::with_flows(1));
     let comparison = compare(a.path(), b.path()).unwrap();
     assert_eq!((comparison.common.len(), comparison.only_a.len(), comparison.only_b.len()), (0, 1, 0));
 }

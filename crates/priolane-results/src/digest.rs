@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use arrow_array::RecordBatch;
 
-use super::cell::{Cell, View};
-use super::rows::{Rows, Table};
+use crate::cell::{Cell, View};
+use crate::rows::{Rows, Table};
 
 /// The digest of a run's tables, as 64 hexadecimal digits.
 pub fn of_rows(rows: &Rows) -> String {
@@ -89,7 +89,7 @@ impl Digest {
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         write!(text, "{byte:02x}").expect("invariant: writing to a String does not fail");

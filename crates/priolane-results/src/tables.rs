@@ -1,5 +1,6 @@
 //! Tables as Parquet files: written in batches while their hash is taken, read back by column.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,9 +14,9 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use sha2::{Digest as _, Sha256};
 
-use super::digest::hex;
-use super::record::FileRecord;
-use super::rows::{BATCH, Rows, Table};
+use crate::digest::hex;
+use crate::record::FileRecord;
+use crate::rows::{BATCH, Rows, Table};
 
 /// A writer that hashes and counts what passes through it.
 #[derive(Debug)]
@@ -26,11 +27,11 @@ struct Hashed<W> {
 }
 
 impl<W: Write> Hashed<W> {
-    pub(super) fn new(inner: W) -> Self {
+    pub(crate) fn new(inner: W) -> Self {
         Self { inner, hash: Sha256::new(), bytes: 0 }
     }
 
-    pub(super) fn finish(self, name: &str) -> (W, FileRecord) {
+    pub(crate) fn finish(self, name: &str) -> (W, FileRecord) {
         let sha256 = hex(&self.hash.finalize());
         (self.inner, FileRecord { name: name.to_owned(), bytes: self.bytes, sha256 })
     }
@@ -50,15 +51,23 @@ impl<W: Write> Write for Hashed<W> {
 }
 
 /// Writes a table to `file` and brings it to the disk.
-pub(super) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
+pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
     let written = write_batches(table.schema(), rows.batches(table), Hashed::new(file))?;
     let (file, record) = written.finish(&table.file());
     file.sync_all()?;
     Ok(record)
 }
 
+/// Writes a batch, a whole table, to `out`, which it returns.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_batch<W: Write + Send>(batch: &RecordBatch, out: W) -> io::Result<W> {
+    write_batches(batch.schema(), std::iter::once(batch.clone()), out)
+}
+
 /// Writes batches of rows of one schema to `out`, which it returns.
-pub(crate) fn write_batches<W: Write + Send>(
+fn write_batches<W: Write + Send>(
     schema: SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
     out: W,
@@ -80,10 +89,28 @@ pub fn read(
     directory: &Path,
     table: Table,
 ) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-    let file = File::open(directory.join(table.file()))?;
+    read_file(&directory.join(table.file()))
+}
+
+/// The batches of the table in a file.
+///
+/// # Errors
+/// A file that cannot be read, or is no table.
+pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
+    let file = File::open(path)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
     let reader = builder.with_batch_size(BATCH).build().map_err(plain)?;
     Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
+}
+
+/// What the table in a file says of itself.
+///
+/// # Errors
+/// A file that cannot be read, or is no table.
+pub fn metadata(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(plain)?;
+    let stated = builder.schema().metadata();
+    Ok(stated.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
 }
 
 /// The I/O error inside a Parquet error, so that a full disk is told as such.

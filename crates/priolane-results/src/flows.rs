@@ -8,8 +8,8 @@ use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 
-use super::column::row;
-use super::source::Source;
+use crate::row;
+use crate::source::Source;
 
 row! {
     /// A row of `flows.parquet`: a flow.
@@ -60,7 +60,7 @@ row! {
 }
 
 /// The rows of the flows `range`.
-pub(super) fn rows<'a>(source: &Source<'a>, outcome: &Outcome, range: Range<usize>) -> Vec<FlowRow<'a>> {
+pub(crate) fn rows<'a>(source: &Source<'a>, outcome: &Outcome, range: Range<usize>) -> Vec<FlowRow<'a>> {
     let specs = source.scenario.flows.range(range.clone()).zip(outcome.flows.range(range.clone()));
     let alone = source.bare_fct[range.clone()].iter().zip(&source.denominators()[range.clone()]);
     let rows = specs.zip(alone).zip(&source.measured[range]);

@@ -8,11 +8,11 @@ use arrow_array::RecordBatch;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::cell::View;
-use super::record::RunRecord;
-use super::rows::{Rows, Table};
-use super::store::{Store, StoreError};
-use super::tables;
+use crate::cell::View;
+use crate::record::RunRecord;
+use crate::rows::{Rows, Table};
+use crate::store::{Store, StoreError};
+use crate::tables;
 
 /// The first cell in which two runs' tables differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

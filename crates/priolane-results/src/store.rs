@@ -21,11 +21,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
-use super::checksum;
-use super::digest::hex;
-use super::record::{self, FileRecord, RunRecord};
-use super::rows::{Rows, Table};
-use super::tables;
+use crate::checksum;
+use crate::digest::hex;
+use crate::record::{self, FileRecord, RunRecord};
+use crate::rows::{Rows, Table};
+use crate::tables;
 
 const LOCK: &str = ".lock";
 const OWNER: &str = "owner";
@@ -46,7 +46,7 @@ pub struct StoreError {
 }
 
 /// Attaches what was tried, and on what, to an I/O error.
-pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |source| StoreError { doing, path, source }
 }

@@ -11,13 +11,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use priolane_sim::outcome::Outcome;
 
-use super::bills::{self, BillRow, Pricing};
-use super::coflows::{self, CoflowRow};
-use super::column::{Column, Row};
-use super::flows::{self, FlowRow};
-use super::ports::{self, PortRow, port_names};
-use super::series::{Readings, SeriesRow};
-use super::source::Source;
+use crate::bills::{self, BillRow, Pricing};
+use crate::coflows::{self, CoflowRow};
+use crate::column::{Column, Row};
+use crate::flows::{self, FlowRow};
+use crate::ports::{self, PortRow, port_names};
+use crate::series::{Readings, SeriesRow};
+use crate::source::Source;
 
 /// Rows per Arrow batch where a whole table is read or written.
 pub const BATCH: usize = 1 << 16;

@@ -3,6 +3,7 @@
 //! [`row!`] declares the columns of a table once: name, type, unit and meaning. It makes the row's struct, the Arrow
 //! schema, the writer and the reader, which finds columns by name. `docs/results.md` describes the tables in prose.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
     UInt64Array,
 };
-use arrow_schema::{DataType, Field, Metadata};
+use arrow_schema::{DataType, Field, Metadata, Schema};
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -57,6 +58,14 @@ pub trait Row<'a>: Sized {
     /// # Errors
     /// `InvalidData` if a column is missing, has another type, or lacks a value that every row has.
     fn read(batch: &'a RecordBatch) -> io::Result<Vec<Self>>;
+}
+
+/// The batch of `rows`, with `metadata` about their table.
+pub fn batch<'a, R: Row<'a>>(rows: &[R], metadata: BTreeMap<String, String>) -> RecordBatch {
+    let fields: Vec<Field> = R::COLUMNS.iter().map(Column::field).collect();
+    let schema = Schema::new_with_metadata(fields, metadata);
+    RecordBatch::try_new(Arc::new(schema), R::arrays(rows))
+        .expect("invariant: `row!` declares schema and arrays")
 }
 
 /// A type that a column can have: a plain one, or an `Option` of one where values can be null.
@@ -117,18 +126,22 @@ values! {
 }
 
 /// The array of the column called `name`.
-pub(crate) fn array<'a, V: Value<'a>>(batch: &'a RecordBatch, name: &str) -> io::Result<&'a V::Array> {
+///
+/// # Errors
+/// `InvalidData` if it is missing or has another type.
+pub fn array<'a, V: Value<'a>>(batch: &'a RecordBatch, name: &str) -> io::Result<&'a V::Array> {
     let column = batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref());
     column.ok_or_else(|| invalid(name))
 }
 
 /// A stored table whose column `name` is not as it was written.
-pub(crate) fn invalid(name: &str) -> io::Error {
+pub fn invalid(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("column `{name}` is missing or has another type"))
 }
 
 /// Declares a table's row: for each column its name, type, unit and meaning. The struct's fields are documented by the
 /// meanings.
+#[macro_export]
 macro_rules! row {
     (
         $(#[$doc:meta])*
@@ -142,22 +155,22 @@ macro_rules! row {
             $(#[doc = $meaning] pub $name: $type,)*
         }
 
-        impl<$a> $crate::results::column::Row<$a> for $row<$a> {
-            const COLUMNS: &'static [$crate::results::column::Column] = &[$($crate::results::column::Column {
+        impl<$a> $crate::column::Row<$a> for $row<$a> {
+            const COLUMNS: &'static [$crate::column::Column] = &[$($crate::column::Column {
                 name: stringify!($name),
-                kind: <$type as $crate::results::column::Value>::KIND,
+                kind: <$type as $crate::column::Value>::KIND,
                 unit: $unit,
                 meaning: $meaning,
-                nulls: <$type as $crate::results::column::Value>::NULLS,
+                nulls: <$type as $crate::column::Value>::NULLS,
             },)*];
 
-            fn arrays(rows: &[Self]) -> Vec<arrow_array::ArrayRef> {
-                use $crate::results::column::Value;
+            fn arrays(rows: &[Self]) -> Vec<$crate::arrow_array::ArrayRef> {
+                use $crate::column::Value;
                 vec![$(<$type as Value>::array(rows.iter().map(|row| row.$name)),)*]
             }
 
-            fn read(batch: &$a arrow_array::RecordBatch) -> std::io::Result<Vec<Self>> {
-                use $crate::results::column::{Value, array, invalid};
+            fn read(batch: &$a $crate::arrow_array::RecordBatch) -> std::io::Result<Vec<Self>> {
+                use $crate::column::{Value, array, invalid};
                 $(let $name = array::<$type>(batch, stringify!($name))?;)*
                 let row = |row: usize| {
                     Ok(Self {
@@ -169,5 +182,3 @@ macro_rules! row {
         }
     };
 }
-
-pub(crate) use row;

@@ -10,7 +10,7 @@ use priolane_core::units::Time;
 use priolane_sim::outcome::{Outcome, Sample};
 use priolane_sim::topology::Topology;
 
-use super::column::row;
+use crate::row;
 
 row! {
     /// A row of `series.parquet`: a reading.
@@ -29,7 +29,7 @@ row! {
 /// The rows of a run's readings: samples of ports, then thresholds of the controller, then reports of flows, then
 /// probabilities of admission.
 #[derive(Debug)]
-pub(super) struct Readings<'a> {
+pub(crate) struct Readings<'a> {
     outcome: &'a Outcome,
     /// A row for each threshold that the controller sent.
     thresholds: Vec<Threshold>,
@@ -48,7 +48,7 @@ struct Threshold {
 }
 
 impl<'a> Readings<'a> {
-    pub(super) fn of(topology: &Topology, outcome: &'a Outcome) -> Self {
+    pub(crate) fn of(topology: &Topology, outcome: &'a Outcome) -> Self {
         let flows = outcome.reports.iter().map(|report| report.flow);
         Self {
             outcome,
@@ -58,7 +58,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.outcome.samples.ports.len() * SAMPLED.len()
             + self.thresholds.len()
             + self.outcome.reports.len()
@@ -66,7 +66,7 @@ impl<'a> Readings<'a> {
     }
 
     /// The rows `range`; `ports` are names by link.
-    pub(super) fn rows<'r>(&'r self, ports: &'r [String], range: Range<usize>) -> Vec<SeriesRow<'r>> {
+    pub(crate) fn rows<'r>(&'r self, ports: &'r [String], range: Range<usize>) -> Vec<SeriesRow<'r>> {
         range.map(|row| self.row(ports, row)).collect()
     }
 

@@ -6,7 +6,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::digest::hex;
+use crate::digest::hex;
 
 /// The member that holds the checksum.
 pub const KEY: &str = "file_sha256";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use priolane_sim::outcome::PortClassRecord;
 use priolane_sim::topology::Topology;
 
-use super::column::row;
+use crate::row;
 
 row! {
     /// A row of `ports.parquet`: an egress port, class and queue that saw a packet.
@@ -33,7 +33,7 @@ row! {
 }
 
 /// The row of `record`; `ports` are names by link.
-pub(super) fn row_of<'a>(record: &PortClassRecord, ports: &'a [String]) -> PortRow<'a> {
+pub(crate) fn row_of<'a>(record: &PortClassRecord, ports: &'a [String]) -> PortRow<'a> {
     let served = record.packets;
     PortRow {
         port: &ports[record.link.index()],

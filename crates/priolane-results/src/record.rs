@@ -13,12 +13,12 @@ use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::admission::AdmissionRecord;
-use super::checksum::with_checksum;
-use super::summary::{
+use crate::admission::AdmissionRecord;
+use crate::checksum::with_checksum;
+use crate::summary::{
     CoflowSummary, EffectiveRecord, OrderRecord, PortSet, PortSummary, RateRecord, Summary,
 };
-use super::tokens::{ReceivedRecord, TokenRecord};
+use crate::tokens::{ReceivedRecord, TokenRecord};
 
 /// The name of the file that makes a run whole: it is written last.
 pub const FILE: &str = "run.json";

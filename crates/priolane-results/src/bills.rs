@@ -18,8 +18,8 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 
-use super::column::row;
-use super::source::Source;
+use crate::row;
+use crate::source::Source;
 
 /// Who pays in a run, and how much for what: by group.
 #[derive(Clone, Debug, PartialEq)]
@@ -206,6 +206,3 @@ impl Reported {
         .collect()
     }
 }
-
-#[cfg(test)]
-mod tests;

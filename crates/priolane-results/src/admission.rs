@@ -9,8 +9,8 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::flows::met;
-use super::source::Source;
+use crate::flows::met;
+use crate::source::Source;
 
 /// A probability has settled where it stays this near to where it ends.
 const SETTLED_WITHIN: f64 = 0.2;

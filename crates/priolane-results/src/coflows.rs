@@ -15,8 +15,8 @@ use priolane_core::price::Cos;
 use priolane_core::units::Time;
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
-use super::column::row;
-use super::source::Source;
+use crate::row;
+use crate::source::Source;
 
 row! {
     /// A row of `coflows.parquet`: a coflow.
