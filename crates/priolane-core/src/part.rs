@@ -2,7 +2,7 @@
 
 pub use priolane_derive::Part;
 
-use crate::keys::{KeyInfo, Keys, Table};
+use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new};
 
 /// A question that a scheme answers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -154,10 +154,10 @@ impl Entry {
 ///
 /// # Errors
 /// That it is none of them, or missing.
-pub fn take_kind<T: Table>(
+pub fn take_name<T: Table>(
     table: &mut T,
     tag: &'static str,
-    names: &'static [&'static str],
+    names: &[&'static str],
 ) -> Result<&'static str, T::Error> {
     let words: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
     match table.take(tag, |value| value.word(&words))? {
@@ -166,48 +166,41 @@ pub fn take_kind<T: Table>(
     }
 }
 
-/// Makes an enum of kinds of one thing, each with a struct of keys that implements [`Part`]; the word under `tag` says which.
-/// Where a trait is named, all of them implement it. `else` names the variant of what is not on the list: a box of a trait that
-/// has `name` and `write` of its own.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __kinds {
+/// Describes the key `tag`, whose word says which part of a list it is, and the keys of `entries`.
+pub(crate) fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) {
+    out.push(KeyInfo {
+        name: tag,
+        group: tag,
+        meaning: "Which one; its keys stand in the same table",
+        unit: "",
+        bounds: Bounds::ANY,
+        default: String::new(),
+        source: "",
+        required: true,
+        word: None,
+        schema: Schema::Text,
+    });
+    entries.into_iter().for_each(|entry| append_new(entry.parameters, out));
+}
+
+/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. `else` names the variant
+/// of what is not on the list: a box of a trait that has `name` and `write` of its own; a list without such a variant
+/// implements [`Keys`]. The word that says which part it is stands under `kind`, or another key: `by "solver"`.
+macro_rules! parts {
     (
         $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident by $tag:literal {
-            $($(#[$doc:meta])* $kind:ident($config:ty);)*
-        }
-        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
+        pub enum $list:ident: dyn $trait:ident in $row:ident { $($kinds:tt)* }
+        $(else { $($others:tt)* })?
     ) => {
-        $crate::part::kinds! {
+        $crate::part::parts! {
             $(#[$meta])*
-            pub enum $list by $tag {
-                $($(#[$doc])* $kind($config);)*
-            }
-            $(else { $(#[$else_doc])* $other($boxed); })?
-        }
-
-        impl $list {
-            /// What it does.
-            pub fn part(&self) -> &dyn $trait {
-                match self {
-                    $(Self::$kind(config) => config,)*
-                    $(Self::$other(other) => <$boxed as std::ops::Deref>::deref(other),)?
-                }
-            }
-
-            /// What it does, to change.
-            pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self {
-                    $(Self::$kind(config) => config,)*
-                    $(Self::$other(other) => <$boxed as std::ops::DerefMut>::deref_mut(other),)?
-                }
-            }
+            pub enum $list: dyn $trait in $row by "kind" { $($kinds)* }
+            $(else { $($others)* })?
         }
     };
     (
         $(#[$meta:meta])*
-        pub enum $list:ident by $tag:literal {
+        pub enum $list:ident: dyn $trait:ident in $row:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
         $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
@@ -242,15 +235,6 @@ macro_rules! __kinds {
                 Ok(None)
             }
 
-            /// Reads the kind, and the keys of that kind.
-            ///
-            /// # Errors
-            /// Those of its keys, and that there is no such kind.
-            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::take_kind(table, $tag, Self::NAMES)?;
-                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
-            }
-
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
                 out.push(($tag, self.name().into()));
@@ -258,6 +242,140 @@ macro_rules! __kinds {
                     $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
                     $(Self::$other(other) => other.write(out),)?
                 }
+            }
+
+            /// What the catalogue says of each.
+            pub fn entries() -> Vec<$crate::part::Entry> {
+                vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
+            }
+
+            /// What it does.
+            pub fn part(&self) -> &dyn $trait {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::Deref>::deref(other),)?
+                }
+            }
+
+            /// What it does, to change.
+            pub fn part_mut(&mut self) -> &mut dyn $trait {
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::DerefMut>::deref_mut(other),)?
+                }
+            }
+        }
+
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                let mut pairs = $crate::keys::Pairs::new();
+                self.write(&mut pairs);
+                s.collect_map(pairs)
+            }
+        }
+
+        $crate::part::keys_of_parts!($list by $tag $(else $other)?);
+    };
+}
+
+/// Implements [`Keys`] for a list of parts, unless there are some that are not on it.
+macro_rules! keys_of_parts {
+    ($list:ident by $tag:literal) => {
+        impl $crate::keys::Keys for $list {
+            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            fn write(&self, out: &mut $crate::keys::Pairs) {
+                self.write(out);
+            }
+
+            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
+                $crate::part::describe($tag, Self::entries(), out);
+            }
+        }
+    };
+    ($list:ident by $tag:literal else $other:ident) => {};
+}
+
+pub(crate) use {keys_of_parts, parts};
+
+/// Makes an enum of kinds of one thing that is no part of a scheme, each with a struct of keys that implements [`Part`]; the word
+/// under `tag` says which. Where a trait is named, all of them implement it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kinds {
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident by $tag:literal {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $crate::part::kinds! {
+            $(#[$meta])*
+            pub enum $list by $tag {
+                $($(#[$doc])* $kind($config);)*
+            }
+        }
+
+        impl $list {
+            /// What it does.
+            pub fn part(&self) -> &dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+
+            /// What it does, to change.
+            pub fn part_mut(&mut self) -> &mut dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident by $tag:literal {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $list {
+            $($(#[$doc])* $kind($config),)*
+        }
+
+        impl $list {
+            /// The names of files, in the order of the list.
+            pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
+
+            /// The name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+            }
+
+            /// Reads the keys of the kind `name`; `None` where there is no such kind.
+            ///
+            /// # Errors
+            /// Those of its keys.
+            pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
+                $(if name == <$config as $crate::part::Part>::NAME {
+                    return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
+                })*
+                Ok(None)
+            }
+
+            /// Reads the kind, and the keys of that kind.
+            ///
+            /// # Errors
+            /// Those of its keys, and that there is no such kind.
+            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            /// Appends its kind and its keys to `out`.
+            pub fn write(&self, out: &mut $crate::keys::Pairs) {
+                out.push(($tag, self.name().into()));
+                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
             }
 
             /// The keys of the kind `name`; none where there is no such kind.
@@ -280,31 +398,4 @@ macro_rules! __kinds {
     };
 }
 
-/// Makes an enum of parts of a scheme: [`kinds`] with what the catalogue says of each.
-macro_rules! parts {
-    (
-        $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident in $row:ident {
-            $($(#[$doc:meta])* $kind:ident($config:ty);)*
-        }
-        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
-    ) => {
-        $crate::part::kinds! {
-            $(#[$meta])*
-            pub enum $list: dyn $trait by "kind" {
-                $($(#[$doc])* $kind($config);)*
-            }
-            $(else { $(#[$else_doc])* $other($boxed); })?
-        }
-
-        impl $list {
-            /// What the catalogue says of each.
-            pub fn entries() -> Vec<$crate::part::Entry> {
-                vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
-            }
-        }
-    };
-}
-
 pub use __kinds as kinds;
-pub(crate) use parts;

@@ -15,7 +15,12 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-core/src/packet.rs"],
     &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port"],
     &["priolane-core/src/keys", "priolane-core/src/part.rs", "priolane-core/src/quantity.rs"],
-    &["priolane-core/src/admit", "priolane-core/src/assign", "priolane-core/src/price"],
+    &[
+        "priolane-core/src/admit",
+        "priolane-core/src/assign",
+        "priolane-core/src/host",
+        "priolane-core/src/price",
+    ],
     &["priolane-core/src/transport"],
     &[
         "priolane-core/src/analyze",

@@ -10,6 +10,5 @@ pub mod optimum;
 pub mod panels;
 pub mod plan;
 pub mod scheme;
-pub mod thresholds;
 pub mod trace;
 pub mod verdict;

@@ -1,6 +1,6 @@
 //! Tables of files as tables of keys: what `priolane_core::keys` reads from.
 
-use priolane_core::keys::{self, Form, KeyError, Misfit, TableFault};
+use priolane_core::keys::{self, Form, KeyError, Misfit};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Value};
@@ -17,15 +17,51 @@ impl keys::Table for Reader<'_> {
         read(as_key_value(field.value())).map(Some).map_err(|error| refused(&field, error))
     }
 
+    fn has(&self, key: &str) -> bool {
+        Reader::has(self, key)
+    }
+
     fn missing(&self, key: &'static str, example: &str) -> InputError {
         self.lacks(key, example)
     }
 
     fn refuse(&self, misfit: Misfit) -> InputError {
-        match misfit.key.and_then(|key| self.field(key)) {
+        let inside = |key: &str| {
+            let mut path = key.split('.');
+            let first = path.next().and_then(|key| self.field(key))?;
+            path.try_fold(first, |field, key| field.inner(key))
+        };
+        match misfit.key.and_then(inside) {
             Some(field) => field.error(misfit.what, misfit.fix),
             None => self.error(misfit.what, misfit.fix),
         }
+    }
+}
+
+impl Field<'_> {
+    /// The value, in the form that its type has by itself.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn key_value<T: keys::KeyValue>(&self) -> Result<T, InputError> {
+        T::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
+    }
+
+    /// The value, in the form `F`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
+        F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
+    }
+
+    /// A table of which these keys have been read.
+    fn table_of(&self, read: &[&'static str]) -> Result<Reader<'_>, InputError> {
+        let mut table = self.table()?;
+        for key in read {
+            table.take(key);
+        }
+        Ok(table)
     }
 }
 
@@ -42,16 +78,6 @@ fn as_key_value(value: &Value) -> keys::Value<'_> {
     }
 }
 
-impl Field<'_> {
-    /// Its value, read in the form `F`.
-    ///
-    /// # Errors
-    /// What is wrong with it, at its place.
-    pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
-        F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
-    }
-}
-
 fn refused(field: &Field<'_>, error: KeyError) -> InputError {
     match error {
         KeyError::Wrong { what, fix } => field.error(what, fix),
@@ -60,30 +86,14 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
             let items = field.list().unwrap_or_default();
             refused(items.get(index).unwrap_or(field), *inner)
         }
-        KeyError::Table(asked, fault) => {
-            field.table().map_or_else(|error| error, |table| in_table(table, &asked, *fault))
-        }
-    }
-}
-
-/// The fault of a table that is a value, of which these keys were asked for.
-fn in_table(mut table: Reader<'_>, asked: &[&'static str], fault: TableFault) -> InputError {
-    for key in asked {
-        table.take(key);
-    }
-    match fault {
-        TableFault::Missing { key, example } => table.lacks(key, &example),
-        TableFault::At(key, error) => match table.take(key) {
-            Some(field) => refused(&field, error),
-            None => table.lacks(key, ""),
+        KeyError::Key(key, inner) => refused(field.inner(&key).as_ref().unwrap_or(field), *inner),
+        KeyError::Missing { key, example, read } => match field.table_of(&read) {
+            Ok(table) => table.lacks(key, &example),
+            Err(error) => error,
         },
-        TableFault::Misfit(misfit) => keys::Table::refuse(&table, misfit),
-        TableFault::Unknown => {
-            let origin = table.origin().clone();
-            table
-                .finish()
-                .err()
-                .unwrap_or_else(|| origin.error("", "there is an unknown key", "leave it out"))
-        }
+        KeyError::Unknown(known) => match field.table_of(&known).and_then(Reader::finish) {
+            Err(error) => error,
+            Ok(()) => field.error("this table has keys that nobody reads", "fewer keys"),
+        },
     }
 }

@@ -16,7 +16,7 @@
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
-use priolane_core::keys::{Bounds, KeyError, KeyValue, Keys, Misfit, Nested, Schema, Value, Words, Written};
+use priolane_core::keys::{Bounds, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
 use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
@@ -157,7 +157,7 @@ pub struct Coflow {
     #[key(required = "reducers = 1, or \"coflow_reducers\"")]
     pub reducers: Count,
     /// What the mean flow of a coflow must have.
-    #[key(default = FlowBytes::default(), form = Nested)]
+    #[key(default = FlowBytes::default(), form = InTable)]
     pub flow_bytes: FlowBytes,
     /// How its bytes go to its flows.
     #[key(default = Parts::Even)]

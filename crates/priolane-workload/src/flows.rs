@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{Class, FlowId, HostId};
-use priolane_core::keys::{
-    Bounds, Form, KeyError, KeyValue, Keys, Misfit, NestedList, Schema, Value, Written,
-};
+use priolane_core::keys::{Bounds, Form, KeyError, KeyValue, Keys, Misfit, Schema, Tables, Value, Written};
 use priolane_core::part::Part;
 use priolane_core::units::{Span, Time};
 use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources, of_seed};
@@ -94,19 +92,19 @@ impl KeyValue for List {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
         match value {
             Value::Text(path) => Ok(Self::Path { path: (*path).to_owned(), texts: Vec::new() }),
-            _ => NestedList::read(value, bounds).map(Self::Inline),
+            _ => Tables::read(value, bounds).map(Self::Inline),
         }
     }
 
     fn write(&self) -> Written {
         match self {
             Self::Path { path, .. } => Written::Text(path.clone()),
-            Self::Inline(flows) => NestedList::write(flows),
+            Self::Inline(flows) => Tables::write(flows),
         }
     }
 
     fn schema() -> Schema {
-        <NestedList as Form<Vec<ListedFlow>>>::schema()
+        <Tables as Form<Vec<ListedFlow>>>::schema()
     }
 }
 

@@ -8,7 +8,7 @@
 //! `E` is over sizes in whole bytes as flows have them. On the wire a flow's bytes are its payload packets with
 //! headers, padding and gaps, without ACKs and retransmissions (docs/assumptions.md#load-counts).
 
-use priolane_core::keys::{Bounds, Form, KeyError, KeyValue, Keys, Nested, Schema, Value, Words, Written};
+use priolane_core::keys::{Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
 use priolane_core::packet::Frame;
 use priolane_core::sizes::{Segment, SizeDistribution, whole_bytes};
 use serde::Deserialize;
@@ -62,15 +62,15 @@ impl Form<Load> for LoadTable {
             let fix = format!("load = {{ of = \"host\", counts = \"payload\", value = {number} }}");
             return Err(KeyError::new("a number does not say what it is a share of", fix));
         }
-        Nested::read(value, bounds)
+        InTable::read(value, bounds)
     }
 
     fn write(value: &Load) -> Written {
-        Nested::write(value)
+        InTable::write(value)
     }
 
     fn schema() -> Schema {
-        <Nested as Form<Load>>::schema()
+        <InTable as Form<Load>>::schema()
     }
 }
 

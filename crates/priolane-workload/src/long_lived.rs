@@ -6,7 +6,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::keys::{
-    Bounds, Form, KeyError, KeyValue, Keys, Misfit, Nested, NestedList, Schema, Value, Written,
+    Bounds, Form, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Tables, Value, Written,
 };
 use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
@@ -106,20 +106,20 @@ impl KeyValue for Pairs {
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
         match value {
-            Value::Table(_) => Nested::read(value, bounds).map(Self::ByRule),
-            _ => NestedList::read(value, bounds).map(Self::Listed),
+            Value::Table(_) => InTable::read(value, bounds).map(Self::ByRule),
+            _ => Tables::read(value, bounds).map(Self::Listed),
         }
     }
 
     fn write(&self) -> Written {
         match self {
-            Self::Listed(pairs) => NestedList::write(pairs),
-            Self::ByRule(ruled) => Nested::write(ruled),
+            Self::Listed(pairs) => Tables::write(pairs),
+            Self::ByRule(ruled) => InTable::write(ruled),
         }
     }
 
     fn schema() -> Schema {
-        <NestedList as Form<Vec<PairFlows>>>::schema()
+        <Tables as Form<Vec<PairFlows>>>::schema()
     }
 }
 

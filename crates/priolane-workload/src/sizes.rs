@@ -1,6 +1,6 @@
 //! `sizes`: a shipped size table by name, or a table of the user's, perhaps scaled and capped.
 
-use priolane_core::keys::{Bounds, Bytes, Form, KeyError, Keys, Nested, Schema, Value, Written};
+use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, Keys, Schema, Value, Written};
 use priolane_core::sizes::{Interpolation, SizeDistribution, SizeError};
 use priolane_source::{Field, InputError, SIZE_LIMIT, Sources};
 
@@ -45,12 +45,12 @@ impl Form<Sizes> for NamedSizes {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Sizes, KeyError> {
         match value {
             Value::Text(name) => Ok(Sizes::named(name)),
-            _ => Nested::read(value, bounds),
+            _ => InTable::read(value, bounds),
         }
     }
 
     fn write(value: &Sizes) -> Written {
-        Nested::write(value)
+        InTable::write(value)
     }
 
     fn schema() -> Schema {

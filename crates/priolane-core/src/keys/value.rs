@@ -6,9 +6,6 @@ use serde::{Serialize, Serializer};
 
 use crate::quantity::QuantityError;
 
-/// Keys as they are written, in the order of their declaration.
-pub type Pairs = Vec<(&'static str, Written)>;
-
 /// A value of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value<'a> {
@@ -22,49 +19,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A list.
     List(Vec<Value<'a>>),
-    /// A table: its keys with their values.
+    /// A table, in the order of the file.
     Table(Vec<(&'a str, Value<'a>)>),
-}
-
-/// Values that do not fit each other.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The key at fault; `None` for the table as a whole.
-    pub key: Option<&'static str>,
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
-
-impl Misfit {
-    /// Of the table as a whole.
-    pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { key: None, what: what.into(), fix: fix.into() }
-    }
-
-    /// Of the value of `key`.
-    pub fn of(key: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { key: Some(key), what: what.into(), fix: fix.into() }
-    }
-}
-
-/// What is wrong in a table that is a value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TableFault {
-    /// A key that must be there is not.
-    Missing {
-        /// The key.
-        key: &'static str,
-        /// How it would be written.
-        example: String,
-    },
-    /// The value of this key is wrong.
-    At(&'static str, KeyError),
-    /// Values do not fit each other.
-    Misfit(Misfit),
-    /// There are keys that nothing reads.
-    Unknown,
 }
 
 /// What is wrong with a value.
@@ -86,8 +42,19 @@ pub enum KeyError {
     },
     /// This is wrong with an item of a list.
     Item(usize, Box<KeyError>),
-    /// This is wrong in a table, of which these keys were asked for.
-    Table(Vec<&'static str>, Box<TableFault>),
+    /// This is wrong with the value of a key of a table.
+    Key(String, Box<KeyError>),
+    /// The table lacks a key.
+    Missing {
+        /// The key.
+        key: &'static str,
+        /// How it would be written.
+        example: String,
+        /// The keys that were read before.
+        read: Vec<&'static str>,
+    },
+    /// The table has other keys than these.
+    Unknown(Vec<&'static str>),
 }
 
 impl KeyError {
@@ -231,7 +198,7 @@ pub enum Written {
     /// A list.
     List(Vec<Written>),
     /// A table.
-    Table(Pairs),
+    Table(Vec<(String, Written)>),
 }
 
 impl Serialize for Written {
@@ -242,7 +209,7 @@ impl Serialize for Written {
             Self::Float(x) => s.serialize_f64(*x),
             Self::Text(text) => s.serialize_str(text),
             Self::List(items) => s.collect_seq(items),
-            Self::Table(pairs) => s.collect_map(pairs.iter().map(|(key, value)| (key, value))),
+            Self::Table(entries) => s.collect_map(entries.iter().map(|(key, value)| (key, value))),
         }
     }
 }
@@ -259,10 +226,10 @@ impl fmt::Display for Written {
                 let items: Vec<String> = items.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", items.join(", "))
             }
-            Self::Table(pairs) => {
-                let pairs: Vec<String> =
-                    pairs.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-                write!(f, "{{ {} }}", pairs.join(", "))
+            Self::Table(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                write!(f, "{{ {} }}", entries.join(", "))
             }
         }
     }
@@ -295,8 +262,8 @@ impl Written {
             Self::Float(x) => Value::Float(*x),
             Self::Text(text) => Value::Text(text),
             Self::List(items) => Value::List(items.iter().map(Self::as_value).collect()),
-            Self::Table(pairs) => {
-                Value::Table(pairs.iter().map(|(key, value)| (*key, value.as_value())).collect())
+            Self::Table(entries) => {
+                Value::Table(entries.iter().map(|(key, value)| (key.as_str(), value.as_value())).collect())
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod bar;
 mod cdf;
+mod heat_map;
 mod line;
 mod panel;
 
@@ -14,4 +15,4 @@ pub use self::line::{LINE, TIME};
 pub use self::panel::{Drawn, Mark, Panel, PanelKind, PanelReport, Series, Values, X};
 
 /// All kinds.
-pub const KINDS: [&PanelKind; 3] = [&LINE, &BAR, &CDF];
+pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP];

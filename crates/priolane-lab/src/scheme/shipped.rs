@@ -28,6 +28,7 @@ shipped!(
     "ledbat",
     "d2tcp",
     "hpcc",
+    "timely",
     "pfabric",
     "phost",
     "ndp",

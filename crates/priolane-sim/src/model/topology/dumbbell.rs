@@ -1,6 +1,6 @@
 //! Two switches with hosts on each side and one bottleneck between them.
 
-use priolane_core::keys::{Keys, Nested};
+use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
 
 use super::error::{Problem, TopologyError};
@@ -24,10 +24,10 @@ pub struct Dumbbell {
     #[key(required = "right = 8", range = "[1, 4294967295]")]
     pub right: u32,
     /// Each host's link.
-    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "host_link")]
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// The link between the switches.
-    #[key(required = "bottleneck = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested)]
+    #[key(required = "bottleneck = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub bottleneck: LinkSpec,
 }
 

@@ -3,7 +3,7 @@
 //! With `r = k / 2`: `k` pods of `r` edge and `r` aggregation switches, `r` hosts per edge switch, `r^2` core
 //! switches. Aggregation switch `j` of each pod is linked to cores `j r .. j r + r`.
 
-use priolane_core::keys::{Keys, Nested};
+use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
 
 use super::error::{Problem, TopologyError};
@@ -24,10 +24,10 @@ pub struct FatTree {
     #[key(required = "k = 4", range = "[1, 4294967295]")]
     pub k: u32,
     /// Each host's link.
-    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "host_link")]
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between switches.
-    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "fabric_link")]
+    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "fabric_link")]
     pub fabric_link: LinkSpec,
 }
 

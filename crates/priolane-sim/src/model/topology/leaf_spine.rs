@@ -1,6 +1,6 @@
 //! Two tiers: every leaf is linked to every spine.
 
-use priolane_core::keys::{Keys, Nested};
+use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
 
 use super::error::{Problem, TopologyError};
@@ -26,10 +26,10 @@ pub struct LeafSpine {
     #[key(default = 1, range = "[1, 1000]")]
     pub links_per_pair: u32,
     /// Each host's link.
-    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "host_link")]
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and a spine.
-    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "fabric_link")]
+    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "fabric_link")]
     pub fabric_link: LinkSpec,
 }
 

@@ -1,6 +1,6 @@
 //! One switch with all hosts on it.
 
-use priolane_core::keys::{Keys, Nested};
+use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
 
 use super::error::{Problem, TopologyError};
@@ -17,7 +17,7 @@ pub struct SingleSwitch {
     #[key(required = "hosts = 16", range = "[1, 4294967295]")]
     pub hosts: u32,
     /// Each host's link.
-    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "host_link")]
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
 }
 

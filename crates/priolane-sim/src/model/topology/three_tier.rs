@@ -5,7 +5,7 @@
 //! as many aggregation switches, `k / 2` hosts on each leaf and `k^2 / 4` cores it is the fat-tree; other counts and
 //! rates make a tier carry less than what is below it could send (docs/assumptions.md#core-planes).
 
-use priolane_core::keys::{Keys, Nested};
+use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
 
 use super::error::{Problem, TopologyError};
@@ -39,13 +39,13 @@ pub struct ThreeTier {
     #[key(required = "hosts_per_leaf = 16", range = "[1, 4294967295]", group = "hosts_per_leaf")]
     pub hosts_per_leaf: u32,
     /// Each host's link.
-    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested, group = "host_link")]
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and an aggregation switch.
-    #[key(required = "pod_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested)]
+    #[key(required = "pod_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub pod_link: LinkSpec,
     /// Each link between an aggregation and a core switch.
-    #[key(required = "core_link = { rate = \"10Gbps\", delay = \"1us\" }", form = Nested)]
+    #[key(required = "core_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub core_link: LinkSpec,
 }
 
