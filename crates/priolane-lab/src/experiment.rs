@@ -32,20 +32,27 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
-pub use claims::{Claim, MetricAt, OpenRange, Source, Test, Way};
-pub use deadlines::{Allowed, AtRate, Deadline, Deadlines, Exponential, Part, Split};
-pub use evaluation::{Metrics, Slowdown};
-pub use events::{Event, FailEvent, SetEvent, Setting};
-pub use group::{Active, Group, HostSet, Target};
+pub use claims::{Claim, Source, Test, Way};
+pub(crate) use claims::{MetricAt, OpenRange};
+pub(crate) use deadlines::AtRate;
+pub use deadlines::{Allowed, Deadline, Deadlines, Exponential, Part, Split};
+pub(crate) use evaluation::Metrics;
+pub use evaluation::Slowdown;
+pub use events::Event;
+pub(crate) use events::FailEvent;
+pub use group::{Active, Group, Target};
 pub use network::{Network, Paths};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;
 pub use read::read;
 pub use schemes::{Named, name_of};
-pub use seeds::{MAX_SEEDS, Seeds};
-pub use service::{Pair, Payer, Portion, Service};
-pub use timing::{Change, ControlText, Timing, Whom};
+pub(crate) use seeds::MAX_SEEDS;
+pub use seeds::Seeds;
+pub(crate) use service::Payer;
+pub use service::{Pair, Service};
+pub(crate) use timing::{Change, ControlText};
+pub use timing::{Timing, Whom};
 
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
@@ -139,7 +146,7 @@ pub struct Read {
 }
 
 /// What is an alternative of what in an experiment file.
-pub const MERGE: Merge = Merge {
+pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
         ("time", &timing::MERGE),
@@ -168,7 +175,7 @@ impl Experiment {
     }
 
     /// The same of each scheme in order; what they have in common is made once.
-    pub fn all_merged(&self) -> Vec<Arc<Json>> {
+    pub(crate) fn all_merged(&self) -> Vec<Arc<Json>> {
         let common = self.without_schemes();
         self.schemes.iter().map(|scheme| Arc::new(common.with(self, scheme))).collect()
     }
@@ -211,7 +218,7 @@ impl Experiment {
     }
 
     /// The largest class that a flow asks for, at its start or by a control message.
-    pub fn top_class(&self) -> u8 {
+    pub(crate) fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match group.app.part().listed() {
             Some(list) => list.top_class,
             None => group.class.unwrap_or(0),

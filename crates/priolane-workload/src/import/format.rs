@@ -23,7 +23,7 @@ pub enum Format {
 
 /// A choice that some formats need from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Knob {
+pub(super) enum Knob {
     /// `--mss`.
     Mss,
     /// `--megabyte`.

@@ -23,13 +23,12 @@ mod sizes;
 mod yaps;
 mod zeek;
 
-pub use collect::MAX_IMPORTED;
 pub use files::{Failure, Request, import_files};
-pub use format::{Format, Knob};
+pub use format::Format;
 pub use guess::Guess;
 pub use hpcc_topology::{Network, read as read_topology};
-pub use imported::{Dropped, Fold, Imported};
+pub use imported::{Dropped, Imported};
 pub use options::{Options, Start};
 pub use read::{Source, read};
-pub use report::{Outputs, Report, SizesReport};
+pub use report::Report;
 pub use sizes::{MAX_SIZE_ROWS, SizeTable};
