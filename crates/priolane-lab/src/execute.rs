@@ -114,7 +114,8 @@ impl From<RunError> for Failure {
 pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Anything that can run a scenario: `priolane_sim::run`.
-pub type Simulate<'a> = dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
+pub(crate) type Simulate<'a> =
+    dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
 
 /// Carries out `run` and puts it into `dir`, unless it is there already.
 ///

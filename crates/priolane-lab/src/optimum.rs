@@ -106,7 +106,7 @@ impl Optimum {
 }
 
 /// The payload that a link of `rate` carries in full packets, in bits per second.
-pub fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
+pub(crate) fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
     rate.bps() as f64 * f64::from(frame.mss()) / f64::from(frame.data_wire(frame.mss()))
 }
 

@@ -23,16 +23,22 @@ use priolane_core::host::Order;
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use buffer::{Buffer, Ecn, Scope, Sharing};
+pub use buffer::{Buffer, Scope};
+pub(crate) use buffer::{Ecn, Sharing};
 pub use check::check;
-pub use fabric::{Coverage, Fabric, Fault, Routing};
+pub(crate) use fabric::{Coverage, Routing};
+pub use fabric::{Fabric, Fault};
 pub use map::Map;
-pub use nic::{Nic, NicQueue};
-pub use pfc::{Headroom, Pfc, Xoff};
-pub use port::{Overflow, Port, PortKind, WfqClock};
-pub use read::{MERGE, read};
-pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
-pub use token_port::{Order as TokenOrder, TokenPort};
+pub use nic::Nic;
+pub(crate) use nic::NicQueue;
+pub use pfc::{Headroom, Xoff};
+pub use port::{Overflow, Port};
+pub(crate) use port::{PortKind, WfqClock};
+pub(crate) use read::MERGE;
+pub use read::read;
+pub(crate) use shipped::{RENAMED, shipped_tree};
+pub use shipped::{SHIPPED, shipped};
+pub(crate) use token_port::TokenPort;
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,7 +73,7 @@ impl Scheme {
 
     /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
     /// they are demoted to, or the transport's own.
-    pub fn classes_carried(&self, top: u8) -> u32 {
+    pub(crate) fn classes_carried(&self, top: u8) -> u32 {
         let given = match &self.assign {
             Assign::ByFlow(rule) => rule.part().levels(),
             Assign::None(_) | Assign::BytesSent(_) => top + 1,

@@ -20,7 +20,7 @@ use crate::series::{Readings, SeriesRow};
 use crate::source::Source;
 
 /// Rows per Arrow batch where a whole table is read or written.
-pub const BATCH: usize = 1 << 16;
+pub(crate) const BATCH: usize = 1 << 16;
 
 /// One of a run's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

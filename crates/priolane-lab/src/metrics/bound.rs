@@ -54,7 +54,7 @@ use priolane_results::source::Source;
 const AT_ONCE: usize = 64;
 
 /// By class, the least mean completion time of its measured, finished flows in seconds; `None` where there are none.
-pub fn mean_fct(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> Vec<Option<f64>> {
+pub(crate) fn mean_fct(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> Vec<Option<f64>> {
     classes.chunks(AT_ONCE).flat_map(|classes| Bounded::of(source, outcome, classes).means()).collect()
 }
 

@@ -83,7 +83,7 @@ fn counts(class: &SizeClass, coflow: &CoflowRow) -> bool {
 }
 
 /// The summaries of all `classes` and of `all`; empty where there is no coflow.
-pub fn summarize(coflows: &[CoflowRow], classes: &[SizeClass]) -> BTreeMap<String, CoflowSummary> {
+pub(crate) fn summarize(coflows: &[CoflowRow], classes: &[SizeClass]) -> BTreeMap<String, CoflowSummary> {
     if coflows.is_empty() {
         return BTreeMap::new();
     }
@@ -111,7 +111,7 @@ fn summary(coflows: &[CoflowRow], class: &SizeClass) -> CoflowSummary {
 
 /// The mean over coflows of a class of how many times as long each takes in `slow` as in `fast`, lists of the same
 /// coflows, of those that are measured and finish in both; `None` where there is none.
-pub fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Option<f64> {
+pub(crate) fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Option<f64> {
     let before: BTreeMap<_, u64> =
         slow.iter().filter_map(|coflow| Some(((coflow.group, coflow.coflow), coflow.cct_ps?))).collect();
     let ratio = |coflow: &CoflowRow| {

@@ -59,7 +59,7 @@ fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
 
 /// Every set of ports of a run. `zero_loss` is by link the buffer in front of it, where it is as large as is derived for
 /// no loss of data.
-pub fn summarize(
+pub(crate) fn summarize(
     scenario: &Scenario,
     zero_loss: Option<&[u64]>,
     outcome: &Outcome,

@@ -216,7 +216,7 @@ impl Table {
 }
 
 /// Mean utility relative to the optimum over the measured window.
-pub fn mean_utility(rates: &RateRecord) -> Option<f64> {
+pub(crate) fn mean_utility(rates: &RateRecord) -> Option<f64> {
     let end = rates.end.min(rates.utility.len());
     mean(rates.utility.get(rates.first..end)?.iter().copied().flatten())
 }

@@ -12,7 +12,7 @@ use super::{Scheme, admit, assign, host, map, nic, port, row, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
-pub const MERGE: Merge = Merge {
+pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
         ("transport", &transport::MERGE),

@@ -5,6 +5,7 @@ use priolane_workload::{Counts, LoadOf};
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::decision::{Direction, Undecided};
 use super::*;
 use crate::execute::{Job, Settings};
 use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, Way};
