@@ -37,19 +37,10 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
     }
 
     fn open(&mut self, id: u32, size: Option<u64>) {
-        let flow = FlowSpec {
-            id: FlowId(id),
-            src: HOST,
-            dst: PEER,
-            size,
-            start: self.now,
+        let flow = FlowRequest {
             class: 1,
             deadline: Some(self.now + Span::from_ms(1)),
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
+            ..FlowRequest::new(FlowId(id), PEER, size, self.now)
         };
         let Self { endpoint, now, rng, .. } = self;
         endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| Path::NOMINAL);

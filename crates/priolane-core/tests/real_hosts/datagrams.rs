@@ -1,6 +1,6 @@
 //! Datagrams that no honest peer sends. The fuzz target `datagrams` looks for more of them.
 
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
+use priolane_core::endpoint::{Cx, Endpoint, FlowRequest, LocalClock, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
@@ -22,7 +22,7 @@ struct Host<E: Endpoint> {
 
 impl<E: Endpoint<Body: WireBody>> Host<E> {
     fn new(id: HostId, make: impl Fn(LocalHost) -> E) -> Self {
-        let local = LocalHost { id, line: Rate::from_gbps(10) };
+        let local = LocalHost::real(id, Rate::from_gbps(10));
         Self { id, endpoint: make(local), rng: Stream::new(7, Purpose::Endpoint, u64::from(id.0)) }
     }
 
@@ -31,22 +31,13 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
     }
 
     fn open(&mut self, now: Time, id: u32, size: Option<u64>) {
-        let flow = FlowSpec {
-            id: FlowId(id),
-            src: self.id,
-            dst: self.peer(),
-            size,
-            start: now,
+        let flow = FlowRequest {
             class: 1,
             deadline: Some(now + Span::from_ms(1)),
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
+            ..FlowRequest::new(FlowId(id), self.peer(), size, now)
         };
         let cx = &mut Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
-        self.endpoint.open(cx, flow, &|| Path::NOMINAL);
+        self.endpoint.open(cx, flow, &|| PathInfo::UNKNOWN);
     }
 
     /// A datagram arrives; whether it is taken for a packet.

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, scenario};
 use priolane_core::endpoint::{
-    Command, Control, CreditStats, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Stats, Tx,
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, FlowSpec, LocalHost, PathInfo, RxMeta,
+    Stats, Tx,
 };
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
@@ -183,7 +184,7 @@ impl Drop for Audited {
 impl Endpoint for Audited {
     type Body = Ticket;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         self.inner.open(cx, flow, path);
     }
 

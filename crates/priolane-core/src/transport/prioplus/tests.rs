@@ -74,7 +74,13 @@ impl Driven {
         };
         let mut flow = PrioPlus::new(config, MSS);
         let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-        flow.open(&mut Opening { flow: &spec, now: Time::ZERO, path: &|| PATH, rng });
+        flow.open(&mut Opening {
+            flow: &spec.request(),
+            catch_up: Span::ZERO,
+            now: Time::ZERO,
+            path: &|| PATH,
+            rng,
+        });
         flow.set_class(1);
         Self { flow, una: 0, next: 0 }
     }

@@ -9,7 +9,7 @@ use crate::units::PS_PER_S;
 const RTT: Span = Span::from_us(10);
 
 fn sender(bytes: u64, class: Class, config: &Config) -> Sender {
-    let spec = FlowSpec {
+    let spec = crate::endpoint::FlowSpec {
         id: FlowId(0),
         src: HostId(0),
         dst: HostId(1),
@@ -23,7 +23,7 @@ fn sender(bytes: u64, class: Class, config: &Config) -> Sender {
         coflow_place: 0,
         weights: Weights::BEST_EFFORT,
     };
-    Sender::new(spec, RTT, Time::ZERO, config)
+    Sender::new(spec.request(), RTT, Time::ZERO, config)
 }
 
 #[test]
