@@ -477,8 +477,9 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.inner.on_path(path);
         self.base = Base::new(self.base.signal, *path);
         self.step = self.inner.step();
-        self.lane(self.class);
-        self.set_step();
+        if self.lane(self.class).is_some() {
+            self.set_step();
+        }
     }
 
     fn on_telemetry(&mut self, told: &C::Telemetry) {

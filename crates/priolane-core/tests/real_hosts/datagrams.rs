@@ -1,5 +1,7 @@
 //! Datagrams that no honest peer sends. The fuzz target `datagrams` looks for more of them.
 
+use std::fmt::Debug;
+
 use priolane_core::endpoint::{Cx, Endpoint, FlowRequest, LocalClock, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
@@ -94,7 +96,7 @@ fn damage(datagram: &mut Vec<u8>, draw: &mut Stream) {
 struct Damaged;
 
 impl Trial for Damaged {
-    fn run<E: Endpoint<Body: WireBody> + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
         let mut draw = Stream::new(1, Purpose::Loss, 0);
         let mut hosts = HOSTS.map(|id| Host::new(id, &make));
         let (mut now, mut count, mut taken, mut opened) = (Time(1_000_000), 0, 0, 0);

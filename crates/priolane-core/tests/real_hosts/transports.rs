@@ -1,15 +1,17 @@
 //! Every transport, with its parameters for the sizes of its datagrams.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
 use priolane_core::transport::delay::Signal;
+use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start};
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
-    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, prioplus, swift,
+    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
 };
 use priolane_core::units::Span;
 use priolane_core::wire::{Codec, IpVersion, WireBody};
@@ -17,7 +19,7 @@ use priolane_core::wire::{Codec, IpVersion, WireBody};
 /// Something that is tried with every transport.
 pub(crate) trait Trial {
     /// Tries it; `make` builds the endpoint of a host.
-    fn run<E: Endpoint<Body: WireBody> + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E);
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E);
 }
 
 /// The codec of all hosts.
@@ -58,8 +60,21 @@ pub(crate) fn every_transport(trial: &impl Trial) {
     window::<ledbat::Ledbat>(trial, "ledbat by one-way delay", ledbat(Signal::OneWay));
     window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
-    window::<prioplus::PrioPlus<swift::Swift>>(trial, "prioplus", prioplus::Config::default());
-    window::<prioplus::PrioPlus<ledbat::Ledbat>>(trial, "prioplus over ledbat", prioplus::Config::default());
+    let lane = |target: u64, limit: Option<u64>, start| {
+        Lane { target: Span::from_us(target), limit: limit.map(Span::from_us), start, linear_start: 0.25 }
+    };
+    let lanes = [lane(1_500, None, Start::LineRate), lane(600, Some(1_000), Start::Probe)];
+    let lanes = Some(Lanes::new(&lanes).unwrap());
+    window::<PrioPlus<swift::Swift>>(trial, "prioplus", prioplus::Config {
+        lanes: lanes.clone(),
+        inner: swift(Signal::OneWay),
+        ..prioplus::Config::default()
+    });
+    window::<PrioPlus<ledbat::Ledbat>>(trial, "prioplus over ledbat", prioplus::Config {
+        lanes,
+        inner: ledbat(Signal::Rtt),
+        ..prioplus::Config::default()
+    });
     receivers_decide(trial);
 }
 
@@ -68,6 +83,7 @@ pub(crate) fn receivers_decide(trial: &impl Trial) {
     let top = |frame| tokens::Config::top(frame, Priority::Size(vec![10, 30]));
     tokens(trial, "expresspass", tokens::Config::expresspass);
     tokens(trial, "top", top);
+    top_with_expiry(trial);
     tokens(trial, "top, capped", |frame| tokens::Config { stop: Stop::NeedCap, ..top(frame) });
     let frame = codec::<priolane_core::transport::receiver_driven::Note>().frame();
     let config = Arc::new(phost::Config::new(frame));
@@ -76,4 +92,13 @@ pub(crate) fn receivers_decide(trial: &impl Trial) {
     trial.run("ndp", |host| ndp::Ndp::new(host, Arc::clone(&config)));
     let config = Arc::new(homa::Config::new(frame));
     trial.run("homa", |host| homa::Homa::new(host, Arc::clone(&config)));
+}
+
+/// Tries TOP with tokens that expire at senders.
+pub(crate) fn top_with_expiry(trial: &impl Trial) {
+    let expiry = Some(Span::from_us(200));
+    tokens(trial, "top, tokens expire", |frame| tokens::Config {
+        expiry,
+        ..tokens::Config::top(frame, Priority::Size(vec![10, 30]))
+    });
 }

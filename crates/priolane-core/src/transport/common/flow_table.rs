@@ -380,7 +380,9 @@ mod tests {
     fn a_flow_that_ended_is_forgotten_after_its_time() {
         let mut table = Table::new(Some(Span(100)));
         let keys = [1, 2].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
-        keys.map(|key| table.add_receiver(key, at(1_000)));
+        for key in keys {
+            table.add_receiver(key, at(1_000));
+        }
         table.add_sender(FlowId(3), at(1_000));
         table.end_receiver(keys[0], (), Time(10));
         table.abort_sender(FlowId(3), Time(20));
