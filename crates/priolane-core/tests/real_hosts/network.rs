@@ -93,8 +93,8 @@ pub(crate) struct Net<E: Endpoint> {
     draw: Stream,
     under_way: BTreeMap<(Time, u64), (usize, Datagram)>,
     count: u64,
-    /// Every datagram that was sent, and by whom.
-    pub(crate) log: Vec<(usize, Datagram)>,
+    /// Every datagram that was sent, when, and by whom.
+    pub(crate) log: Vec<(Time, usize, Datagram)>,
     /// Whether hosts send at all.
     pub(crate) sending: [bool; 2],
     name: String,
@@ -110,7 +110,9 @@ pub(crate) struct Datagram {
 
 /// What a flow from a host says at an offset.
 fn pattern(src: HostId, flow: FlowId, offset: u64) -> u8 {
-    (offset.wrapping_mul(31).wrapping_add(offset >> 8) as u8) ^ (flow.0 as u8) ^ (src.0 as u8).wrapping_mul(77)
+    (offset.wrapping_mul(31).wrapping_add(offset >> 8) as u8)
+        ^ (flow.0 as u8)
+        ^ (src.0 as u8).wrapping_mul(77)
 }
 
 impl<E: Endpoint<Body: WireBody>> Net<E> {
@@ -215,7 +217,11 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 for offset in received.handed_out..bytes {
                     let here = received.here.get(offset as usize).is_some_and(|&here| here);
                     assert!(here, "{name}: {event:?}, and byte {offset} never came");
-                    assert_eq!(received.bytes[offset as usize], pattern(src, flow, offset), "{name}: {event:?}");
+                    assert_eq!(
+                        received.bytes[offset as usize],
+                        pattern(src, flow, offset),
+                        "{name}: {event:?}"
+                    );
                 }
                 received.handed_out = bytes;
             }
@@ -251,7 +257,8 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         let (src, dst) = (self.hosts[1 - at].id, self.hosts[at].id);
         let reading = self.hosts[at].clock.read(self.now);
         let meta = RecvMeta { src, dst, class: datagram.class, ecn: datagram.ecn, at: reading };
-        let (packet, payload) = codec::<E::Body>().decode(&datagram.bytes, &meta).expect("an honest datagram");
+        let (packet, payload) =
+            codec::<E::Body>().decode(&datagram.bytes, &meta).expect("an honest datagram");
         let start = packet.header.offset.get() as usize;
         if !payload.is_empty() {
             let received = self.hosts[at].received.entry(packet.header.flow).or_default();
@@ -317,7 +324,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                     ecn: EcnCodepoint::of(header.marks),
                     wire: header.wire.max(84),
                 };
-                self.log.push((from, datagram.clone()));
+                self.log.push((self.now, from, datagram.clone()));
                 self.carry(from, datagram);
                 self.hosts[from].pull = Some(self.hosts[from].line_free);
             }

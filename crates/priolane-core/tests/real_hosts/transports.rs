@@ -47,7 +47,9 @@ fn tokens(trial: &impl Trial, name: &str, config: impl Fn(Frame) -> tokens::Conf
 
 /// Tries every transport in turn.
 pub(crate) fn every_transport(trial: &impl Trial) {
-    let swift = |signal| swift::Config { signal, ..swift::Config::default() };
+    // For paths of some 100 us.
+    let target = Span::from_us(300);
+    let swift = |signal| swift::Config { signal, target, ..swift::Config::default() };
     let ledbat = |signal| ledbat::Config { signal, ..ledbat::Config::default() };
     window::<new_reno::NewReno>(trial, "newreno", new_reno::Config::default());
     window::<dctcp::Dctcp>(trial, "dctcp", dctcp::Config::default());
@@ -60,21 +62,28 @@ pub(crate) fn every_transport(trial: &impl Trial) {
     window::<ledbat::Ledbat>(trial, "ledbat by one-way delay", ledbat(Signal::OneWay));
     window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
-    let lane = |target: u64, limit: Option<u64>, start| {
-        Lane { target: Span::from_us(target), limit: limit.map(Span::from_us), start, linear_start: 0.25 }
+    let lane = |target: u64, limit: Option<u64>, start| Lane {
+        target: Span::from_us(target),
+        limit: limit.map(Span::from_us),
+        start,
+        linear_start: 0.25,
     };
     let lanes = [lane(1_500, None, Start::LineRate), lane(600, Some(1_000), Start::Probe)];
     let lanes = Some(Lanes::new(&lanes).unwrap());
-    window::<PrioPlus<swift::Swift>>(trial, "prioplus", prioplus::Config {
-        lanes: lanes.clone(),
-        inner: swift(Signal::OneWay),
-        ..prioplus::Config::default()
-    });
-    window::<PrioPlus<ledbat::Ledbat>>(trial, "prioplus over ledbat", prioplus::Config {
-        lanes,
-        inner: ledbat(Signal::Rtt),
-        ..prioplus::Config::default()
-    });
+    window::<PrioPlus<swift::Swift>>(
+        trial,
+        "prioplus",
+        prioplus::Config {
+            lanes: lanes.clone(),
+            inner: swift(Signal::OneWay),
+            ..prioplus::Config::default()
+        },
+    );
+    window::<PrioPlus<ledbat::Ledbat>>(
+        trial,
+        "prioplus over ledbat",
+        prioplus::Config { lanes, inner: ledbat(Signal::Rtt), ..prioplus::Config::default() },
+    );
     receivers_decide(trial);
 }
 

@@ -68,10 +68,10 @@ impl Tokens {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
             host: host.id,
-            config,
             line: host.line,
             flows: FlowTable::new(host.time_wait()),
-            outbox: Outbox::new(&host),
+            outbox: Outbox::new(&host, config.frame.max_wire()),
+            config,
             events: VecDeque::new(),
             peers: Peers::new(&host),
             catch_up: host.catch_up(),

@@ -11,8 +11,8 @@ use crate::endpoint::LocalHost;
 use crate::packet::Packet;
 use crate::transport::common::room;
 
-/// Tokens that may wait on a real host: one that waits long is worth nothing.
-const MAX_TOKENS: usize = 128;
+/// Tokens that may wait on a real host, at least; one that waits long is worth nothing.
+const MIN_ROOM: u64 = 128;
 
 /// Whether a token waits to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +30,17 @@ pub(super) struct Outbox {
     tokens: VecDeque<Packet<Ticket>>,
     /// How many packets may wait; `usize::MAX` in a simulator.
     room: usize,
+    /// How many tokens may: as many as go at once where lateness is made up.
+    token_room: usize,
 }
 
 impl Outbox {
-    /// That of `host`, empty.
-    pub(super) fn new(host: &LocalHost) -> Self {
+    /// That of `host`, empty, whose tokens call for packets of `full` bytes on the wire.
+    pub(super) fn new(host: &LocalHost, full: u16) -> Self {
         let room = if host.real.is_some() { room(host) as usize } else { usize::MAX };
-        Self { packets: VecDeque::new(), tokens: VecDeque::new(), room }
+        let made_up = host.line.bytes_in(host.catch_up()) / u64::from(full.max(1));
+        let token_room = made_up.max(MIN_ROOM) as usize;
+        Self { packets: VecDeque::new(), tokens: VecDeque::new(), room, token_room }
     }
 
     /// Queues a signal or payload, if there is room.
@@ -52,7 +56,7 @@ impl Outbox {
             self.packets.push_back(packet);
             return Queued::Yes;
         }
-        if self.tokens.len() >= MAX_TOKENS {
+        if self.tokens.len() >= self.token_room {
             return Queued::Dropped;
         }
         self.tokens.push_back(packet);
@@ -86,19 +90,20 @@ mod tests {
 
     #[test]
     fn on_a_real_host_signals_pass_tokens_and_all_are_bounded() {
-        let mut outbox = Outbox::new(&REAL);
-        let queued = (0..300).filter(|&seq| outbox.push_token(token(seq)) == Queued::Yes).count();
-        assert_eq!(queued, MAX_TOKENS);
+        let mut outbox = Outbox::new(&REAL, 1_538);
+        // In 5 ms a line of 10 Gbps takes 4063 full packets.
+        let queued = (0..9_000).filter(|&seq| outbox.push_token(token(seq)) == Queued::Yes).count();
+        assert_eq!(queued, 4_063);
         (0..10_000).for_each(|_| outbox.push(packet(Ticket::Done)));
         let left: Vec<Ticket> = std::iter::from_fn(|| outbox.pop()).map(|packet| packet.body).collect();
         let signals = RealHost::DEFAULT.outbox as usize;
-        assert_eq!((left.len(), left[signals - 1]), (signals + MAX_TOKENS, Ticket::Done));
+        assert_eq!((left.len(), left[signals - 1]), (signals + queued, Ticket::Done));
         assert_eq!(left[signals], token(0).body, "the oldest first, the newest dropped");
     }
 
     #[test]
     fn in_a_simulator_all_wait_in_order() {
-        let mut outbox = Outbox::new(&LocalHost::simulated(HostId(0), Rate::from_gbps(10)));
+        let mut outbox = Outbox::new(&LocalHost::simulated(HostId(0), Rate::from_gbps(10)), 1_538);
         assert!((0..10_000).all(|seq| outbox.push_token(token(seq)) == Queued::Yes));
         outbox.push(packet(Ticket::Done));
         assert_eq!(outbox.pop().map(|packet| packet.body), Some(token(0).body));
