@@ -1,6 +1,8 @@
 //! Every transport, with its parameters for the sizes of its datagrams.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
@@ -45,8 +47,31 @@ fn tokens(trial: &impl Trial, name: &str, config: impl Fn(Frame) -> tokens::Conf
     trial.run(name, |host| Tokens::new(host, Arc::clone(&config)));
 }
 
-/// Tries every transport in turn.
+/// A trial that goes on with other transports after one that fails.
+struct All<'a, T> {
+    trial: &'a T,
+    failed: RefCell<Vec<String>>,
+}
+
+impl<T: Trial> Trial for All<'_, T> {
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
+        if catch_unwind(AssertUnwindSafe(|| self.trial.run(name, make))).is_err() {
+            self.failed.borrow_mut().push(name.to_owned());
+        }
+    }
+}
+
+/// Tries every transport.
 pub(crate) fn every_transport(trial: &impl Trial) {
+    let all = All { trial, failed: RefCell::default() };
+    with_windows(&all);
+    receivers_decide(&all);
+    let failed = all.failed.into_inner();
+    assert!(failed.is_empty(), "it fails with {failed:?}");
+}
+
+/// Tries those on the window machine.
+fn with_windows(trial: &impl Trial) {
     // For paths of some 100 us.
     let target = Span::from_us(300);
     let swift = |signal| swift::Config { signal, target, ..swift::Config::default() };
@@ -88,7 +113,7 @@ pub(crate) fn every_transport(trial: &impl Trial) {
 }
 
 /// Tries those in which receivers say who may send.
-pub(crate) fn receivers_decide(trial: &impl Trial) {
+fn receivers_decide(trial: &impl Trial) {
     let top = |frame| tokens::Config::top(frame, Priority::Size(vec![10, 30]));
     tokens(trial, "expresspass", tokens::Config::expresspass);
     tokens(trial, "top", top);
