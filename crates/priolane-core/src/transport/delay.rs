@@ -156,15 +156,19 @@ impl LastSent {
         Self { at: Time::NEVER, catch_up }
     }
 
+    /// Whether lateness is made up, so that [`Self::sent`] must know the gate.
+    #[inline]
+    pub(super) fn makes_up(&self) -> bool {
+        self.catch_up > Span::ZERO
+    }
+
     /// A packet was sent; `gate` is what held it back until then.
     #[inline]
-    pub(super) fn sent(&mut self, now: Time, gate: impl FnOnce() -> Gate) {
-        self.at = now;
-        if self.catch_up > Span::ZERO
-            && let Gate::NotBefore(due) = gate()
-        {
-            self.at = paced_from(due, now, self.catch_up);
-        }
+    pub(super) fn sent(&mut self, now: Time, gate: Gate) {
+        self.at = match gate {
+            Gate::NotBefore(due) => paced_from(due, now, self.catch_up),
+            _ => now,
+        };
     }
 
     /// When that was, if ever.
@@ -191,8 +195,8 @@ impl Pacer {
     /// A packet was sent, with a window of `cwnd` of `mss` bytes and this round-trip time.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, (cwnd, mss, rtt): (f64, u64, Span)) {
-        let before = *self;
-        self.last.sent(now, || before.gate(cwnd, mss, rtt));
+        let gate = if self.last.makes_up() { self.gate(cwnd, mss, rtt) } else { Gate::Open };
+        self.last.sent(now, gate);
     }
 
     /// When the next packet of a flow with a window of `cwnd` of `mss` bytes and this round-trip time may go.

@@ -192,8 +192,8 @@ impl CongestionControl for Hpcc {
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        let gate = self.gate();
-        self.last_sent.sent(now, || gate);
+        let gate = if self.last_sent.makes_up() { self.gate() } else { Gate::Open };
+        self.last_sent.sent(now, gate);
     }
 
     fn on_telemetry(&mut self, readings: &Readings) {

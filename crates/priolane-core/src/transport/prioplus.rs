@@ -519,8 +519,8 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_sent(&mut self, now: Time) {
-        let gate = self.pace();
-        self.last_sent.sent(now, || gate);
+        let gate = if self.last_sent.makes_up() { self.pace() } else { Gate::Open };
+        self.last_sent.sent(now, gate);
         self.inner.on_sent(now);
     }
 
