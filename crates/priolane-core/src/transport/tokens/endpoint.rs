@@ -426,8 +426,15 @@ impl Endpoint for Tokens {
         self.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Ticket> {
-        self.outbox.pop().map_or(Tx::Idle, |packet| Tx::Send { packet, id: None })
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+        let Some(mut packet) = self.outbox.pop() else { return Tx::Idle };
+        if self.peers.is_measuring()
+            && let Ticket::Token { stamp, .. } = &mut packet.body
+        {
+            // It may have waited here.
+            *stamp = Stamp::read(cx.clock, cx.now);
+        }
+        Tx::Send { packet, id: None }
     }
 
     #[inline]
