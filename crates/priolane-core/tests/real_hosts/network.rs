@@ -161,6 +161,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         let before = self.hosts[from].sent.insert(FlowId(id), sent);
         assert!(before.is_none_or(|before| before.completed.is_some()), "an id that is in use");
         self.call(from, |end, cx| end.open(cx, flow, &|| PathInfo::UNKNOWN));
+        self.hosts[from].pull = Some(self.now);
     }
 
     /// When a flow completed at its sender.
@@ -203,8 +204,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         let host = &mut self.hosts[at];
         let due = host.endpoint.next_timeout().map(|due| host.clock.when(due));
         let late = if self.draw.chance(0.01) { self.late.rarely } else { self.late.mostly };
-        // Whoever is awake already serves what is due later, too.
-        host.timer = due.map(|due| due.max(self.now) + late);
+        host.timer = due.map(|due| (due + late).max(self.now));
         out
     }
 
@@ -246,10 +246,6 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
             }
             _ => {}
         }
-        if matches!(event, Event::Readable { .. } | Event::Delivered { .. }) {
-            return;
-        }
-        self.hosts[at].pull.get_or_insert(self.now);
     }
 
     /// A datagram arrives at a host, as its runtime takes it: bytes first.
@@ -271,7 +267,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
             received.here[start..end].fill(true);
         }
         self.call(at, |end, cx| end.on_packet(cx, RxMeta { stamp: reading, noise: Span::ZERO }, &packet));
-        self.hosts[at].pull.get_or_insert(self.now);
+        self.hosts[at].pull = Some(self.now);
     }
 
     /// Runs until `limit`, or until nothing more happens.
@@ -293,7 +289,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 self.receive(host, &datagram);
             } else if let Some((_, host)) = timer.filter(|&(due, _)| due == at) {
                 self.call(host, |end, cx| end.on_timer(cx));
-                self.hosts[host].pull.get_or_insert(self.now);
+                self.hosts[host].pull = Some(self.now);
             } else if let Some((_, host)) = pull {
                 self.transmit(host);
             }
@@ -344,7 +340,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
             let sent = self.log.len();
             self.transmit(from);
             if self.log.len() == sent {
-                self.hosts[from].pull.get_or_insert(self.now);
+                self.hosts[from].pull = Some(self.now);
                 return sent - before;
             }
         }

@@ -109,7 +109,6 @@ fn with_windows(trial: &impl Trial) {
         "prioplus over ledbat",
         prioplus::Config { lanes, inner: ledbat(Signal::Rtt), ..prioplus::Config::default() },
     );
-    receivers_decide(trial);
 }
 
 /// Tries those in which receivers say who may send.
