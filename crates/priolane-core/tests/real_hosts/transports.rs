@@ -13,7 +13,7 @@ use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start};
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
-    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
+    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift, timely,
 };
 use priolane_core::units::Span;
 use priolane_core::wire::{Codec, IpVersion, WireBody};
@@ -86,6 +86,7 @@ fn with_windows(trial: &impl Trial) {
     window::<ledbat::Ledbat>(trial, "ledbat", ledbat(Signal::Rtt));
     window::<ledbat::Ledbat>(trial, "ledbat by one-way delay", ledbat(Signal::OneWay));
     window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
+    window::<timely::Timely>(trial, "timely", timely::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
     let lane = |target: u64, limit: Option<u64>, start| Lane {
         target: Span::from_us(target),
