@@ -97,11 +97,10 @@ impl Trial for Stalled {
             ended.unwrap_or_else(|| panic!("{}", net.unfinished())).since(began)
         };
         let (exact, late) = (took(Span::ZERO), took(Span::from_ms(4)));
-        // 2 MB at 1 Gbit/s are 16 ms; a wake-up or two may be waited for.
-        assert!(
-            late < Span(exact.0 + exact.0 / 4) + Span::from_ms(13),
-            "{name}: {late:?}, on time {exact:?}"
-        );
+        // 2 MB at 1 Gbit/s are 16 ms. Some wake-ups are waited for: nine by pHost, whose pauses end by a timer. A packet for each
+        // would take 5.5 s.
+        let most = Span(exact.0 + exact.0 / 4) + Span::from_ms(37);
+        assert!(late < most, "{name}: {late:?}, on time {exact:?}");
     }
 }
 
