@@ -3,11 +3,12 @@
 //! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
 //! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 500 runs, each cut to a few simulated
 //! milliseconds: of every experiment every scheme, at the first and the last sweep point, and as many more as there is room for.
+//! `make test` simulates the first run of each experiment and the first of each scheme, `make soak` all of them.
 //!
 //! A change that is meant to change results raises `priolane_lab::RESULTS`, adds a line under "Results changed" to
-//! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints`.
+//! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
@@ -23,6 +24,12 @@ use sha2::{Digest as _, Sha256};
 
 /// Runs that are simulated.
 const RUNS: usize = 500;
+
+/// The variable that lets the files be written anew.
+const WRITE: &str = "PRIOLANE_FINGERPRINTS";
+
+const WHAT_TO_DO: &str = "If results are meant to change, raise RESULTS in crates/priolane-lab/src/lib.rs, say why in \
+    CHANGELOG.md, and write the files with PRIOLANE_FINGERPRINTS=write (see the top of this file)";
 
 const SIZES: [(Size, &str); 3] = [(Size::Quick, "quick"), (Size::Default, "default"), (Size::Full, "full")];
 
@@ -136,9 +143,16 @@ fn by_importance(runs: Vec<Run>) -> Vec<Run> {
     runs
 }
 
-/// The lines of `runs.csv`.
-fn runs() -> Vec<String> {
-    let chosen = chosen();
+/// Of the runs that are simulated, the first of each experiment and the first of each scheme.
+fn first_of_each() -> Vec<(String, Run)> {
+    let (mut experiments, mut schemes) = (BTreeSet::new(), BTreeSet::new());
+    let is_first =
+        |(name, run): &(String, Run)| experiments.insert(name.clone()) | schemes.insert(run.scheme.clone());
+    chosen().into_iter().filter(is_first).collect()
+}
+
+/// The lines of `runs.csv` for these runs.
+fn digests(chosen: &[(String, Run)]) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let lines = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -146,12 +160,23 @@ fn runs() -> Vec<String> {
             scope.spawn(|| {
                 while let Some((name, run)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let dir = tempfile::tempdir().unwrap();
+                    let cpu = || {
+                        fs::read_to_string("/proc/thread-self/schedstat")
+                            .unwrap()
+                            .split(' ')
+                            .next()
+                            .unwrap()
+                            .parse::<u64>()
+                            .unwrap()
+                    }; //TEMP
+                    let t0 = cpu(); //TEMP
                     let mut on = |_| ControlFlow::Continue(());
                     let done = execute(run, dir.path(), &Settings::default(), &mut on);
                     let digest = match &done {
                         Ok(done) => &done.record().digest[..16],
                         Err(error) => panic!("{name}, {}, {:?}: {error}", run.scheme, run.point),
                     };
+                    eprintln!("COST {name},{},{}", run.scheme, (cpu() - t0) / 1_000_000); //TEMP
                     let point = hash(run.point.iter().map(|(key, value)| format!("{key}={value}")));
                     let line = format!("{name},{},{},{digest}", run.scheme, &point[..8]);
                     lines.lock().unwrap().push(line);
@@ -179,16 +204,14 @@ fn compare(name: &str, header: &str, found: &[String]) {
     let kept: Vec<&str> = kept.lines().collect();
     let gone = kept.iter().skip(2).filter(|line| !found.iter().any(|f| f == *line));
     let gone: Vec<&&str> = gone.collect();
-    if std::env::var_os("PRIOLANE_FINGERPRINTS").is_some() && (gone.is_empty() || !same_version) {
+    if std::env::var_os(WRITE).is_some() && (gone.is_empty() || !same_version) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         return;
     }
     let new: Vec<&String> = found.iter().filter(|line| !kept.contains(&line.as_str())).collect();
     panic!(
-        "{name}: {} lines are not as kept, such as {:?}; now {} others, such as {:?}. If results are meant to change, raise \
-         RESULTS in crates/priolane-lab/src/lib.rs, say why in CHANGELOG.md, and write the file with \
-         PRIOLANE_FINGERPRINTS=write",
+        "{name}: {} lines are not as kept, such as {:?}; now {} others, such as {:?}. {WHAT_TO_DO}",
         gone.len(),
         gone.first(),
         new.len(),
@@ -202,8 +225,31 @@ fn plans_of_shipped_experiments_are_as_kept() {
 }
 
 #[test]
+fn a_run_of_each_experiment_and_of_each_scheme_has_the_kept_digest() {
+    if std::env::var_os(WRITE).is_some() {
+        // The test of all runs writes the file meanwhile.
+        return;
+    }
+    let text = fs::read_to_string(file("runs.csv")).unwrap();
+    assert!(
+        text.starts_with(&format!("# results {RESULTS}\n")),
+        "runs.csv is of other results. {WHAT_TO_DO}"
+    );
+    let kept: BTreeSet<&str> = text.lines().collect();
+    let found = digests(&first_of_each());
+    let other: Vec<&String> = found.iter().filter(|line| !kept.contains(line.as_str())).collect();
+    assert!(
+        other.is_empty(),
+        "{} of {} digests are others: {other:?}. {WHAT_TO_DO}",
+        other.len(),
+        found.len()
+    );
+}
+
+#[test]
+#[ignore = "takes minutes: make soak"]
 fn runs_of_shipped_experiments_have_the_kept_digests() {
-    compare("runs.csv", "experiment,scheme,point,digest", &runs());
+    compare("runs.csv", "experiment,scheme,point,digest", &digests(&chosen()));
 }
 
 #[test]

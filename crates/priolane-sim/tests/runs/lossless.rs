@@ -10,6 +10,7 @@ use priolane_sim::outcome::{Outcome, RunError};
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
 use priolane_sim::{ScenarioError, run_with};
+use priolane_testkit::rounds;
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
 fn agreed(scenario: &Scenario) -> Outcome {
@@ -41,7 +42,7 @@ fn dropped(outcome: &Outcome, class: usize) -> u64 {
 #[test]
 fn a_lossless_class_loses_nothing_whatever_the_network_the_buffer_and_the_load() {
     let (mut paused, mut lossy) = (0, 0);
-    for seed in 0..150 {
+    for seed in 0..rounds(150, 1_500) {
         let mut draw = Draw::new(9_000 + seed);
         let topology = draw.topology(&[0.0]);
         let flows = draw.flows(topology.hosts, 5 + (seed % 40) as u32);
