@@ -6,10 +6,13 @@
 mod app;
 mod claims;
 mod coflow;
+mod coverage;
 mod deadlines;
 mod evaluation;
 mod events;
 mod group;
+mod like;
+mod load;
 mod network;
 pub mod noise;
 mod notices;
@@ -36,15 +39,16 @@ use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
 pub use app::{
-    AppText, EpochRule, FlowSize, ListText, LoadText, OpenLoop, PairText, PairsText, PauseRule, QueryText,
-    RingText, RuleKind, RuleText, Start,
+    AppText, EpochRule, FlowSize, ListText, OpenLoop, PairText, PairsText, PauseRule, QueryText, RingText,
+    RuleKind, RuleText, Start,
 };
 pub use claims::{Claim, MetricAt, OpenRange, Source, Test, Way};
 pub use coflow::{CoflowText, TraceText};
-pub use deadlines::{Allowed, AtRate, Coverage, Deadline, Deadlines, Exponential, Part, Split};
+pub use deadlines::{Allowed, AtRate, Deadline, Deadlines, Exponential, Part, Split};
 pub use evaluation::{Metrics, Slowdown};
 pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
 pub use group::{Active, Group, HostSet, Target};
+pub use load::LoadText;
 pub use network::{LinkText, Network, Paths, Shape};
 pub use noise::Noise;
 pub use notices::OnDowngrade;

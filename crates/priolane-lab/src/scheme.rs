@@ -1,27 +1,36 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod admit;
+mod alpha;
+mod buffer;
 mod check;
 mod controller;
+mod fabric;
+mod groups;
+mod map;
+mod nic;
 mod parts;
 mod pfc;
+mod port;
 mod read;
 mod shipped;
 mod thresholds;
 mod token_port;
-mod tokens;
 mod transport;
 
-use priolane_core::transport::Spec;
+use priolane_core::admit::Policy;
+use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
-pub use check::{Fabric, Fault, Routing, check};
+pub use buffer::{Buffer, Ecn, Scope, Sharing};
+pub use check::check;
 pub use controller::Controller;
-pub use parts::{
-    Assign, Buffer, Count, Ecn, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Scope, Sharing, WfqClock,
-};
+pub use fabric::{Coverage, Fabric, Fault, Routing};
+pub use map::Map;
+pub use nic::{Nic, NicQueue};
+pub use parts::{Assign, Count, Host};
 pub use pfc::{Headroom, Pfc, Xoff};
+pub use port::{Overflow, Port, PortKind, WfqClock};
 pub use read::{MERGE, read};
 pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, Thresholds};
@@ -43,7 +52,7 @@ pub struct Scheme {
     /// In what order a host sends.
     pub host: Host,
     /// Who is admitted at which priority.
-    pub admit: Admit,
+    pub admit: Policy,
     /// What stands between transport and line.
     pub nic: Nic,
     /// What a switch port does.
@@ -59,6 +68,22 @@ impl Scheme {
             Assign::None | Assign::Known(_) => 1,
             Assign::BytesSent { levels, .. } => *levels,
         }
+    }
+
+    /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
+    /// they are demoted to, or the transport's own.
+    pub fn classes_carried(&self, top: u8) -> u32 {
+        let given = match &self.assign {
+            Assign::Known(known) => known.part().levels(),
+            Assign::None | Assign::BytesSent { .. } => top + 1,
+        };
+        let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
+        let own = match &self.transport {
+            Spec::PHost(_) => u32::from(phost::LEVELS),
+            Spec::Homa(keys) => u32::from(keys.levels.count()),
+            _ => 1,
+        };
+        (u32::from(given) + u32::from(self.levels()) - 1).max(own)
     }
 
     /// The thresholds of the assign row, to resolve or read.

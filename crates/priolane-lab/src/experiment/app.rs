@@ -8,12 +8,13 @@ use priolane_core::units::{Span, Time};
 use priolane_source::quantity::{as_text, show_bytes};
 use priolane_source::{FLOW_LIST_LIMIT, Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
 use priolane_workload::flow_list::{self, Row};
-use priolane_workload::{Bursts, Counts, LoadOf, MAX_BURST, Reach, Reading, SizeDraw};
+use priolane_workload::{Bursts, MAX_BURST, Reach, Reading, SizeDraw};
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::coflow::{self, CoflowText, TraceText};
-use super::group::LIKE;
+use super::like::LIKE;
+use super::load::{self, LoadText};
 use super::sizes::{self, Sizes};
 use super::sources::Sources;
 
@@ -144,19 +145,6 @@ impl AppText {
             _ => None,
         }
     }
-}
-
-/// Offered load as the file states it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LoadText {
-    /// What it is a share of.
-    #[serde(serialize_with = "of_text")]
-    pub of: LoadOf,
-    /// Which bytes it counts.
-    #[serde(serialize_with = "counts_text")]
-    pub counts: Counts,
-    /// The share, above 0.
-    pub value: f64,
 }
 
 /// How epochs of an incast follow each other.
@@ -331,9 +319,6 @@ pub(super) const fn app_rule(all: &'static [&'static str]) -> Replace {
     }
 }
 
-/// A load is stated, or that of another group and perhaps a part of it.
-pub(super) const LOAD_MERGE: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"])]);
-
 /// What pairs keep of a base with another rule.
 pub(super) const PAIRS_MERGE: Merge = Merge::of(&[
     Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: Shared::Listed(&[]) },
@@ -397,7 +382,7 @@ fn on_off(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, Input
 fn open_loop(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<(Sizes, LoadText, Reach), InputError> {
     let sizes = sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?;
     let load_fix = "load = { of = \"host\", counts = \"payload\", value = 0.6 }";
-    let load = load(&keys.need("load", load_fix)?)?;
+    let load = load::read(&keys.need("load", load_fix)?)?;
     let reaches = [("any_host", Reach::AnyHost), ("other_racks", Reach::OtherRacks)];
     let reach = keys.word_or("reach", &reaches, Reach::AnyHost)?;
     Ok((sizes, load, reach))
@@ -409,36 +394,12 @@ fn draw(keys: &mut Reader<'_>) -> Result<SizeDraw, InputError> {
     keys.word_or("draw", &draws, SizeDraw::default())
 }
 
-pub(super) fn load(field: &Field<'_>) -> Result<LoadText, InputError> {
-    if let Ok(value) = field.any_number() {
-        let fix = format!("load = {{ of = \"host\", counts = \"payload\", value = {value} }}");
-        return Err(field.error("a number does not say what it is a share of", fix));
-    }
-    let mut keys = field.table()?;
-    let of = keys.need("of", "of = \"host\"")?.word(&[("host", LoadOf::Host), ("core", LoadOf::Core)])?;
-    let counted = [("payload", Counts::Payload), ("wire", Counts::Wire)];
-    let counts = keys.need("counts", "counts = \"payload\"")?.word(&counted)?;
-    let value = load_value(&keys.need("value", "value = 0.6")?)?;
-    keys.finish()?;
-    Ok(LoadText { of, counts, value })
-}
-
-/// A share that is offered.
-pub(super) fn load_value(field: &Field<'_>) -> Result<f64, InputError> {
-    let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
-    let value = field.any_number()?;
-    if value <= 0.0 || value > 20.0 {
-        return Err(field.error(format!("a load of {value} is out of range"), fix));
-    }
-    Ok(value)
-}
-
 const PAUSES: [(&str, PauseRule); 2] = [("exponential", PauseRule::Exponential), ("fixed", PauseRule::Fixed)];
 
 fn query(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputError> {
     let count = |field: Option<Field<'_>>| field.map_or(Ok(1), |f| f.integer(1, 65_535)).map(|n| n as u32);
     Ok(AppText::Query(QueryText {
-        query: payload(&keys.need("query", "query = \"1kB\"")?)?,
+        query: sizes::payload(&keys.need("query", "query = \"1kB\"")?)?,
         fan_out: count(keys.take("fan_out"))?,
         sizes: sizes::read(&keys.need("sizes", "sizes = \"web_search\"")?, sources)?,
         think: keys.span_or("think", Span::ZERO)?,
@@ -479,7 +440,7 @@ fn flows(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<AppText, InputE
 
 fn ring(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
     Ok(AppText::Ring(RingText {
-        reduced: payload(&keys.need("reduced", "reduced = \"100MB\": bytes of all parameters")?)?,
+        reduced: sizes::payload(&keys.need("reduced", "reduced = \"100MB\": bytes of all parameters")?)?,
         compute: keys.need("compute", "compute = \"2ms\"")?.span()?,
         iterations: keys.take("iterations").map(|f| f.integer(1, 1 << 31)).transpose()?.map(|n| n as u32),
         start: start(keys)?,
@@ -493,7 +454,7 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
         epochs,
         period: keys.need("period", "period = \"1ms\"")?.positive_span()?,
         fan_in: keys.need("fan_in", "fan_in = 16")?.integer(1, 65_535)? as u32,
-        size: payload(&keys.need("size", "size = \"64kB\"")?)?,
+        size: sizes::payload(&keys.need("size", "size = \"64kB\"")?)?,
         receiver: keys.take("receiver").map(|f| host(&f)).transpose()?,
         start: start(keys)?,
     })
@@ -501,14 +462,6 @@ fn incast(keys: &mut Reader<'_>) -> Result<AppText, InputError> {
 
 fn start(keys: &mut Reader<'_>) -> Result<Start, InputError> {
     Ok(Start { start: keys.span_or("start", Span::ZERO)?, jitter: keys.span_or("jitter", Span::ZERO)? })
-}
-
-/// Payload bytes of a flow, at least 1.
-pub(super) fn payload(field: &Field<'_>) -> Result<u64, InputError> {
-    match field.bytes()? {
-        0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
-        bytes => Ok(bytes),
-    }
 }
 
 fn flow_size(keys: &mut Reader<'_>) -> Result<FlowSize, InputError> {
@@ -520,7 +473,7 @@ fn endless_or_payload(field: &Field<'_>) -> Result<FlowSize, InputError> {
     if field.text().is_ok_and(|text| text == "endless") {
         return Ok(FlowSize(None));
     }
-    payload(field).map(|bytes| FlowSize(Some(bytes)))
+    sizes::payload(field).map(|bytes| FlowSize(Some(bytes)))
 }
 
 /// Rules for pairs, each with how its keys are read.
@@ -636,19 +589,5 @@ fn reach_text<S: Serializer>(reach: &Reach, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_str(match reach {
         Reach::AnyHost => "any_host",
         Reach::OtherRacks => "other_racks",
-    })
-}
-
-fn of_text<S: Serializer>(of: &LoadOf, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(match of {
-        LoadOf::Host => "host",
-        LoadOf::Core => "core",
-    })
-}
-
-fn counts_text<S: Serializer>(counts: &Counts, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(match counts {
-        Counts::Payload => "payload",
-        Counts::Wire => "wire",
     })
 }

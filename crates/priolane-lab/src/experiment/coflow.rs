@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Sources;
-use super::app::{self, LoadText};
+use super::load::{self, LoadText};
 use super::sizes::{self, Sizes};
 
 /// The most hosts on one side of a coflow.
@@ -114,7 +114,7 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
     let parts = [("even", Parts::Even), ("drawn", Parts::Drawn)];
     let flow_sizes = keys.word_or("flow_sizes", &parts, Parts::Even)?;
     let field = keys.need("load", "load = { of = \"host\", counts = \"payload\", value = 0.4 }")?;
-    let load = app::load(&field)?;
+    let load = load::read(&field)?;
     if load.of != LoadOf::Host || load.counts != Counts::Payload {
         let what = "a load of coflows is payload as a part of the hosts' links";
         return Err(field.error(what, "of = \"host\", counts = \"payload\""));
@@ -124,8 +124,8 @@ pub(super) fn coflow(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<Cof
 
 fn range(field: &Field<'_>) -> Result<BytesText, InputError> {
     let mut keys = field.table()?;
-    let from = keys.take("from").map_or(Ok(1), |f| app::payload(&f))?;
-    let to = keys.take("to").map_or(Ok(MAX_BYTES as u64), |f| app::payload(&f))?;
+    let from = keys.take("from").map_or(Ok(1), |f| sizes::payload(&f))?;
+    let to = keys.take("to").map_or(Ok(MAX_BYTES as u64), |f| sizes::payload(&f))?;
     keys.finish()?;
     if from > to {
         return Err(field.error("from is above to", "flow_bytes = { from = \"1kB\", to = \"100MB\" }"));

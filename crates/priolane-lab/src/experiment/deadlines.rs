@@ -10,10 +10,8 @@ use priolane_source::{Field, Form, InputError, Merge, Reader, Replace};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::app::{AppText, ListText};
-use super::{Experiment, Group};
-
-use super::group::LIKE;
+use super::app::AppText;
+use super::like::LIKE;
 
 /// The rule for the deadlines of a group's flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -150,43 +148,6 @@ impl Exponential {
     /// The shortest time of a flow that takes `alone` alone in the network.
     pub fn least(&self, alone: Span) -> Span {
         Span((alone.0 as f64 * self.at_least_alone).ceil() as u64)
-    }
-}
-
-/// Which flows of an experiment have deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// None.
-    None,
-    /// Some do, or a list's may.
-    Some,
-    /// All do.
-    All,
-}
-
-impl Experiment {
-    /// Which flows have deadlines.
-    pub fn deadlines(&self) -> Coverage {
-        let of_group = |group: &Group| match (&group.deadline, &group.app) {
-            (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,
-            (Some(Deadline::Drawn(_)), _) => Coverage::Some,
-            (None, AppText::Flows { list: ListText::Path(path), .. })
-                if self.sources.paths(path).iter().any(|path| {
-                    let head = self.sources.known(path).lines().next();
-                    head.is_some_and(|head| head.contains("deadline_ns"))
-                }) =>
-            {
-                Coverage::Some
-            }
-            (Some(Deadline::AtRate(_)) | None, _) => Coverage::None,
-        };
-        let senders = self.groups.iter().filter(|group| group.app != AppText::Nothing);
-        let all: Vec<Coverage> = senders.map(of_group).collect();
-        match all.first() {
-            Some(&first) if all.iter().all(|&one| one == first) => first,
-            Some(_) => Coverage::Some,
-            None => Coverage::None,
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use priolane_source::{Field, InputError, Mistakes, Reader};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::load;
 use super::sizes::{self, Sizes};
 use super::{Group, Sources, Timing};
 
@@ -187,7 +188,7 @@ fn setting(
         _ => {}
     }
     let new = match rest {
-        ["load", "value"] => NewValue::Load(super::app::load_value(value)?),
+        ["load", "value"] => NewValue::Load(load::value(value)?),
         ["sizes"] => NewValue::Sizes(Box::new(sizes::read(value, sources)?)),
         _ => return cannot(format!("{key:?} cannot change while a run goes on")),
     };

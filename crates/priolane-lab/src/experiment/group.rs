@@ -10,6 +10,8 @@ use serde::ser::Serializer;
 use super::Sources;
 use super::app::{self, AppText};
 use super::deadlines::{self, Deadline};
+use super::like::LIKE;
+use super::load;
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 
@@ -137,9 +139,6 @@ impl HostSet {
     }
 }
 
-/// A key that is like another group's: what stood there before goes.
-pub(super) const LIKE: Replace = Replace::Replaces("like");
-
 /// Keys of groups whatever their app, those of all groups first.
 const KEYS: &[&str] = &[
     "name",
@@ -179,7 +178,7 @@ pub(super) const MERGE: Merge = Merge {
         service::PAIR,
     ],
     inner: &[
-        ("load", &app::LOAD_MERGE),
+        ("load", &load::MERGE),
         ("pairs", &app::PAIRS_MERGE),
         ("deadline", &deadlines::MERGE),
         ("on_downgrade", &notices::MERGE),

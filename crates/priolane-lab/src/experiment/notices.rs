@@ -7,7 +7,7 @@ use priolane_source::quantity::as_text;
 use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
 use serde::Serialize;
 
-use super::group::LIKE;
+use super::like::LIKE;
 
 /// What the applications of a group do about a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]

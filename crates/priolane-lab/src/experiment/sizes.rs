@@ -94,3 +94,11 @@ fn table(
     let text = sources.read(field, name, SIZE_LIMIT)?;
     size_csv::parse(name, text.as_bytes(), interpolation)
 }
+
+/// Payload bytes of a flow, at least 1.
+pub(super) fn payload(field: &Field<'_>) -> Result<u64, InputError> {
+    match field.bytes()? {
+        0 => Err(field.error("the flow has no bytes", "at least \"1B\"")),
+        bytes => Ok(bytes),
+    }
+}

@@ -1,85 +1,23 @@
 //! Whether the rows of a scheme fit each other, the packets and the links.
 
-use priolane_core::packet::Frame;
+mod pfc;
+mod tokens;
+
+use priolane_core::admit::Interval;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
-use priolane_core::port::pfc::class_headroom;
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::delay::Channels;
-use priolane_core::transport::{Controller, Spec, ndp, phost};
-use priolane_core::units::{Rate, Span};
+use priolane_core::transport::{Controller, Spec, ndp};
+use priolane_core::units::Rate;
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
-use super::parts::{Host, Map, Nic, NicQueue, Overflow, Port, PortKind};
-use super::{Admit, Assign, Interval, Scheme};
-use crate::experiment::Coverage;
-
-/// What a scheme runs on.
-#[derive(Clone, Debug)]
-pub struct Fabric {
-    /// Packet sizes.
-    pub frame: Frame,
-    /// Rates of the links that leave switches, each once, in order.
-    pub switch_rates: Vec<Rate>,
-    /// Rates of the links that leave hosts, each once, in order.
-    pub host_rates: Vec<Rate>,
-    /// The largest class a flow asks for.
-    pub top_class: u8,
-    /// The shortest time from the start of a transmission to its arrival.
-    pub lookahead: Span,
-    /// What its groups pay for, that transports must honour.
-    pub asks: Vec<Capability>,
-    /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
-    pub noise: Option<Span>,
-    /// Who chooses among equal-cost paths.
-    pub routing: Routing,
-    /// Whether paths can be chosen so that packets of both directions meet.
-    pub symmetric: bool,
-    /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
-    pub headroom: Vec<Vec<u64>>,
-    /// Which flows have deadlines.
-    pub deadlines: Coverage,
-    /// How often flows are asked to report for the tables.
-    pub rates_every: Option<Span>,
-    /// The round trip that is a monitor interval of `mi = "rtt"`.
-    pub round_trip: Span,
-}
-
-/// Who chooses among equal-cost paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// The network, one for each flow.
-    PerFlow,
-    /// The experiment, for flows that state a path.
-    Stated,
-    /// The network chooses a path for each packet.
-    PerPacket,
-}
-
-impl Fabric {
-    /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
-    pub fn headroom(&self, least: u64) -> u64 {
-        let of_switch = |links: &Vec<u64>| class_headroom(links.iter().copied(), least);
-        self.headroom.iter().map(of_switch).max().unwrap_or(0)
-    }
-}
-
-/// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The key.
-    pub key: &'static str,
-    /// What is wrong.
-    pub what: String,
-    /// What would be right.
-    pub fix: String,
-}
-
-impl Fault {
-    pub(super) fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
-        Self { key, what, fix: fix.into() }
-    }
-}
+use super::fabric::{Coverage, Fabric, Fault, Routing};
+use super::map::Map;
+use super::nic::{Nic, NicQueue};
+use super::parts::Host;
+use super::port::{Overflow, Port, PortKind};
+use super::{Assign, Scheme};
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
@@ -95,8 +33,8 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     intervals(scheme, fabric)?;
     lanes(scheme, fabric)?;
     targets(scheme, fabric)?;
-    super::pfc::check(scheme, fabric)?;
-    super::tokens::check(scheme, fabric)?;
+    pfc::check(scheme, fabric)?;
+    tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
     windows(scheme, fabric)?;
     routes(scheme, fabric)?;
@@ -286,21 +224,6 @@ fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("transport", what, "another transport, or flows without paths"))
 }
 
-/// How many classes flows are given and are demoted to.
-pub(super) fn carried(scheme: &Scheme, fabric: &Fabric) -> u32 {
-    let given = match &scheme.assign {
-        Assign::Known(known) => known.part().levels(),
-        Assign::None | Assign::BytesSent { .. } => fabric.top_class + 1,
-    };
-    let given = scheme.admit.levels().map_or(given, |levels| levels.max(given));
-    let own = match &scheme.transport {
-        Spec::PHost(_) => u32::from(phost::LEVELS),
-        Spec::Homa(keys) => u32::from(keys.levels.count()),
-        _ => 1,
-    };
-    (u32::from(given) + u32::from(scheme.levels()) - 1).max(own)
-}
-
 /// A transport that decides itself who goes next, and in which class, leaves other rows nothing to say about it.
 fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let name = scheme.transport.name();
@@ -317,12 +240,12 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("`{name}` decides itself which flow of a host goes next");
         return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
     }
-    if fabric.rates_every.is_some() || scheme.admit.interval().is_some() {
+    if fabric.rates_every.is_some() || scheme.admit.part().interval() != Interval::Rpc {
         let what = format!("senders of `{name}` do not report on flows under way");
         return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
-    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.levels().is_some();
+    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.part().levels().is_some();
     let asks = given || fabric.top_class > 0;
     if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
         return Ok(());
@@ -338,7 +261,7 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
 fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(channels) = channels(scheme) else { return Ok(()) };
-    let wanted = carried(scheme, fabric);
+    let wanted = scheme.classes_carried(fabric.top_class);
     if wanted > u32::from(channels.priorities) {
         let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
         return Err(Fault::new("transport.priorities", what, format!("priorities = {wanted}")));
@@ -370,7 +293,7 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Swift's targets, a step lower for each class, stay above zero.
 fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(Controller::Swift(keys)) = scheme.transport.controller() else { return Ok(()) };
-    let below = u64::from(carried(scheme, fabric).saturating_sub(1));
+    let below = u64::from(scheme.classes_carried(fabric.top_class).saturating_sub(1));
     if keys.class_step.times(below) < keys.target {
         return Ok(());
     }
@@ -414,7 +337,7 @@ fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => top + 1,
     };
-    match scheme.admit.levels() {
+    match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
             let what = format!("flows ask for {asked} classes, and admission knows {levels}");
             Err(Fault::new("admit.levels", what, format!("levels = {asked}")))
@@ -429,27 +352,19 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Ok(());
     }
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
-    match (&scheme.assign, &scheme.admit) {
+    match (&scheme.assign, scheme.admit.part().without_deadlines()) {
         (Assign::Known(known), _) if known.part().reads_deadlines() => {
             let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
             Err(Fault::new("assign", what, fix))
         }
-        (_, Admit::Firapam(_)) => {
-            let what = "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
-                        deadline of their class, so that nothing could be learnt";
-            Err(Fault::new("admit", what.to_owned(), fix))
-        }
+        (_, Some(what)) => Err(Fault::new("admit", what.to_owned(), fix)),
         _ => Ok(()),
     }
 }
 
 /// The transport has one monitor interval.
 fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let own = match scheme.admit.interval() {
-        Some(Interval::Every(span)) => span,
-        Some(Interval::Rtt) => fabric.round_trip,
-        Some(Interval::Rpc) | None => return Ok(()),
-    };
+    let Some(own) = scheme.admit.part().interval().length(fabric.round_trip) else { return Ok(()) };
     match fabric.rates_every {
         Some(every) if every != own => {
             let (own, every) = (show_span(own), show_span(every));
@@ -463,7 +378,7 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 /// Classes must have queues, at switches and hosts, and the maps must name queues that exist.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let control = scheme.transport.window().map_or(0, |window| window.control_class);
-    let classes = carried(scheme, fabric).max(u32::from(control) + 1).min(16) as u8;
+    let classes = scheme.classes_carried(fabric.top_class).max(u32::from(control) + 1).min(16) as u8;
     mapped(scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
     match &scheme.nic {
         Nic::Port { port, map, .. } => {
@@ -525,12 +440,8 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
         );
     }
     all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));
-    if matches!(scheme.admit, Admit::Firapam(_)) && fabric.deadlines == Coverage::Some {
-        all.push(
-            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
-             class; where those had none, they teach nothing"
-                .to_owned(),
-        );
+    if fabric.deadlines == Coverage::Some {
+        all.extend(scheme.admit.part().with_some_deadlines().map(str::to_owned));
     }
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());

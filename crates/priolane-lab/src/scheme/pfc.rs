@@ -1,4 +1,4 @@
-//! Lossless classes (PFC) of a scheme's ports: their keys, and whether they fit.
+//! Lossless classes (PFC) of a scheme's ports.
 
 use priolane_core::ids::{CLASSES, Class, ClassSet};
 use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES, PfcSpec};
@@ -7,10 +7,7 @@ use priolane_source::quantity::as_text;
 use priolane_source::{Field, InputError};
 use serde::Serialize;
 
-use super::Scheme;
-use super::check::{Fabric, Fault};
-use super::parts::{Host, Nic, NicQueue, PortKind, Sharing, WfqClock};
-use super::read::alpha;
+use super::alpha;
 
 /// Lossless classes, and when they are paused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -68,7 +65,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Pfc, InputError> {
     let list = keys.need("classes", "classes = [0]")?.filled_list()?;
     let text = keys.need("xoff", "xoff = \"1/8\" of what is free, or \"100kB\"")?;
     let is_bytes = text.text().is_ok_and(|t| t.ends_with('B'));
-    let xoff = if is_bytes { Xoff::Bytes(text.bytes()?) } else { Xoff::OfFree(alpha(&text)?) };
+    let xoff = if is_bytes { Xoff::Bytes(text.bytes()?) } else { Xoff::OfFree(alpha::read(&text)?) };
     let xon_below = keys.take("xon_below").map_or(Ok(3_000), |f| f.bytes())?;
     let headroom = keys.word_or("headroom", &HEADROOMS, Headroom::Charged)?;
     let headroom_least = keys.take("headroom_least").map_or(Ok(0), |f| f.bytes())?;
@@ -97,53 +94,4 @@ impl Pfc {
             headroom_least: self.headroom_least,
         }
     }
-}
-
-/// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.
-pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let Some(pfc) = &scheme.port.pfc else { return Ok(()) };
-    let holds = match scheme.port.kind {
-        PortKind::Fifo | PortKind::Strict { .. } => true,
-        PortKind::Wfq { clock, .. } => clock == WfqClock::Virtual,
-        _ => false,
-    };
-    if !holds {
-        let what = match scheme.port.kind {
-            PortKind::Wfq { .. } => {
-                "a port with clock = \"aequitas_compat\" cannot hold a class back".to_owned()
-            }
-            kind => format!("a port of kind {} cannot hold a class back", kind.name()),
-        };
-        return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
-    }
-    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Host::Srpt)) {
-        let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
-        return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
-    }
-    if let Nic::Port { port, .. } = &scheme.nic
-        && (port.buffer.sharing == Sharing::PushOut
-            || !matches!(port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. }))
-    {
-        let what = "this transmit queue cannot hold a class back".to_owned();
-        return Err(Fault::new("nic.port", what, "kind = \"fifo\", \"strict\" or \"wfq\", without push_out"));
-    }
-    let Sharing::Dynamic(_) = scheme.port.buffer.sharing else {
-        let what = "lossless classes share the memory of a switch, and none is stated".to_owned();
-        return Err(Fault::new("port.buffer", what, "buffer = { dynamic = \"12MB\", alpha = 1 }"));
-    };
-    let mut classes = pfc.classes.clone();
-    classes.sort_unstable();
-    classes.dedup();
-    let needed = fabric.headroom(pfc.headroom_least) * classes.len() as u64;
-    let too_small = scheme.port.buffer.limit.exceeded(u32::MAX, needed);
-    if pfc.headroom == Headroom::Charged && too_small {
-        let what =
-            format!("the headroom of {} lossless class(es) takes {needed} B of a switch", classes.len());
-        return Err(Fault::new(
-            "port.buffer",
-            what,
-            "more memory, fewer classes, or pfc.headroom = \"free\"",
-        ));
-    }
-    Ok(())
 }

@@ -5,10 +5,11 @@ use priolane_core::transport::{Spec, tokens};
 use priolane_core::units::Span;
 use priolane_source::quantity::show_span;
 
-use super::check::{Fabric, Fault, Routing, carried};
-use super::parts::PortKind;
-use super::token_port::Order;
-use super::{Assign, Scheme};
+use crate::scheme::Scheme;
+use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
+use crate::scheme::parts::Assign;
+use crate::scheme::port::PortKind;
+use crate::scheme::token_port::Order;
 
 /// What receivers rank flows by, paths and ranks of a token transport; `None` for any other.
 struct Tokens<'a> {
@@ -86,7 +87,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         );
         return Err(Fault::new("transport.lifetime", what, "T = d + |P| th: add what tokens may wait"));
     }
-    if tokens.priority.reads_deadlines() && fabric.deadlines == crate::experiment::Coverage::None {
+    if tokens.priority.reads_deadlines() && fabric.deadlines == Coverage::None {
         let what = "receivers rank flows by deadlines, and no flow has one".to_owned();
         return Err(Fault::new("transport.priority", what, "a group with deadline = \"2ms\""));
     }
@@ -96,14 +97,14 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// Classes are the receivers' to give, unless they give those that flows were given.
 fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens<'_>, &Fabric)) -> Result<(), Fault> {
-    let wanted = carried(scheme, fabric);
+    let wanted = scheme.classes_carried(fabric.top_class);
     let asked = matches!(tokens.priority, RankBy::Asked(_));
     if asked && wanted > u32::from(tokens.priority.classes()) {
         let what = format!("flows are given {wanted} classes, and tokens have {}", tokens.priority.classes());
         let fix = format!("transport.classes = {wanted} and port.classes = {wanted}");
         return Err(Fault::new("transport.classes", what, fix));
     }
-    if !asked && scheme.admit.levels().is_some() {
+    if !asked && scheme.admit.part().levels().is_some() {
         let what = format!("`{}` gives flows classes, and receivers give tokens theirs", scheme.admit.name());
         return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
     }
