@@ -30,10 +30,12 @@
 //! `#[derive(Keys)]` of an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag says which
 //! variant it is, whose struct of keys stands in the same table.
 
+mod any_table;
 mod defaults;
 mod forms;
 mod value;
 
+pub use any_table::{AnyError, AnyTable, Opaque};
 pub use defaults::{WithDefaults, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
@@ -72,7 +74,7 @@ impl Keys for () {
 /// A table that keys are read from: it knows the file and the line of each value.
 pub trait Table {
     /// A mistake with its place.
-    type Error;
+    type Error: 'static;
 
     /// Takes the value of `key` and reads it; `None` where the table has no such key.
     ///
