@@ -1,8 +1,8 @@
 """Plants each fault of tools/planted_faults.toml in a copy of the tree and shows that its test goes red.
 
 `python tools/planted_faults.py` plants all, with arguments only those whose name holds one of them. Without the fault
-the test must be green. The exit code is 1 if a test stays green, does not exist, or does not compile. Faults in Python want
-the compiled module, which `make build` makes.
+the test must be green. The exit code is 1 if a test stays green, does not exist, or does not compile. Faults in Python
+want the compiled module, which `make build` makes.
 """
 
 import argparse
