@@ -51,11 +51,10 @@ test: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 # Minutes to hours: SOAK times the large number of rounds, tests that take long, instructions of the release build, planted
-# faults.
+# faults, which want the Python module.
 SOAK ?= 1
 soak: build $(STAMPS)/dev
 	PRIOLANE_SOAK=$(SOAK) $(CARGO) test --profile ci --workspace -- --include-ignored
-	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest -m soak
 	$(BIN)/python tools/instructions.py
 	$(BIN)/python tools/planted_faults.py
 
