@@ -5,7 +5,6 @@
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
 mod list;
-mod own;
 mod stated;
 mod switch_side;
 mod tokens;
@@ -13,14 +12,15 @@ mod tokens;
 use std::sync::LazyLock;
 
 use crate::admit::Policy;
-use crate::assign::by_flow::ByFlow;
+use crate::assign::Assign;
+use crate::host::Order;
 use crate::part::{Capability, Entry, Row};
 use crate::transport::Spec;
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let stated = list::STATED.iter().map(stated::entry);
-    let declared = [Spec::entries(), ByFlow::entries(), Policy::entries()];
+    let declared = [Spec::entries(), Assign::entries(), Policy::entries(), Order::entries()];
     declared.into_iter().flatten().chain(stated).collect()
 });
 

@@ -2,16 +2,16 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
+use syn::{DataStruct, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
 
 use crate::fields::{Key, Presence, Role, inside_option};
 use crate::interval::bounds;
 
 /// A field: its name, its type and what it is.
-struct Member {
-    name: Ident,
-    ty: Type,
-    role: Role,
+pub(crate) struct Member {
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+    pub(crate) role: Role,
 }
 
 /// What the whole struct states: `#[keys(group = "swift", check = Self::check)]`.
@@ -21,19 +21,18 @@ struct Whole {
     check: Option<ExprPath>,
 }
 
-pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
-    let data = match &input.data {
-        Data::Struct(data) => data,
-        Data::Enum(data) => return crate::tagged::expand(input, data),
-        Data::Union(_) => return Err(Error::new_spanned(input, "a struct of keys, or an enum of such")),
-    };
+pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
     let members = members(&data.fields)?;
     let whole = whole(input)?;
     let name = &input.ident;
     let group = whole.group.unwrap_or_else(|| name.to_string());
     let check = whole.check.map(|check| quote!(#check(&mut read)));
     let reads = members.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let writes = members.iter().map(write).collect::<Result<Vec<_>>>()?;
+    let writes = members.iter().map(|member| {
+        let name = &member.name;
+        write(member, &quote!(&self.#name))
+    });
+    let writes = writes.collect::<Result<Vec<_>>>()?;
     let describes = members.iter().map(describe).collect::<Result<Vec<_>>>()?;
     let names: Vec<&Ident> = members.iter().map(|member| &member.name).collect();
     let checked =
@@ -87,7 +86,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn members(fields: &Fields) -> Result<Vec<Member>> {
+pub(crate) fn members(fields: &Fields) -> Result<Vec<Member>> {
     let member = |field: &syn::Field| {
         let name = field.ident.clone().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
         Ok(Member { name, ty: field.ty.clone(), role: Role::of(field)? })
@@ -138,7 +137,7 @@ fn absent(key: &Key) -> TokenStream {
     }
 }
 
-fn read(member: &Member) -> Result<TokenStream> {
+pub(crate) fn read(member: &Member) -> Result<TokenStream> {
     let (name, ty) = (&member.name, &member.ty);
     Ok(match &member.role {
         Role::Skip(None) => quote!(let #name: #ty = Default::default();),
@@ -185,37 +184,36 @@ fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
     })
 }
 
-fn write(member: &Member) -> Result<TokenStream> {
-    let name = &member.name;
+/// Writes the member whose value is behind the reference `place`.
+pub(crate) fn write(member: &Member, place: &TokenStream) -> Result<TokenStream> {
     Ok(match &member.role {
         Role::Skip(_) => quote!(),
-        Role::Flatten(_) => quote!(::priolane_core::keys::Keys::write(&self.#name, out);),
+        Role::Flatten(_) => quote!(::priolane_core::keys::Keys::write(#place, out);),
         Role::Key(key) => {
             let (text, form) = (&key.name, form(member, key));
-            match (&key.none, &key.presence) {
+            let push = match (&key.none, &key.presence) {
                 (Some((_, literal)), _) => quote! {
-                    out.push((#text, match &self.#name {
+                    out.push((#text, match #place {
                         Some(value) => #form::write(value),
                         None => #literal.into(),
                     }));
                 },
                 (None, Presence::Optional) => quote! {
-                    if let Some(value) = &self.#name {
+                    if let Some(value) = #place {
                         out.push((#text, #form::write(value)));
                     }
                 },
-                (None, Presence::Default(value)) if key.skip_default => quote! {
-                    if self.#name != #value {
-                        out.push((#text, #form::write(&self.#name)));
-                    }
-                },
-                (None, _) => quote!(out.push((#text, #form::write(&self.#name)));),
+                (None, _) => quote!(out.push((#text, #form::write(#place)));),
+            };
+            match &key.presence {
+                Presence::Default(value) if key.skip_default => quote!(if *(#place) != #value { #push }),
+                _ => push,
             }
         }
     })
 }
 
-fn describe(member: &Member) -> Result<TokenStream> {
+pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
     let ty = &member.ty;
     let key = match &member.role {
         Role::Skip(_) => return Ok(quote!()),

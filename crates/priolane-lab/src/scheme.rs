@@ -2,39 +2,43 @@
 
 mod admit;
 mod alpha;
+mod assign;
 mod buffer;
 mod check;
-mod controller;
 mod fabric;
-mod groups;
+mod host;
 mod map;
 mod nic;
-mod parts;
 mod pfc;
 mod port;
 mod read;
+mod row;
 mod shipped;
-mod thresholds;
 mod token_port;
 mod transport;
 
 use priolane_core::admit::Policy;
+use priolane_core::assign::Assign;
+use priolane_core::host::Order;
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use buffer::{Buffer, Ecn, Scope, Sharing};
+pub use buffer::{Buffer, Scope};
+pub(crate) use buffer::{Ecn, Sharing};
 pub use check::check;
-pub use controller::Controller;
-pub use fabric::{Coverage, Fabric, Fault, Routing};
+pub(crate) use fabric::{Coverage, Routing};
+pub use fabric::{Fabric, Fault};
 pub use map::Map;
-pub use nic::{Nic, NicQueue};
-pub use parts::{Assign, Count, Host};
-pub use pfc::{Headroom, Pfc, Xoff};
-pub use port::{Overflow, Port, PortKind, WfqClock};
-pub use read::{MERGE, read};
-pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
-pub use thresholds::{Solver, Tail, Thresholds};
-pub use token_port::{Order as TokenOrder, TokenPort};
+pub use nic::Nic;
+pub(crate) use nic::NicQueue;
+pub use pfc::{Headroom, Xoff};
+pub use port::{Overflow, Port};
+pub(crate) use port::{PortKind, WfqClock};
+pub(crate) use read::MERGE;
+pub use read::read;
+pub(crate) use shipped::{RENAMED, shipped_tree};
+pub use shipped::{SHIPPED, shipped};
+pub(crate) use token_port::TokenPort;
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +54,7 @@ pub struct Scheme {
     /// Who deserves which priority.
     pub assign: Assign,
     /// In what order a host sends.
-    pub host: Host,
+    pub host: Order,
     /// Who is admitted at which priority.
     pub admit: Policy,
     /// What stands between transport and line.
@@ -64,18 +68,15 @@ pub struct Scheme {
 impl Scheme {
     /// The number of classes packets of a flow can carry that is given class 0, at least 1.
     pub fn levels(&self) -> u8 {
-        match &self.assign {
-            Assign::None | Assign::Known(_) => 1,
-            Assign::BytesSent { levels, .. } => *levels,
-        }
+        self.assign.demotion().map_or(1, |demotion| demotion.levels)
     }
 
     /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
     /// they are demoted to, or the transport's own.
-    pub fn classes_carried(&self, top: u8) -> u32 {
+    pub(crate) fn classes_carried(&self, top: u8) -> u32 {
         let given = match &self.assign {
-            Assign::Known(known) => known.part().levels(),
-            Assign::None | Assign::BytesSent { .. } => top + 1,
+            Assign::ByFlow(rule) => rule.part().levels(),
+            Assign::None(_) | Assign::BytesSent(_) => top + 1,
         };
         let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
         let own = match &self.transport {
@@ -84,21 +85,5 @@ impl Scheme {
             _ => 1,
         };
         (u32::from(given) + u32::from(self.levels()) - 1).max(own)
-    }
-
-    /// The thresholds of the assign row, to resolve or read.
-    pub fn assign_thresholds(&self) -> Option<&Thresholds> {
-        match &self.assign {
-            Assign::None | Assign::Known(_) => None,
-            Assign::BytesSent { thresholds, .. } => Some(thresholds),
-        }
-    }
-
-    /// The thresholds of the host row, to resolve or read.
-    pub fn host_thresholds(&self) -> Option<&Thresholds> {
-        match &self.host {
-            Host::Mlfq { thresholds, .. } => Some(thresholds),
-            _ => None,
-        }
     }
 }

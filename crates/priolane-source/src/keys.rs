@@ -17,15 +17,43 @@ impl keys::Table for Reader<'_> {
         read(as_key_value(field.value())).map(Some).map_err(|error| refused(&field, error))
     }
 
+    fn has(&self, key: &str) -> bool {
+        Reader::has(self, key)
+    }
+
     fn missing(&self, key: &'static str, example: &str) -> InputError {
         self.lacks(key, example)
     }
 
     fn refuse(&self, misfit: Misfit) -> InputError {
-        match misfit.key.and_then(|key| self.field(key)) {
+        let inside = |key: &str| {
+            let mut path = key.split('.');
+            let first = path.next().and_then(|key| self.field(key))?;
+            path.try_fold(first, |field, key| field.inner(key))
+        };
+        match misfit.key.and_then(inside) {
             Some(field) => field.error(misfit.what, misfit.fix),
             None => self.error(misfit.what, misfit.fix),
         }
+    }
+}
+
+impl Field<'_> {
+    /// The value, in the form that its type has by itself.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn key_value<T: keys::KeyValue>(&self) -> Result<T, InputError> {
+        T::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
+    }
+
+    /// A table of which these keys have been read.
+    fn table_of(&self, read: &[&'static str]) -> Result<Reader<'_>, InputError> {
+        let mut table = self.table()?;
+        for key in read {
+            table.take(key);
+        }
+        Ok(table)
     }
 }
 
@@ -36,7 +64,9 @@ fn as_key_value(value: &Value) -> keys::Value<'_> {
         Value::Float(x) => keys::Value::Float(*x),
         Value::Bool(truth) => keys::Value::Bool(*truth),
         Value::List(items) => keys::Value::List(items.iter().map(|item| as_key_value(&item.value)).collect()),
-        Value::Table(_) => keys::Value::Table,
+        Value::Table(table) => {
+            keys::Value::Table(table.entries().map(|(key, node)| (key, as_key_value(&node.value))).collect())
+        }
     }
 }
 
@@ -48,5 +78,14 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
             let items = field.list().unwrap_or_default();
             refused(items.get(index).unwrap_or(field), *inner)
         }
+        KeyError::Key(key, inner) => refused(field.inner(&key).as_ref().unwrap_or(field), *inner),
+        KeyError::Missing { key, example, read } => match field.table_of(&read) {
+            Ok(table) => table.lacks(key, &example),
+            Err(error) => error,
+        },
+        KeyError::Unknown(known) => match field.table_of(&known).and_then(Reader::finish) {
+            Err(error) => error,
+            Ok(()) => field.error("this table has keys that nobody reads", "fewer keys"),
+        },
     }
 }

@@ -16,6 +16,9 @@ pub trait AnyTable {
         read: &mut dyn FnMut(Value<'_>) -> Result<(), KeyError>,
     ) -> Result<bool, AnyError>;
 
+    /// As [`Table::has`].
+    fn has_any(&self, key: &str) -> bool;
+
     /// As [`Table::missing`].
     fn missing_any(&self, key: &'static str, example: &str) -> AnyError;
 
@@ -45,6 +48,10 @@ impl<T: Table> AnyTable for T {
     ) -> Result<bool, AnyError> {
         let taken = self.take(key, read).map_err(|error| AnyError(Box::new(error)))?;
         Ok(taken.is_some())
+    }
+
+    fn has_any(&self, key: &str) -> bool {
+        self.has(key)
     }
 
     fn missing_any(&self, key: &'static str, example: &str) -> AnyError {
@@ -80,6 +87,10 @@ impl Table for Opaque<'_> {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.has_any(key)
     }
 
     fn missing(&self, key: &'static str, example: &str) -> AnyError {

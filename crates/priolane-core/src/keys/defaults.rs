@@ -39,6 +39,10 @@ impl<T: Table> Table for WithDefaults<'_, T> {
         Ok(Some(read(Value::Text(default)).expect("invariant: defaults are values of their keys")))
     }
 
+    fn has(&self, key: &str) -> bool {
+        self.table.has(key)
+    }
+
     fn missing(&self, key: &'static str, example: &str) -> Self::Error {
         self.table.missing(key, example)
     }
@@ -60,6 +64,10 @@ impl Table for Empty {
         _: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
     ) -> Result<Option<R>, Misfit> {
         Ok(None)
+    }
+
+    fn has(&self, _: &str) -> bool {
+        false
     }
 
     fn missing(&self, key: &'static str, example: &str) -> Misfit {
@@ -92,6 +100,14 @@ pub fn describe_with<K: Keys>(out: &mut Vec<KeyInfo>, defaults: &[(&'static str,
 pub fn describe_new<K: Keys>(out: &mut Vec<KeyInfo>) {
     let mut keys = Vec::new();
     K::describe(&mut keys);
-    keys.retain(|key| out.iter().all(|other| other.name != key.name));
-    out.append(&mut keys);
+    append_new(keys, out);
+}
+
+/// Appends those of `keys` that `out` does not have.
+pub fn append_new(keys: Vec<KeyInfo>, out: &mut Vec<KeyInfo>) {
+    for key in keys {
+        if out.iter().all(|other| other.name != key.name) {
+            out.push(key);
+        }
+    }
 }

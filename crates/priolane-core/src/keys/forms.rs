@@ -105,6 +105,31 @@ impl Form<Vec<u64>> for ByteList {
     }
 }
 
+/// Lists that have at least one item.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled;
+
+impl<T: KeyValue> Form<Vec<T>> for Filled {
+    const UNIT: &'static str = T::UNIT;
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<T>, KeyError> {
+        let items = Vec::<T>::read(value, bounds)?;
+        if items.is_empty() {
+            Err(KeyError::new("the list is empty", "at least one item"))
+        } else {
+            Ok(items)
+        }
+    }
+
+    fn write(value: &Vec<T>) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<T>::schema()
+    }
+}
+
 /// Numbers that are kept as whole multiples of one part in `N`: 1.5 is 1,500 thousandths.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<const N: u32>;

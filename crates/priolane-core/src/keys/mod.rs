@@ -17,7 +17,7 @@
 //! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | of an `Option`: `None` is written as the literal; `"auto"` or `"off"` is read for it too; it is the default unless another is stated |
 //! | `optional` | of an `Option`: `None` is not written |
 //! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
-//! | `group = "classes"` | another group than that of the struct: other kinds have the same key |
+//! | `group = "classes"` | another group than that of the struct: kinds of that group have the same key; `""`: no other kind has it |
 //! | `unit`, `source` | for the documentation |
 //! | `shown = "by preset"` | the default in words, where it depends on other keys |
 //! | `form = Bytes` | another [`Form`] than that of the type |
@@ -28,17 +28,25 @@
 //! The doc comment of a field is the meaning of its key.
 //!
 //! `#[derive(Keys)]` of an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag says which
-//! variant it is, whose struct of keys stands in the same table.
+//! variant it is, whose struct of keys stands in the same table. With `#[keys(one_of)]` the variants' fields are keys: the
+//! table has the first key of exactly one variant, and that says which it is (`{ shared = "240pkt" }` or
+//! `{ per_queue = "64KiB" }`); a variant without fields is a word in place of the table.
+//!
+//! A struct of keys is the value of a key with `form = InTable`.
 
 mod any_table;
 mod defaults;
 mod forms;
+mod nested;
 mod value;
 
 pub use any_table::{AnyError, AnyTable, Opaque};
-pub use defaults::{WithDefaults, describe_new, describe_with, with_defaults};
+pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
-pub use forms::{ByteList, Bytes, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option};
+pub use forms::{
+    ByteList, Bytes, Filled, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option,
+};
+pub use nested::{InTable, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
 
@@ -86,6 +94,9 @@ pub trait Table {
         read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
     ) -> Result<Option<R>, Self::Error>;
 
+    /// Whether the table has `key`; this does not take it.
+    fn has(&self, key: &str) -> bool;
+
     /// The error that `key`, which the table lacks, must be there; `example` shows how it would be written.
     fn missing(&self, key: &'static str, example: &str) -> Self::Error;
 
@@ -96,7 +107,7 @@ pub trait Table {
 /// Values that do not fit each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
-    /// The key at fault; `None` for the table as a whole.
+    /// The key at fault, with points between it and those of the tables that it is in; `None` for the table as a whole.
     pub key: Option<&'static str>,
     /// What is wrong.
     pub what: String,
@@ -158,6 +169,12 @@ pub enum Schema {
     Text,
     /// A list of such values.
     List(Box<Schema>),
+    /// A table of these keys.
+    Table(Vec<KeyInfo>),
+    /// A table of such values by keys of the user's own, of which this is an example.
+    Map(&'static str, Box<Schema>),
+    /// One of these words, each with its meaning, or a table in which one of some keys chooses the others.
+    OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
 }
 
 /// Serializes keys as a map, in their order.

@@ -80,6 +80,10 @@ impl Table for Memory {
         found.map(|(_, value)| read(value.as_value()).map_err(|error| Error::Of(key, error))).transpose()
     }
 
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| *name == key)
+    }
+
     fn missing(&self, key: &'static str, _: &str) -> Error {
         Error::Missing(key)
     }
@@ -180,4 +184,107 @@ fn keys_are_described_from_their_declaration() {
     assert_eq!((of("g").group, of("time").group), ("outer", "inner"));
     let words: &[(&str, &str)] = &[("slow", "Slowly"), ("line-rate", "As fast as it goes")];
     assert_eq!(of("mode").schema, Schema::Words(words));
+}
+
+/// Told apart by keys.
+#[derive(Clone, PartialEq, Debug, Keys)]
+#[keys(one_of)]
+enum Room {
+    /// No limit.
+    #[word("unbounded")]
+    Unbounded,
+    /// All together.
+    Shared {
+        /// Bytes of all.
+        #[key(name = "shared", required = "shared = \"1kB\"", form = Bytes)]
+        bytes: u64,
+        /// Weight.
+        #[key(off = 0, skip_default)]
+        weight: Option<u8>,
+    },
+    /// By a factor.
+    Dynamic {
+        /// Bytes of a switch.
+        #[key(name = "dynamic", required = "dynamic = \"1MB\"", form = Bytes)]
+        size: u64,
+        /// Its part.
+        #[key(required = "alpha = 1")]
+        alpha: f64,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug, Keys)]
+struct WithTables {
+    /// Room.
+    #[key(required = "room = \"unbounded\"")]
+    room: Room,
+    /// Keys of its own.
+    #[key(optional, form = InTable)]
+    inner: Option<Inner>,
+}
+
+fn table(entries: &[(&str, Written)]) -> Written {
+    Written::Table(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+}
+
+fn with_tables(pairs: &[(&'static str, Written)]) -> Result<WithTables, Error> {
+    WithTables::read(&mut Memory(pairs.to_vec()))
+}
+
+#[test]
+fn a_key_chooses_the_form_of_a_table_and_a_word_stands_for_one() {
+    let room = |written: Written| with_tables(&[("room", written)]).map(|read| read.room);
+    let shared = table(&[("shared", text("2kB"))]);
+    assert_eq!(room(text("unbounded")), Ok(Room::Unbounded));
+    assert_eq!(room(shared.clone()), Ok(Room::Shared { bytes: 2_000, weight: None }));
+    let dynamic = table(&[("dynamic", text("3kB")), ("alpha", Written::Float(0.5))]);
+    assert_eq!(room(dynamic.clone()), Ok(Room::Dynamic { size: 3_000, alpha: 0.5 }));
+    // What is nothing by default is not written.
+    for written in [text("unbounded"), shared, dynamic] {
+        assert_eq!(KeyValue::write(&room(written.clone()).unwrap()), written);
+    }
+    let weighed = table(&[("shared", text("2kB")), ("weight", Written::Integer(3))]);
+    assert_eq!(KeyValue::write(&room(weighed.clone()).unwrap()), weighed);
+}
+
+#[test]
+fn a_mistake_inside_a_table_is_told_with_its_key() {
+    let room = |entries: &[(&str, Written)]| match with_tables(&[("room", table(entries))]) {
+        Err(Error::Of("room", error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let both = room(&[("shared", text("1kB")), ("dynamic", text("1kB"))]);
+    assert_eq!(both, KeyError::new("both shared and dynamic are stated", "one of them"));
+    let example = "shared = \"1kB\"".to_owned();
+    assert_eq!(room(&[]), KeyError::Missing { key: "shared", example, read: vec![] });
+    let lacks = room(&[("dynamic", text("1kB"))]);
+    let example = "alpha = 1".to_owned();
+    assert_eq!(lacks, KeyError::Missing { key: "alpha", example, read: vec!["dynamic", "alpha"] });
+    let unknown = room(&[("shared", text("1kB")), ("alpha", Written::Integer(1))]);
+    assert_eq!(unknown, KeyError::Unknown(vec!["shared", "weight"]));
+    let KeyError::Key(key, _) = room(&[("shared", Written::Integer(1))]) else { panic!() };
+    assert_eq!(key, "shared");
+    let forms = "{ shared = \"1kB\" } | { dynamic = \"1MB\", alpha = 1 }";
+    let word = with_tables(&[("room", text("boundless"))]).unwrap_err();
+    let fix = format!("\"unbounded\" | {forms}");
+    assert_eq!(word, Error::Of("room", KeyError::new("there is no \"boundless\" here", fix)));
+}
+
+#[test]
+fn a_struct_of_keys_is_the_value_of_a_key() {
+    let stated =
+        [("room", text("unbounded")), ("inner", table(&[("mode", text("slow")), ("time", text("8us"))]))];
+    let read = with_tables(&stated).unwrap();
+    assert_eq!(read.inner, Some(Inner { mode: Mode::Slow, time: Span::from_us(8) }));
+    let mut pairs = Pairs::new();
+    read.write(&mut pairs);
+    assert_eq!(pairs, stated);
+    let mut keys = Vec::new();
+    WithTables::describe(&mut keys);
+    let names = |schema: &Schema| match schema {
+        Schema::Table(keys) | Schema::OneOf(_, keys) => keys.iter().map(|key| key.name).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(names(&keys[0].schema), ["shared", "weight", "dynamic", "alpha"]);
+    assert_eq!(names(&keys[1].schema), ["mode", "time"]);
 }

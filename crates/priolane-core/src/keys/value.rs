@@ -19,8 +19,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A list.
     List(Vec<Value<'a>>),
-    /// A table.
-    Table,
+    /// A table, in the order of the file.
+    Table(Vec<(&'a str, Value<'a>)>),
 }
 
 /// What is wrong with a value.
@@ -42,6 +42,19 @@ pub enum KeyError {
     },
     /// This is wrong with an item of a list.
     Item(usize, Box<KeyError>),
+    /// This is wrong with the value of a key of a table.
+    Key(String, Box<KeyError>),
+    /// The table lacks a key.
+    Missing {
+        /// The key.
+        key: &'static str,
+        /// How it would be written.
+        example: String,
+        /// The keys that were read before.
+        read: Vec<&'static str>,
+    },
+    /// The table has other keys than these.
+    Unknown(Vec<&'static str>),
 }
 
 impl KeyError {
@@ -66,7 +79,7 @@ impl<'a> Value<'a> {
             Self::Float(_) => "a number",
             Self::Bool(_) => "true or false",
             Self::List(_) => "a list",
-            Self::Table => "a table",
+            Self::Table(_) => "a table",
         }
     }
 
@@ -184,6 +197,8 @@ pub enum Written {
     Text(String),
     /// A list.
     List(Vec<Written>),
+    /// A table.
+    Table(Vec<(String, Written)>),
 }
 
 impl Serialize for Written {
@@ -194,6 +209,7 @@ impl Serialize for Written {
             Self::Float(x) => s.serialize_f64(*x),
             Self::Text(text) => s.serialize_str(text),
             Self::List(items) => s.collect_seq(items),
+            Self::Table(entries) => s.collect_map(entries.iter().map(|(key, value)| (key, value))),
         }
     }
 }
@@ -209,6 +225,11 @@ impl fmt::Display for Written {
             Self::List(items) => {
                 let items: Vec<String> = items.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", items.join(", "))
+            }
+            Self::Table(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+                write!(f, "{{ {} }}", entries.join(", "))
             }
         }
     }
@@ -241,6 +262,9 @@ impl Written {
             Self::Float(x) => Value::Float(*x),
             Self::Text(text) => Value::Text(text),
             Self::List(items) => Value::List(items.iter().map(Self::as_value).collect()),
+            Self::Table(entries) => {
+                Value::Table(entries.iter().map(|(key, value)| (key.as_str(), value.as_value())).collect())
+            }
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use priolane_core::assign::{self, Ladder};
+use priolane_core::assign::{Assign, Count, Demotion, Ladder};
 use priolane_core::endpoint::Weights;
-use priolane_core::host::SchedulerKind;
+use priolane_core::host::Order;
 use priolane_core::ids::{CLASSES, Class, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
@@ -22,8 +22,8 @@ use priolane_source::{InputError, Origin, Table};
 use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{
-    Count, Ecn, Fabric, Host, Map, Nic, NicQueue, Overflow, Port, PortKind, Routing, Scheme, Scope, Sharing,
-    Thresholds, TokenPort, WfqClock,
+    Ecn, Fabric, Map, Nic, NicQueue, Overflow, Port, PortKind, Routing, Scheme, Scope, Sharing, TokenPort,
+    WfqClock,
 };
 
 /// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
@@ -246,11 +246,11 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     }
     let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
     let (queues, sort_by) = match (queue, &scheme.host) {
-        (NicQueue::Host, Host::Mlfq { levels, .. }) => (
-            DisciplineSpec::Strict(StrictSpec { queues: *levels, map: map(&Map::Identity) }),
+        (NicQueue::Host, Order::Mlfq(mlfq)) => (
+            DisciplineSpec::Strict(StrictSpec { queues: mlfq.demotion.levels, map: map(&Map::Identity) }),
             SortBy::HostLevel,
         ),
-        (NicQueue::Host, Host::Srpt) => (DisciplineSpec::Ranked(RankedSpec), SortBy::HostLevel),
+        (NicQueue::Host, Order::Srpt(_)) => (DisciplineSpec::Ranked(RankedSpec), SortBy::HostLevel),
         // What makes way for what in a switch's buffer does not hold in the host's, whose room is `limit`.
         (NicQueue::Ports, _) => (queues(scheme.port.kind, Sharing::Shared, &scheme.map), SortBy::Class),
         _ => (DisciplineSpec::Fifo(FifoSpec), SortBy::HostLevel),
@@ -288,25 +288,17 @@ pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Set
         Limit::Bytes(n) => Some(n),
         Limit::Unlimited => None,
     };
-    let scheduler = match scheme.host {
-        Host::RoundRobin | Host::Fifo | Host::Own => SchedulerKind::RoundRobin,
-        Host::Mlfq { .. } => SchedulerKind::Mlfq,
-        Host::Srpt => SchedulerKind::Srpt,
-        Host::Las => SchedulerKind::Las,
+    let demoted = |demotion: &Demotion| demotion.ladder(Count::StreamOffset);
+    let class = match &scheme.assign {
+        Assign::BytesSent(bytes_sent) => bytes_sent.ladder(),
+        Assign::None(_) | Assign::ByFlow(_) => Ladder::FLAT,
     };
-    let host_level = ladder(scheme.host_thresholds(), assign::Count::StreamOffset);
-    Setup { frame, scheduler, class: class_ladder(scheme), host_level, queue_limit, monitor }
-}
-
-fn class_ladder(scheme: &Scheme) -> Ladder {
-    let count = match scheme.assign {
-        crate::scheme::Assign::BytesSent { count: Count::BytesSent, .. } => assign::Count::BytesSent,
-        _ => assign::Count::StreamOffset,
-    };
-    ladder(scheme.assign_thresholds(), count)
-}
-
-fn ladder(thresholds: Option<&Thresholds>, count: assign::Count) -> Ladder {
-    let bytes = thresholds.and_then(Thresholds::bytes).unwrap_or_default();
-    Ladder::new(bytes, count).expect("invariant: thresholds were read or found in order, at most 15")
+    Setup {
+        frame,
+        scheduler: scheme.host.scheduler(),
+        class,
+        host_level: scheme.host.part().demotion().map_or(Ladder::FLAT, demoted),
+        queue_limit,
+        monitor,
+    }
 }

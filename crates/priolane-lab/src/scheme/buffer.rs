@@ -73,7 +73,7 @@ impl Serialize for Buffer {
 
 impl Buffer {
     /// How much at links of `rate`.
-    pub fn limit_at(&self, rate: Rate) -> Limit {
+    pub(crate) fn limit_at(&self, rate: Rate) -> Limit {
         self.at.iter().find(|&&(r, _)| r == rate).map_or(self.limit, |&(_, limit)| limit)
     }
 }

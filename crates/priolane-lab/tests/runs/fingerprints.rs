@@ -5,7 +5,7 @@
 //! milliseconds: of every experiment every scheme, at the first and the last sweep point, and as many more as there is room for.
 //! `make test` simulates all but some forty of them, which take most of the time; `make soak` simulates all.
 //!
-//! A change that is meant to change results raises `priolane_lab::RESULTS`, adds a line under "Results changed" to
+//! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
 //! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use priolane_lab::RESULTS;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::experiment::{Seeds, Timing};
 use priolane_lab::plan::{self, Options, Plan, Run, Size};
+use priolane_results::RESULTS;
 use sha2::{Digest as _, Sha256};
 
 /// Runs that are simulated.
@@ -37,7 +37,7 @@ const LONG: [&str; 4] = [
 /// The variable that lets the files be written anew.
 const WRITE: &str = "PRIOLANE_FINGERPRINTS";
 
-const WHAT_TO_DO: &str = "If results are meant to change, raise RESULTS in crates/priolane-lab/src/lib.rs, say why in \
+const WHAT_TO_DO: &str = "If results are meant to change, raise RESULTS in crates/priolane-results/src/lib.rs, say why in \
     CHANGELOG.md, and write the files with PRIOLANE_FINGERPRINTS=write (see the top of this file)";
 
 const SIZES: [(Size, &str); 3] = [(Size::Quick, "quick"), (Size::Default, "default"), (Size::Full, "full")];

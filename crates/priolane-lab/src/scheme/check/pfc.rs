@@ -1,9 +1,10 @@
 //! Whether lossless classes (PFC) fit ports, transmit queues and memory.
 
+use priolane_core::host::Order;
+
 use crate::scheme::buffer::Sharing;
 use crate::scheme::fabric::{Fabric, Fault};
 use crate::scheme::nic::{Nic, NicQueue};
-use crate::scheme::parts::Host;
 use crate::scheme::port::{PortKind, WfqClock};
 use crate::scheme::{Headroom, Scheme};
 
@@ -24,7 +25,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         };
         return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
     }
-    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Host::Srpt)) {
+    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Order::Srpt(_))) {
         let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }

@@ -1,5 +1,6 @@
 //! Whether a token transport fits the other rows, and the network.
 
+use priolane_core::assign::Assign;
 use priolane_core::transport::tokens::{Expiry, Paths, RankBy, Ranked};
 use priolane_core::transport::{Spec, tokens};
 use priolane_core::units::Span;
@@ -7,7 +8,6 @@ use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
-use crate::scheme::parts::Assign;
 use crate::scheme::port::PortKind;
 use crate::scheme::token_port::Order;
 
@@ -109,8 +109,8 @@ fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens<'_>, &Fabric)) -> Result<
         return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
     }
     match scheme.assign {
-        Assign::None => Ok(()),
-        Assign::Known(_) if asked => Ok(()),
+        Assign::None(_) => Ok(()),
+        Assign::ByFlow(_) if asked => Ok(()),
         _ => {
             let what =
                 format!("`{}` gives packets classes, and receivers give tokens theirs", scheme.assign.name());

@@ -1,0 +1,114 @@
+//! Keys of a table that is itself the value of a key.
+
+use super::{Bounds, Form, KeyError, Keys, Misfit, Pairs, Schema, Table, Value, Written};
+
+/// A struct of keys as the value of one key: `ecn = { per = "port", at = { ... } }`.
+#[derive(Clone, Copy, Debug)]
+pub struct InTable;
+
+impl<K: Keys> Form<K> for InTable {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<K, KeyError> {
+        let Value::Table(entries) = value else {
+            return Err(value.unfit("a table such as { key = value }"));
+        };
+        let mut table = Nested { entries, read: Vec::new() };
+        let keys = K::read(&mut table)?;
+        match entries.iter().all(|(key, _)| table.read.contains(key)) {
+            true => Ok(keys),
+            false => Err(KeyError::Unknown(table.read)),
+        }
+    }
+
+    fn write(keys: &K) -> Written {
+        let mut pairs = Pairs::new();
+        keys.write(&mut pairs);
+        Written::Table(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    fn schema() -> Schema {
+        let mut keys = Vec::new();
+        K::describe(&mut keys);
+        Schema::Table(keys)
+    }
+}
+
+/// A table in memory.
+struct Nested<'v> {
+    entries: &'v [(&'v str, Value<'v>)],
+    /// The keys that were asked for.
+    read: Vec<&'static str>,
+}
+
+impl Table for Nested<'_> {
+    type Error = KeyError;
+
+    fn take<R>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
+    ) -> Result<Option<R>, KeyError> {
+        self.read.push(key);
+        let found = self.entries.iter().find(|(name, _)| *name == key);
+        let of_key = |error| KeyError::Key(key.to_owned(), Box::new(error));
+        found.map(|(_, value)| read(value.clone()).map_err(of_key)).transpose()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(name, _)| *name == key)
+    }
+
+    fn missing(&self, key: &'static str, example: &str) -> KeyError {
+        KeyError::Missing { key, example: example.to_owned(), read: self.read.clone() }
+    }
+
+    fn refuse(&self, misfit: Misfit) -> KeyError {
+        let wrong = KeyError::new(misfit.what, misfit.fix);
+        let within = |inner, key: &str| KeyError::Key(key.to_owned(), Box::new(inner));
+        match misfit.key.filter(|key| key.split('.').next().is_some_and(|first| self.has(first))) {
+            Some(key) => key.rsplit('.').fold(wrong, within),
+            None => wrong,
+        }
+    }
+}
+
+/// Which of `keys`, of which a table must have exactly one, it has; `example` shows how the first would be written.
+///
+/// # Errors
+/// There is none, or more than one.
+pub fn only_one_of<T: Table>(table: &T, keys: &[&'static str], example: &str) -> Result<usize, T::Error> {
+    let mut stated = keys.iter().enumerate().filter(|(_, key)| table.has(key));
+    match (stated.next(), stated.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (Some((_, first)), Some((_, second))) => {
+            let what = format!("both {first} and {second} are stated");
+            Err(table.refuse(Misfit::new(what, "one of them")))
+        }
+        (None, _) => Err(table.missing(keys[0], example)),
+    }
+}
+
+/// Reads an enum of structs of keys told apart by a key, or one of `words`; `forms` shows all of them.
+///
+/// # Errors
+/// The value is neither, or those of the keys.
+pub fn read_one_of<K: Keys + Clone>(
+    value: &Value<'_>,
+    words: &[(&'static str, K)],
+    forms: &str,
+) -> Result<K, KeyError> {
+    match value {
+        Value::Table(_) => InTable::read(value, &Bounds::ANY),
+        Value::Text(text) => {
+            let found = words.iter().find(|(word, _)| word == text);
+            found.map(|(_, meant)| meant.clone()).ok_or_else(|| {
+                KeyError::new(
+                    format!("there is no {:?} here", text.chars().take(60).collect::<String>()),
+                    forms,
+                )
+            })
+        }
+        other => Err(other.unfit(forms)),
+    }
+}
