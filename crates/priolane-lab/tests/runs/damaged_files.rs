@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use priolane_core::rng::{Purpose, Stream};
-use priolane_lab::experiment::{self, Sources};
+use priolane_lab::experiment;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::{self, SHIPPED};
-use priolane_source::{InputError, Origin, parse};
+use priolane_source::{InputError, Origin, Sources, parse};
 use priolane_workload::flow_list;
 use priolane_workload::import;
 
