@@ -2,6 +2,3 @@
 
 #[cfg(feature = "runs")]
 pub mod made_up;
-mod rounds;
-
-pub use rounds::rounds;

@@ -15,7 +15,7 @@ use priolane_core::transport::window::{
     Config, CongestionControl, Gate, Handshake, LossRecovery, Reliability,
 };
 use priolane_core::units::{Rate, Span, Time};
-use priolane_testkit::rounds;
+use priolane_rounds::rounds;
 
 use crate::link::{Faults, Net, PLAIN, flow};
 

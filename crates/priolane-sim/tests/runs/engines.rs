@@ -19,13 +19,13 @@ use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Rate, Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
     Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Scenario, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 use priolane_sim::{Drive, run};
-use priolane_testkit::rounds;
 
 pub(crate) fn random(seed: u64) -> Scenario {
     let mut draw = Draw::new(seed);

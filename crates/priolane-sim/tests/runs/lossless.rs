@@ -6,11 +6,11 @@ use priolane_core::ids::{ClassSet, HostId, LinkId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, DisciplineSpec, RankedSpec, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, RunError};
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
 use priolane_sim::{ScenarioError, run_with};
-use priolane_testkit::rounds;
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
 fn agreed(scenario: &Scenario) -> Outcome {

@@ -17,12 +17,12 @@ use priolane_core::transport::tokens::{
     Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
 use priolane_core::units::{Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
 use priolane_sim::trace::Fate;
 use priolane_sim::{run_traced, run_with};
-use priolane_testkit::rounds;
 
 pub(crate) const FRAME: Frame = Frame::ETHERNET;
 

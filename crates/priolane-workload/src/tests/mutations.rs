@@ -5,7 +5,7 @@ use priolane_core::sizes::Interpolation;
 
 /// Damaged versions of a file.
 fn rounds() -> u64 {
-    priolane_testkit::rounds(30_000, 1_000_000)
+    priolane_rounds::rounds(30_000, 1_000_000)
 }
 
 /// Bytes that are likelier than others to matter.

@@ -223,7 +223,7 @@ fn mutate(text: &mut Vec<u8>, rng: &mut Stream) {
 #[test]
 fn mutated_files_are_read_or_refused() {
     let mut rng = Stream::new(17, Purpose::Pairs, 0);
-    let rounds = priolane_testkit::rounds(30_000, 1_000_000);
+    let rounds = priolane_rounds::rounds(30_000, 1_000_000);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..rounds {
         let mut bytes = SMALL.as_bytes().to_vec();
