@@ -1,6 +1,6 @@
 //! Tables of files as tables of keys: what `priolane_core::keys` reads from.
 
-use priolane_core::keys::{self, KeyError, Misfit};
+use priolane_core::keys::{self, Form, KeyError, Misfit};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Value};
@@ -45,6 +45,14 @@ impl Field<'_> {
     /// What is wrong with it.
     pub fn key_value<T: keys::KeyValue>(&self) -> Result<T, InputError> {
         T::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
+    }
+
+    /// The value, in the form `F`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
+        F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 
     /// A table of which these keys have been read.

@@ -79,6 +79,25 @@ impl FlowSpec {
         let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, .. } = *self;
         FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights }
     }
+
+    /// A flow of `size` payload bytes from the first host to the second, at the start of the run: of class, group and path 0,
+    /// best effort, without deadline or coflow.
+    pub const fn new(id: FlowId, (src, dst): (HostId, HostId), size: Option<u64>) -> Self {
+        Self {
+            id,
+            src,
+            dst,
+            size,
+            start: Time::ZERO,
+            class: 0,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+            coflow: None,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        }
+    }
 }
 
 /// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
