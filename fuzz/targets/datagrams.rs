@@ -37,11 +37,10 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
     }
 
     fn open(&mut self, id: u32, size: Option<u64>) {
-        let flow = FlowSpec {
-            start: self.now,
+        let flow = FlowRequest {
             class: 1,
             deadline: Some(self.now + Span::from_ms(1)),
-            ..FlowSpec::new(FlowId(id), (HOST, PEER), size)
+            ..FlowRequest::new(FlowId(id), PEER, size, self.now)
         };
         let Self { endpoint, now, rng, .. } = self;
         endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| Path::NOMINAL);

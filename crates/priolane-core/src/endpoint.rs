@@ -7,18 +7,20 @@
 mod control;
 mod event;
 mod flow;
+mod local_host;
 mod path;
 
 use std::num::NonZeroU64;
 
-use crate::ids::{FlowId, HostId};
+use crate::ids::FlowId;
 use crate::packet::Packet;
 use crate::rng::Stream;
-use crate::units::{Rate, Span, Time};
+use crate::units::{Span, Time};
 pub use control::{Command, Control, LadderOf, Thresholds};
 pub use event::{CreditStats, Event, FlowReport, Stats};
-pub use flow::{FlowSpec, Weights};
-pub use path::{BaseDelay, Path};
+pub use flow::{FlowRequest, FlowSpec, Weights};
+pub use local_host::{Clocks, LocalHost, RealHost};
+pub use path::{BaseDelay, Path, PathInfo};
 
 /// A host's own clock: what it reads when the true time is `now`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,21 +36,14 @@ impl LocalClock {
     }
 }
 
-/// The host that an endpoint is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalHost {
-    /// Its name in packets.
-    pub id: HostId,
-    /// The rate of its line, both ways; above zero.
-    pub line: Rate,
-}
-
 /// What an endpoint is given with every call.
 #[derive(Debug)]
 pub struct Cx<'a> {
-    /// The instant of this call. It never goes back from call to call; it may be later than a due timer.
+    /// The instant of this call, by the driver's clock: true time in a simulator, a monotonic clock on a real host, from
+    /// whatever start. It never goes back from call to call; it may be later than a due timer.
     pub now: Time,
-    /// The host's own clock, for protocols that compare stamps of two hosts.
+    /// What the host's own clock reads when the driver's reads `now`, for protocols that compare stamps of two hosts. On a
+    /// real host they are one clock: the default.
     pub clock: LocalClock,
     /// The host's random stream.
     pub rng: &'a mut Stream,
@@ -103,17 +98,21 @@ pub trait Endpoint: Send {
     /// What this transport writes in its packets.
     type Body: crate::packet::Body;
 
-    /// The application starts `flow` here, its source. Called once per flow. `path` finds the flow's path through the
-    /// network; transports that do not start from it never call it.
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path);
+    /// The application starts `flow` here, its source. Called once per flow; its id is of no flow that this host sends, nor
+    /// of one to the same host that ended less than [`RealHost::time_wait`] ago. `path` says what the driver knows of
+    /// the flow's path; transports that do not start from it never call it.
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo);
 
     /// Something changes in mid-life: a flow, or a setting of all flows.
     fn control(&mut self, cx: &mut Cx, command: Command);
 
-    /// A packet for this host arrived. Any packet is legal: duplicates, strays of finished flows, old ones.
+    /// A packet for this host arrived. Any packet that [`crate::wire`] decodes is legal: duplicates, strays of finished
+    /// flows, old ones, and those that no honest peer sends. A driver that carries bytes stores those of payload by
+    /// source, flow and offset before this call, and reads them as [`Event::Readable`] tells.
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>);
 
-    /// The instant of `next_timeout` has come. May be late, and may find that nothing is due.
+    /// The instant of `next_timeout` has come. May be late, and may find that nothing is due. What goes at a rate counts
+    /// from when it was due, so that late calls cost no rate as far as [`RealHost::catch_up`] goes.
     fn on_timer(&mut self, cx: &mut Cx);
 
     /// When `on_timer` wants to be called; `None` for never. May be earlier than needed, never later.

@@ -1,6 +1,6 @@
 //! What an endpoint tells the applications and controllers of its host.
 
-use crate::ids::{Class, FlowId};
+use crate::ids::{Class, FlowId, HostId};
 use crate::units::{Span, Time};
 
 /// What an endpoint tells the host's applications and controllers.
@@ -10,12 +10,32 @@ pub enum Event {
     /// The last payload byte of a flow arrived at this, the receiving, endpoint, or it learned of the last that
     /// will not.
     Delivered {
-        /// The flow.
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
         flow: FlowId,
         /// When the packet that completed it arrived (the rx stamp).
         at: Time,
         /// Payload bytes that were given up before they arrived; 0 for reliable transports.
         missing: u64,
+    },
+    /// More bytes from the start of a flow are here, the receiving host: all before `bytes`, but for those that an
+    /// unreliable sender gave up. The last one comes before `Delivered`. Only on real hosts.
+    Readable {
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
+        flow: FlowId,
+        /// Payload bytes from its start, more than ever before.
+        bytes: u64,
+    },
+    /// The receiver of a flow has more bytes from its start: its sender will not send those before `bytes` again. Only on
+    /// real hosts, and not of transports that acknowledge whole flows (pHost, Homa). At the end only `Completed` says it.
+    Acked {
+        /// The flow.
+        flow: FlowId,
+        /// Payload bytes from its start, more than ever before.
+        bytes: u64,
     },
     /// The sender of a flow knows all of it delivered (or stopped an unreliable one).
     Completed(FlowReport),

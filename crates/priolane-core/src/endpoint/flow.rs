@@ -1,9 +1,50 @@
-//! What an application says of a flow when it starts it.
+//! Flows: what an application says of one when it starts it, and what a planned run knows besides.
 
 use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::units::{Rate, Time};
 
-/// What is known of a flow when the application starts it at its source.
+/// A flow as its application requests it from the host that sends it: what any host knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRequest {
+    /// The flow's name, which its sender chooses.
+    pub id: FlowId,
+    /// The receiving host; never this one.
+    pub dst: HostId,
+    /// Payload bytes, at least 1; `None` for a flow without end.
+    pub size: Option<u64>,
+    /// When the application asked for it: now, or earlier where it was held back.
+    pub start: Time,
+    /// The class it asks for before any assignment by bytes, 0 first.
+    pub class: Class,
+    /// When its last byte should have arrived, if it has a deadline.
+    pub deadline: Option<Time>,
+    /// What its path is a function of, besides switch and destination; on a real host what its source port is chosen by.
+    pub entropy: u16,
+    /// Its place among all flows by an order of the application's, the first 0: of its coflow by bytes, where the scheme has
+    /// applications tell hosts.
+    pub coflow_place: u32,
+    /// Its minimum rate and weight at the start, for transports that honour them.
+    pub weights: Weights,
+}
+
+impl FlowRequest {
+    /// A flow of `size` bytes to `dst` that starts at `start`: best effort, of class 0.
+    pub fn new(id: FlowId, dst: HostId, size: Option<u64>, start: Time) -> Self {
+        Self {
+            id,
+            dst,
+            size,
+            start,
+            class: 0,
+            deadline: None,
+            entropy: 0,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        }
+    }
+}
+
+/// A flow of a planned run: what applications request, where, and what only the plan knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSpec {
     /// The flow's name, unique in the run.
@@ -33,6 +74,12 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// What its application requests at its source.
+    pub fn request(&self) -> FlowRequest {
+        let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, .. } = *self;
+        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights }
+    }
+
     /// A flow of `size` payload bytes from the first host to the second, at the start of the run: of class, group and path 0,
     /// best effort, without deadline or coflow.
     pub const fn new(id: FlowId, (src, dst): (HostId, HostId), size: Option<u64>) -> Self {

@@ -15,6 +15,32 @@ pub struct Path {
     pub control: BaseDelay,
 }
 
+/// What a driver knows of a path: all of it in a simulator. A part that it does not know is measured, as far as a transport
+/// needs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathInfo {
+    /// As [`Path::hops`]. Unknown: 2, a switch between two hosts.
+    pub hops: Option<u32>,
+    /// As [`Path::rate`]. Unknown: what the path delivers while packets queue on it, before that the host's line.
+    pub rate: Option<Rate>,
+    /// As [`Path::data`]. Unknown: the least round-trip time seen, before that [`super::RealHost::first_rtt`].
+    pub data: Option<BaseDelay>,
+    /// As [`Path::control`]. Unknown: as `data`.
+    pub control: Option<BaseDelay>,
+}
+
+impl PathInfo {
+    /// Nothing.
+    pub const UNKNOWN: Self = Self { hops: None, rate: None, data: None, control: None };
+}
+
+impl From<Path> for PathInfo {
+    fn from(path: Path) -> Self {
+        let Path { hops, rate, data, control } = path;
+        Self { hops: Some(hops), rate: Some(rate), data: Some(data), control: Some(control) }
+    }
+}
+
 /// What a packet takes on an empty network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseDelay {
@@ -25,8 +51,8 @@ pub struct BaseDelay {
 }
 
 impl Path {
-    /// Two links of 10 Gbps and 10 us there and back, whatever the packet: what drivers that know nothing of paths stand
-    /// for, such as tests.
+    /// Two links of 10 Gbps and 10 us there and back, whatever the packet: for tests, and what a controller has before
+    /// its flow opens.
     pub const NOMINAL: Self = {
         let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
         Self { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }

@@ -16,7 +16,7 @@
 //! #hpcc-loss, #hpcc-start, #hpcc-bytes.
 
 use super::OnWindow;
-use super::delay::Size;
+use super::delay::{LastSent, Size};
 use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
 use crate::keys::Keys;
@@ -82,11 +82,11 @@ pub struct Hpcc {
     /// What the last ACK said, and the one before it.
     seen: Readings,
     before: Readings,
-    last_sent: Option<Time>,
+    last_sent: LastSent,
 }
 
 impl Hpcc {
-    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+    fn starting(config: &Config, mss: u64, path: &Path) -> Self {
         let t = config.rtt.unwrap_or(path.data.round_trip).0 as f64;
         let most = (path.rate.bps() as f64 * t / (8.0 * PS_PER_S as f64)).max(mss as f64);
         Self {
@@ -103,7 +103,7 @@ impl Hpcc {
             update_beyond: None,
             seen: Readings::default(),
             before: Readings::default(),
-            last_sent: None,
+            last_sent: LastSent::NEVER,
         }
     }
 
@@ -162,11 +162,19 @@ impl CongestionControl for Hpcc {
     const GATED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
-        Self::on_path(config, mss, &Path::NOMINAL)
+        Self::starting(config, mss, &Path::NOMINAL)
     }
 
     fn open(&mut self, opening: &mut Opening<'_>) {
-        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+        *self = Self::starting(&self.config, self.mss, &(opening.path)());
+        self.last_sent = LastSent::with(opening.catch_up);
+    }
+
+    fn on_path(&mut self, path: &Path) {
+        let new = Self::starting(&self.config, self.mss, path);
+        (self.t, self.step, self.least, self.most) = (new.t, new.step, new.least, new.most);
+        self.window = self.window.clamp(self.least, self.most);
+        self.reference = self.reference.clamp(self.least, self.most);
     }
 
     /// At least a segment: smaller windows are kept by pacing.
@@ -179,12 +187,13 @@ impl CongestionControl for Hpcc {
     fn gate(&self) -> Gate {
         // Casts saturate.
         let gap = (self.t * self.mss as f64 / self.window) as u64;
-        self.last_sent.map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+        self.last_sent.at().map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.last_sent = Some(now);
+        let gate = if self.last_sent.makes_up() { self.gate() } else { Gate::Open };
+        self.last_sent.sent(now, gate);
     }
 
     fn on_telemetry(&mut self, readings: &Readings) {

@@ -16,6 +16,7 @@
 use super::OnWindow;
 use super::delay::{Aim, DelayBased, Pacer, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use crate::endpoint::Path;
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::Part;
 use crate::units::{Span, Time};
@@ -224,6 +225,11 @@ impl CongestionControl for Ledbat {
         let path = (opening.path)();
         self.base = self.config.signal.base(&path.data);
         self.rtt = path.data.round_trip;
+        self.pacer = Pacer::with(opening.catch_up);
+    }
+
+    fn on_path(&mut self, path: &Path) {
+        self.base = self.config.signal.base(&path.data);
     }
 
     #[inline]
@@ -270,7 +276,7 @@ impl CongestionControl for Ledbat {
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.pacer.sent(now);
+        self.pacer.sent(now, (self.cwnd, self.mss as u64, self.rtt));
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

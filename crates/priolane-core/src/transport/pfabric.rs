@@ -75,7 +75,7 @@ pub struct PFabric {
 }
 
 impl PFabric {
-    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+    fn starting(config: &Config, mss: u64, path: &Path) -> Self {
         let bytes = |size: Size| (size.bytes(mss, path) as u64).max(mss);
         let ceiling = bytes(config.max_window);
         Self {
@@ -109,11 +109,16 @@ impl CongestionControl for PFabric {
     const RANK: Rank = Rank::BytesUnacked;
 
     fn new(config: &Config, mss: u64) -> Self {
-        Self::on_path(config, mss, &Path::NOMINAL)
+        Self::starting(config, mss, &Path::NOMINAL)
     }
 
     fn open(&mut self, opening: &mut Opening<'_>) {
-        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+        *self = Self::starting(&self.config, self.mss, &(opening.path)());
+    }
+
+    fn on_path(&mut self, path: &Path) {
+        self.ceiling = Self::starting(&self.config, self.mss, path).ceiling;
+        self.cwnd = self.cwnd.min(self.ceiling);
     }
 
     #[inline]

@@ -35,7 +35,7 @@ use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
 pub use variant::Variant;
 
-use super::delay::{Aim, Channels, DelayBased, Signal};
+use super::delay::{Aim, Channels, DelayBased, LastSent, Signal};
 use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
 use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;
@@ -217,7 +217,8 @@ pub struct PrioPlus<C: DelayBased> {
     extra: f64,
     exceeded: u32,
     last_ack: Time,
-    last_sent: Option<Time>,
+    last_sent: LastSent,
+    class: Class,
     jitter: Jitter,
 }
 
@@ -372,7 +373,7 @@ impl<C: DelayBased> PrioPlus<C> {
     fn pace(&self) -> Gate {
         let base = self.base.path.data.round_trip.0 as f64;
         let packets = self.inner.cwnd() / self.mss as f64;
-        let (last, gap) = match self.last_sent {
+        let (last, gap) = match self.last_sent.at() {
             None if packets >= 1.0 => return Gate::Open,
             Some(last) if packets >= 1.0 => (last, base / packets),
             _ => (self.last_ack, base * (1.0 / packets - 1.0)),
@@ -445,13 +446,15 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             extra: 0.0,
             exceeded: 0,
             last_ack: Time::ZERO,
-            last_sent: None,
+            last_sent: LastSent::NEVER,
+            class: 0,
             jitter: Jitter::default(),
         }
     }
 
     fn open(&mut self, opening: &mut Opening<'_>) {
         self.inner.open(opening);
+        self.last_sent = LastSent::with(opening.catch_up);
         self.base = Base::new(self.base.signal, (opening.path)());
         self.step = self.inner.step();
         self.last_ack = opening.now;
@@ -470,12 +473,22 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         }
     }
 
+    fn on_path(&mut self, path: &Path) {
+        self.inner.on_path(path);
+        self.base = Base::new(self.base.signal, *path);
+        self.step = self.inner.step();
+        if self.lane(self.class).is_some() {
+            self.set_step();
+        }
+    }
+
     fn on_telemetry(&mut self, told: &C::Telemetry) {
         self.inner.on_telemetry(told);
     }
 
     fn set_class(&mut self, class: Class) {
         self.inner.set_class(class);
+        self.class = class;
         self.lane(class);
     }
 
@@ -506,7 +519,8 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_sent(&mut self, now: Time) {
-        self.last_sent = Some(now);
+        let gate = if self.last_sent.makes_up() { self.pace() } else { Gate::Open };
+        self.last_sent.sent(now, gate);
         self.inner.on_sent(now);
     }
 

@@ -403,7 +403,7 @@ impl Swift {
         self.law.target(self.cwnd.bytes)
     }
 
-    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+    fn starting(config: &Config, mss: u64, path: &Path) -> Self {
         let law = Law::new(config, mss, path);
         let cwnd = Cwnd { bytes: config.init_window.bytes(mss, path).clamp(law.min, law.max), cut: None };
         let endpoint =
@@ -463,11 +463,20 @@ impl CongestionControl for Swift {
     const GATED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
-        Self::on_path(config, mss, &Path::NOMINAL)
+        Self::starting(config, mss, &Path::NOMINAL)
     }
 
     fn open(&mut self, opening: &mut Opening<'_>) {
-        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+        *self = Self::starting(&self.config, self.mss, &(opening.path)());
+        self.pacer = Pacer::with(opening.catch_up);
+    }
+
+    fn on_path(&mut self, path: &Path) {
+        let old = self.law;
+        self.law = Law::new(&self.config, self.mss, path);
+        self.law.target = self.law.top_target - (old.top_target - old.target);
+        self.law.decrease_every = old.decrease_every;
+        self.set_cwnd(self.cwnd.bytes);
     }
 
     fn set_class(&mut self, class: Class) {
@@ -521,7 +530,7 @@ impl CongestionControl for Swift {
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.pacer.sent(now);
+        self.pacer.sent(now, (self.bytes(), self.mss, self.rtt));
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

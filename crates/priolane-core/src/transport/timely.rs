@@ -12,6 +12,7 @@
 //! A flow has a rate and no window. What the paper leaves open: docs/assumptions.md#timely.
 
 use super::OnWindow;
+use super::delay::LastSent;
 use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
 use crate::endpoint::Path;
 use crate::keys::{Keys, Misfit};
@@ -86,11 +87,11 @@ pub struct Timely {
     falling: u32,
     /// An ACK beyond it updates the rate.
     update_beyond: u64,
-    last_sent: Option<Time>,
+    last_sent: LastSent,
 }
 
 impl Timely {
-    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+    fn starting(config: &Config, mss: u64, path: &Path) -> Self {
         let line = path.rate.bps() as f64;
         Self {
             config: *config,
@@ -102,7 +103,7 @@ impl Timely {
             before: None,
             falling: 0,
             update_beyond: 0,
-            last_sent: None,
+            last_sent: LastSent::NEVER,
         }
     }
 
@@ -137,11 +138,18 @@ impl CongestionControl for Timely {
     const GATED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
-        Self::on_path(config, mss, &Path::NOMINAL)
+        Self::starting(config, mss, &Path::NOMINAL)
     }
 
     fn open(&mut self, opening: &mut Opening<'_>) {
-        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+        *self = Self::starting(&self.config, self.mss, &(opening.path)());
+        self.last_sent = LastSent::with(opening.catch_up);
+    }
+
+    fn on_path(&mut self, path: &Path) {
+        let new = Self::starting(&self.config, self.mss, path);
+        (self.line, self.min_rtt) = (new.line, new.min_rtt);
+        self.rate = self.rate.min(self.line);
     }
 
     #[inline]
@@ -153,12 +161,13 @@ impl CongestionControl for Timely {
     fn gate(&self) -> Gate {
         // Casts saturate.
         let gap = ((self.mss * 8) as f64 / self.rate * PS_PER_S as f64) as u64;
-        self.last_sent.map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+        self.last_sent.at().map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.last_sent = Some(now);
+        let gate = if self.last_sent.makes_up() { self.gate() } else { Gate::Open };
+        self.last_sent.sent(now, gate);
     }
 
     fn on_ack(&mut self, ack: &AckSeen) {
@@ -194,7 +203,7 @@ mod tests {
 
     /// A flow at 1 Gbps, after a round trip of 100 us.
     fn timely() -> Timely {
-        let mut flow = Timely::on_path(&with_defaults(&[]), 1_000, &PATH);
+        let mut flow = Timely::starting(&with_defaults(&[]), 1_000, &PATH);
         (flow.rate, flow.before) = (1e9, Some(Span::from_us(100)));
         flow
     }

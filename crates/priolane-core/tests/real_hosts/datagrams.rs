@@ -1,6 +1,8 @@
 //! Datagrams that no honest peer sends. The fuzz target `datagrams` looks for more of them.
 
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx};
+use std::fmt::Debug;
+
+use priolane_core::endpoint::{Cx, Endpoint, FlowRequest, LocalClock, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
@@ -22,7 +24,7 @@ struct Host<E: Endpoint> {
 
 impl<E: Endpoint<Body: WireBody>> Host<E> {
     fn new(id: HostId, make: impl Fn(LocalHost) -> E) -> Self {
-        let local = LocalHost { id, line: Rate::from_gbps(10) };
+        let local = LocalHost::real(id, Rate::from_gbps(10));
         Self { id, endpoint: make(local), rng: Stream::new(7, Purpose::Endpoint, u64::from(id.0)) }
     }
 
@@ -31,14 +33,13 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
     }
 
     fn open(&mut self, now: Time, id: u32, size: Option<u64>) {
-        let flow = FlowSpec {
-            start: now,
+        let flow = FlowRequest {
             class: 1,
             deadline: Some(now + Span::from_ms(1)),
-            ..FlowSpec::new(FlowId(id), (self.id, self.peer()), size)
+            ..FlowRequest::new(FlowId(id), self.peer(), size, now)
         };
         let cx = &mut Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
-        self.endpoint.open(cx, flow, &|| Path::NOMINAL);
+        self.endpoint.open(cx, flow, &|| PathInfo::UNKNOWN);
     }
 
     /// A datagram arrives; whether it is taken for a packet.
@@ -95,7 +96,7 @@ fn damage(datagram: &mut Vec<u8>, draw: &mut Stream) {
 struct Damaged;
 
 impl Trial for Damaged {
-    fn run<E: Endpoint<Body: WireBody> + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
         let mut draw = Stream::new(1, Purpose::Loss, 0);
         let mut hosts = HOSTS.map(|id| Host::new(id, &make));
         let (mut now, mut count, mut taken, mut opened) = (Time(1_000_000), 0, 0, 0);

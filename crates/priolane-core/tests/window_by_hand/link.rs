@@ -79,7 +79,7 @@ pub(crate) struct Net<C: CongestionControl> {
 impl<C: CongestionControl<Telemetry = ()>> Net<C> {
     pub(crate) fn new(config: Config, controller: C::Config, kind: SchedulerKind, hops: &[Hop]) -> Self {
         let host = |id| {
-            let local = LocalHost { id: HostId(id), line: hops[0].rate };
+            let local = LocalHost::simulated(HostId(id), hops[0].rate);
             WindowEndpoint::with_kind(local, Arc::new(config), controller.clone(), kind)
         };
         Self {
@@ -169,7 +169,7 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         match what {
             What::Open => {
                 let (_, spec) = self.opens.pop_first().unwrap();
-                self.call(spec.src.index(), |end, cx| end.open(cx, spec, &|| Path::NOMINAL));
+                self.call(spec.src.index(), |end, cx| end.open(cx, spec.request(), &|| Path::NOMINAL.into()));
             }
             What::Arrival => {
                 let ((stamp, _), (host, packet)) = self.under_way.pop_first().unwrap();

@@ -17,7 +17,7 @@ use crate::{META, NOW, codec, decode, encode};
 fn receiver() -> impl FnMut(Ticket, u64) -> Tx<Ticket> {
     let stop = Stop::NeedCap;
     let config = Config { stop, ..Config::top(codec::<Ticket>().frame(), Priority::Single) };
-    let mut endpoint = Tokens::new(LocalHost { id: HostId(7), line: Rate::from_gbps(10) }, Arc::new(config));
+    let mut endpoint = Tokens::new(LocalHost::simulated(HostId(7), Rate::from_gbps(10)), Arc::new(config));
     let mut rng = Stream::new(1, Purpose::Endpoint, 7);
     let mut now = NOW;
     move |body, packet| {

@@ -177,9 +177,9 @@ impl<E: Endpoint> Host<E> {
         let scenario = fabric.scenario;
         let opened = self.call_features(fabric, now, wire, HostSchedule::open_next);
         if let Some(flow) = opened {
-            let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay);
+            let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay).into();
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.open(cx, flow, &path);
+            self.endpoint.open(cx, flow.request(), &path);
         }
     }
 
@@ -289,7 +289,7 @@ impl<E: Endpoint> Host<E> {
     fn on_event<W: EventSink<E::Body>>(&mut self, event: &Event, fabric: &Fabric, now: Time, wire: &mut W) {
         let scenario = fabric.scenario;
         let seen = match event {
-            &Event::Delivered { flow, at, missing } => {
+            &Event::Delivered { flow, at, missing, .. } => {
                 wire.flow_log().delivered(flow, at, missing);
                 FlowEvent::Delivered(flow)
             }

@@ -12,7 +12,7 @@ pub(crate) fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E)
     let scenario = fabric.scenario;
     let host = |(id, features)| {
         let line = scenario.topology.host_capacity(id);
-        Host::new(fabric, id, make(LocalHost { id, line }), features)
+        Host::new(fabric, id, make(LocalHost::simulated(id, line)), features)
     };
     let ids = (0..scenario.topology.hosts).map(|host| HostId(host as u16));
     let mut hosts: Vec<Host<E>> = ids.zip(features::by_host(scenario)).map(host).collect();

@@ -5,9 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
-use priolane_core::endpoint::{
-    Command, Cx, Endpoint, Event, FlowSpec, LocalHost, Path as EmptyPath, RxMeta, Tx,
-};
+use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Packet};
 use priolane_core::port::Buffer;
@@ -50,7 +48,7 @@ struct Courier {
 impl Endpoint for Courier {
     type Body = Ticker;
 
-    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> EmptyPath) {
+    fn open(&mut self, _cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         let packets = flow.size.unwrap_or(0) / u64::from(FRAME.mss());
         for i in 0..packets {
             let header = Header {

@@ -5,17 +5,24 @@
 //!
 //! ```text
 //! outgoing   add_sender ──▶ active ── remove_sender ──▶ forgotten
+//!                              └─ abort_sender ───▶ aborted, remembered
 //! incoming   add_receiver ──▶ active ─┬─ end_receiver ──▶ ended, remembered with `E`
 //!                                     └─ remove_receiver ──▶ forgotten
+//! remembered ── time_wait ──▶ forgotten
 //! ```
+//!
+//! What is remembered answers packets that come late. A packet that comes later than `time_wait` is one of a new flow, so
+//! `time_wait` is twice the longest life of a packet (RFC 9293 §3.4.2), or none in a simulation that ends.
 
-use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// The name of a flow at its receiver: its sender, and the id that the sender chose.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,6 +49,20 @@ pub(in crate::transport) enum Incoming<E> {
     Active(u32),
     /// It ended.
     Ended(E),
+}
+
+/// A flow whose timer has expired: its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::transport) enum Expired {
+    Sender(u32),
+    Receiver(u32),
+}
+
+/// A flow that ended and is remembered.
+#[derive(Clone, Copy, Debug)]
+enum Ended {
+    Received(FlowKey),
+    Aborted(FlowId),
 }
 
 /// A flow with a timer.
@@ -86,24 +107,37 @@ pub(in crate::transport) use timed_by_alarm;
 pub(in crate::transport) struct FlowTable<S, R, E> {
     outgoing: FxHashMap<FlowId, u32>,
     incoming: FxHashMap<FlowKey, Incoming<E>>,
+    /// Flows that this host gave up as their sender.
+    aborted: FxHashSet<FlowId>,
+    /// How long flows that ended are remembered; `None` for ever.
+    time_wait: Option<Span>,
+    /// Flows that ended and when they are forgotten, in order; empty where that is never.
+    ended: VecDeque<(Time, Ended)>,
     pub(in crate::transport) senders: Slab<S>,
     pub(in crate::transport) receivers: Slab<R>,
     timers: Timers,
 }
 
-impl<S, R, E> Default for FlowTable<S, R, E> {
-    fn default() -> Self {
+impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
+    /// No flows; those that end are remembered for `time_wait`, or for ever.
+    pub(in crate::transport) fn new(time_wait: Option<Span>) -> Self {
         Self {
             outgoing: FxHashMap::default(),
             incoming: FxHashMap::default(),
+            aborted: FxHashSet::default(),
+            time_wait,
+            ended: VecDeque::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
             timers: Timers::default(),
         }
     }
-}
 
-impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
+    /// Whether this host gave up a flow that it sent, and remembers it.
+    pub(in crate::transport) fn is_aborted(&self, flow: FlowId) -> bool {
+        self.aborted.contains(&flow)
+    }
+
     /// The place of a flow that is sent here.
     #[inline]
     pub(in crate::transport) fn sender_of(&self, flow: FlowId) -> Option<u32> {
@@ -152,10 +186,42 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
         Some((slot, self.senders.take(slot)?))
     }
 
-    /// A flow that was being received ended: `end` is what is remembered of it.
-    pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E) {
+    /// Gives up a flow that is sent here.
+    pub(in crate::transport) fn abort_sender(&mut self, flow: FlowId, now: Time) {
+        if self.remove_sender(flow).is_some() {
+            self.aborted.insert(flow);
+            self.remember(Ended::Aborted(flow), now);
+        }
+    }
+
+    /// A flow that was being received ended at `now`: `end` is what is remembered of it.
+    pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E, now: Time) {
         if let Some(Incoming::Active(slot)) = self.incoming.insert(key, Incoming::Ended(end)) {
             self.free_receiver(slot);
+            self.remember(Ended::Received(key), now);
+        }
+    }
+
+    fn remember(&mut self, flow: Ended, now: Time) {
+        let Some(time_wait) = self.time_wait else { return };
+        let until = now + time_wait;
+        if self.ended.is_empty() {
+            self.timers.forget_at(until);
+        }
+        self.ended.push_back((until, flow));
+    }
+
+    /// Forgets the flows that ended `time_wait` before `now`.
+    fn forget(&mut self, now: Time) {
+        while let Some(&(until, flow)) = self.ended.front() {
+            if until > now {
+                return self.timers.forget_at(until);
+            }
+            self.ended.pop_front();
+            match flow {
+                Ended::Received(key) => drop(self.incoming.remove(&key)),
+                Ended::Aborted(flow) => drop(self.aborted.remove(&flow)),
+            }
         }
     }
 
@@ -194,22 +260,22 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
     }
 
     /// The next flow whose timer has expired at `now`; it is armed no more.
-    pub(in crate::transport) fn expired(&mut self, now: Time) -> Option<Owner> {
+    pub(in crate::transport) fn expired(&mut self, now: Time) -> Option<Expired> {
         while let Some(entry) = self.timers.first().filter(|entry| entry.at <= now) {
             self.timers.pop();
             if !self.is_live(&entry) {
                 continue;
             }
-            let due = match entry.owner {
-                Owner::Sender(slot) => self.senders.get_mut(slot).map(disarm),
-                Owner::Receiver(slot) => self.receivers.get_mut(slot).map(disarm),
-            };
-            if due.is_some_and(|due| due <= now) {
-                return Some(entry.owner);
-            }
             match entry.owner {
+                Owner::Sender(slot) if self.senders.get_mut(slot).is_some_and(|s| disarm(s) <= now) => {
+                    return Some(Expired::Sender(slot));
+                }
+                Owner::Receiver(slot) if self.receivers.get_mut(slot).is_some_and(|r| disarm(r) <= now) => {
+                    return Some(Expired::Receiver(slot));
+                }
                 Owner::Sender(slot) => self.arm_sender(slot),
                 Owner::Receiver(slot) => self.arm_receiver(slot),
+                Owner::Ended => self.forget(now),
             }
         }
         None
@@ -219,6 +285,7 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
         let live = match entry.owner {
             Owner::Sender(slot) => self.senders.entry(slot).map(|(g, sender)| (g, *sender.armed())),
             Owner::Receiver(slot) => self.receivers.entry(slot).map(|(g, receiver)| (g, *receiver.armed())),
+            Owner::Ended => return true,
         };
         live == Some((entry.generation, entry.at))
     }
@@ -267,12 +334,12 @@ mod tests {
 
     #[test]
     fn two_senders_may_choose_the_same_id_and_so_may_this_host() {
-        let mut table = Table::default();
+        let mut table = Table::new(None);
         let [a, b] = [1, 2].map(|src| FlowKey::new(HostId(src), FlowId(1)));
         let (first, second) = (table.add_receiver(a, at(1)), table.add_receiver(b, at(2)));
         let own = table.add_sender(FlowId(1), at(3));
         assert_ne!(first, second);
-        table.end_receiver(a, ());
+        table.end_receiver(a, (), Time(1));
         assert_eq!(table.incoming(a), Some(Incoming::Ended(())));
         assert_eq!((table.receiver_of(b), table.sender_of(FlowId(1))), (Some(second), Some(own)));
         table.remove_sender(FlowId(1));
@@ -282,19 +349,19 @@ mod tests {
 
     #[test]
     fn a_timer_that_was_put_off_expires_once_and_later() {
-        let mut table = Table::default();
+        let mut table = Table::new(None);
         let slot = table.add_sender(FlowId(0), at(10));
         table.arm_sender(slot);
         table.senders.get_mut(slot).unwrap().alarm.due = Time(30);
         table.arm_sender(slot);
         assert_eq!(table.next_timeout(), Some(Time(10)), "the entry stays");
         assert_eq!((table.expired(Time(10)), table.next_timeout()), (None, Some(Time(30))));
-        assert_eq!((table.expired(Time(30)), table.next_timeout()), (Some(Owner::Sender(slot)), None));
+        assert_eq!((table.expired(Time(30)), table.next_timeout()), (Some(Expired::Sender(slot)), None));
     }
 
     #[test]
     fn timers_of_flows_that_ended_are_dropped_and_do_not_expire_for_those_that_take_their_place() {
-        let mut table = Table::default();
+        let mut table = Table::new(None);
         let old = table.add_sender(FlowId(0), at(10));
         table.arm_sender(old);
         let key = FlowKey::new(HostId(1), FlowId(7));
@@ -304,8 +371,40 @@ mod tests {
         assert!(table.remove_sender(FlowId(0)).is_some());
         assert_eq!(table.add_sender(FlowId(1), at(20)), old);
         table.arm_sender(old);
-        assert_eq!(table.expired(Time(10)), Some(Owner::Receiver(receiver)));
+        assert_eq!(table.expired(Time(10)), Some(Expired::Receiver(receiver)));
         assert_eq!(table.expired(Time(10)), None);
-        assert_eq!(table.expired(Time(20)), Some(Owner::Sender(old)));
+        assert_eq!(table.expired(Time(20)), Some(Expired::Sender(old)));
+    }
+
+    #[test]
+    fn a_flow_that_ended_is_forgotten_after_its_time() {
+        let mut table = Table::new(Some(Span(100)));
+        let keys = [1, 2].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
+        for key in keys {
+            table.add_receiver(key, at(1_000));
+        }
+        table.add_sender(FlowId(3), at(1_000));
+        table.end_receiver(keys[0], (), Time(10));
+        table.abort_sender(FlowId(3), Time(20));
+        table.end_receiver(keys[1], (), Time(50));
+        assert_eq!((table.expired(Time(109)), table.next_timeout()), (None, Some(Time(110))));
+        assert_eq!(table.incoming(keys[0]), Some(Incoming::Ended(())));
+        assert_eq!((table.expired(Time(120)), table.next_timeout()), (None, Some(Time(150))));
+        assert_eq!((table.incoming(keys[0]), table.is_aborted(FlowId(3))), (None, false));
+        assert_eq!(table.incoming(keys[1]), Some(Incoming::Ended(())), "its time has not come");
+        // The id may be used again.
+        let slot = table.add_receiver(keys[0], at(2_000));
+        assert_eq!((table.expired(Time(150)), table.incoming(keys[1])), (None, None));
+        assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), None));
+    }
+
+    #[test]
+    fn without_a_time_it_is_remembered_for_ever() {
+        let mut table = Table::new(None);
+        let key = FlowKey::new(HostId(1), FlowId(1));
+        table.add_receiver(key, at(1_000));
+        table.end_receiver(key, (), Time(10));
+        assert_eq!((table.expired(Time(u64::MAX / 2)), table.next_timeout()), (None, None));
+        assert_eq!(table.incoming(key), Some(Incoming::Ended(())));
     }
 }

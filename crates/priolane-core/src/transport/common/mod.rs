@@ -6,18 +6,21 @@
 //! Outbox     control packets that wait to leave a host
 //! Slab       a table whose places are used again
 //! Ranges     byte or packet ranges that arrived out of order
+//! Peers      what a real host measures of other hosts
 //! Stamp      a reading of a host's clock, as packets carry it
 //! ```
 
 mod flow_table;
 mod outbox;
+mod peers;
 mod ranges;
 mod slab;
 mod stamp;
 mod timers;
 
-pub(super) use flow_table::{Alarm, FlowKey, FlowTable, Incoming, Timed, timed_by_alarm};
-pub(super) use outbox::Outbox;
+pub(super) use flow_table::{Alarm, Expired, FlowKey, FlowTable, Incoming, Timed, timed_by_alarm};
+pub(super) use outbox::{Outbox, room};
+pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};
 pub use stamp::Stamp;
-pub(super) use timers::Owner;
+pub(super) use timers::paced_from;

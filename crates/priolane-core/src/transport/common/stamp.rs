@@ -30,6 +30,12 @@ impl Stamp {
         Span(u64::from(self.ticks_since(earlier).max(1)) << TICK_SHIFT)
     }
 
+    /// A time in ticks, wrapping.
+    #[inline]
+    pub(in crate::transport) fn ticks(span: Span) -> u32 {
+        (span.0 >> TICK_SHIFT) as u32
+    }
+
     /// A difference of two stamps in picoseconds, below zero where the later one reads less.
     #[inline]
     pub(in crate::transport) fn difference_ps(ticks: u32) -> i64 {

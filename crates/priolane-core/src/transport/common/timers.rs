@@ -7,13 +7,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::units::Time;
+use crate::units::{Span, Time};
 
-/// Whose deadline it is: a place in one of the endpoint's two tables.
+/// What a rate counts from that was due at `due` and is served at `now`: lateness is made up, as far as `catch_up` goes.
+#[inline]
+pub(in crate::transport) fn paced_from(due: Time, now: Time, catch_up: Span) -> Time {
+    due.max(Time(now.0.saturating_sub(catch_up.0))).min(now)
+}
+
+/// Whose deadline it is: a place in one of the endpoint's two tables, or the first of the flows that ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Owner {
     Sender(u32),
     Receiver(u32),
+    Ended,
 }
 
 /// A deadline. It is live while its owner still has `generation` and is armed for `at`.
@@ -26,6 +33,9 @@ pub(in crate::transport) struct Entry {
 
 /// The bit of a receiver: no host has so many flows.
 const RECEIVER: u32 = 1 << 31;
+
+/// Flows that ended, which come last of the same instant.
+const ENDED: u32 = u32::MAX;
 
 /// An entry as the heap holds it: in two words, as every flow has one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,6 +52,7 @@ impl From<Entry> for Packed {
         let owner = match owner {
             Owner::Sender(slot) => slot,
             Owner::Receiver(slot) => slot | RECEIVER,
+            Owner::Ended => ENDED,
         };
         Self { at, owner, generation }
     }
@@ -51,7 +62,11 @@ impl From<Packed> for Entry {
     #[inline]
     fn from(Packed { at, owner, generation }: Packed) -> Self {
         let slot = owner & !RECEIVER;
-        let owner = if owner == slot { Owner::Sender(slot) } else { Owner::Receiver(slot) };
+        let owner = match owner {
+            ENDED => Owner::Ended,
+            _ if owner == slot => Owner::Sender(slot),
+            _ => Owner::Receiver(slot),
+        };
         Self { at, owner, generation }
     }
 }
@@ -79,6 +94,11 @@ impl Timers {
     #[inline]
     pub(in crate::transport) fn first_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
+    }
+
+    /// Adds the deadline of the first of the flows that ended.
+    pub(in crate::transport) fn forget_at(&mut self, at: Time) {
+        self.heap.push(Reverse(Entry { at, owner: Owner::Ended, generation: 0 }.into()));
     }
 
     pub(in crate::transport) fn pop(&mut self) -> Option<Entry> {

@@ -23,7 +23,13 @@ fn flow(deadline: Option<u64>) -> D2tcp {
     };
     let mut flow = D2tcp::new(&Config { dctcp, late: 0.5 }, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-    flow.open(&mut Opening { flow: &spec, now: Time::ZERO, path: &|| Path::NOMINAL, rng });
+    flow.open(&mut Opening {
+        flow: &spec.request(),
+        catch_up: Span::ZERO,
+        now: Time::ZERO,
+        path: &|| Path::NOMINAL,
+        rng,
+    });
     flow
 }
 

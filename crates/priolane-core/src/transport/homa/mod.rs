@@ -22,10 +22,10 @@ mod sender;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Packets, Place, Verb, answer, replace};
 use crate::assign::SizesOf;
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use crate::ids::{CLASSES, FlowId};
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -136,6 +136,7 @@ pub struct Homa {
     flows: FlowTable<Outflow, Inflow, ()>,
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
+    peers: Peers,
     grants: Grants,
     /// Messages from this host that may send.
     sending: BTreeSet<Place>,
@@ -147,9 +148,10 @@ impl Homa {
     /// The endpoint of `host`, without flows.
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            flows: FlowTable::default(),
-            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            flows: FlowTable::new(host.time_wait()),
+            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
+            peers: Peers::new(&host),
             config,
             grants: Grants::default(),
             sending: BTreeSet::new(),
@@ -184,12 +186,18 @@ impl Homa {
             }
         };
         let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
+        if self.peers.is_measuring() {
+            if !flow.has(header) {
+                return;
+            }
+            flow.readable(packet, &mut self.events);
+        }
         flow.arrived(packet);
         flow.alarm.due = cx.now + self.config.resend;
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.from, &mut flow.asks, wants);
         if left == 0 {
-            self.deliver(header, meta.stamp);
+            self.deliver(cx, meta, header);
             self.acknowledge(packet);
         } else {
             self.flows.arm_receiver(slot);
@@ -218,13 +226,14 @@ impl Homa {
 
     /// Anything but payload, for a message of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
+        let Some(slot) = self.answered(&packet.header) else {
             if packet.body.verb != Verb::Ack {
                 let unknown = Note { verb: Verb::Unknown, ..Note::default() };
                 self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
             }
             return;
         };
+        self.measure(slot, cx.now);
         let Some(flow) = self.flows.senders.get_mut(slot) else { return };
         flow.alarm.due = cx.now + self.config.retry;
         match packet.body.verb {
@@ -247,11 +256,30 @@ impl Homa {
         self.flows.arm_sender(slot);
     }
 
-    /// All of the flow of a packet is here, since `at`.
-    fn deliver(&mut self, header: &Header, at: Time) {
-        self.flows.end_receiver(FlowKey::of(header), ());
+    /// All of the flow of a packet is here.
+    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
+        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
         self.flows.drop_dead_timers();
-        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
+        let Header { src, flow, .. } = *header;
+        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
+    }
+
+    /// The flow of this host that a packet from its receiver is about; those of others are about none.
+    #[inline]
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.flows.sender_of(header.flow)?;
+        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
+    }
+
+    /// The first answer for a flow of this host says how far its receiver is.
+    #[inline]
+    fn measure(&mut self, slot: u32, now: Time) {
+        if self.peers.is_measuring()
+            && let Some(flow) = self.flows.senders.get_mut(slot)
+            && let Some(rtt) = flow.out.first_answer(now)
+        {
+            self.peers.answered(flow.out.spec.dst, rtt, now);
+        }
     }
 
     /// Forgets a message that this host sends.
@@ -283,22 +311,26 @@ impl Homa {
         let frame = self.config.frame;
         let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
         self.offer(slot);
-        packet
+        packet.map(|packet| self.outbox.data(packet))
     }
 }
 
 impl Endpoint for Homa {
     type Body = Note;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
+        let way = || self.peers.path(flow.dst, &path());
         let packets = match self.config.rtt_bytes {
             Some(bytes) => bytes.div_ceil(u64::from(self.config.frame.mss())),
-            None => path().bdp().div_ceil(u64::from(self.config.frame.max_wire())),
+            None => way().bdp().div_ceil(u64::from(self.config.frame.max_wire())),
         };
         let window = u16::try_from(packets).unwrap_or(u16::MAX).max(1);
         let order = self.next_arrival();
         let mut outflow = Outflow::new(flow, window, order, &self.config.frame, &self.config.levels);
         outflow.alarm.due = cx.now + self.config.retry;
+        if self.peers.is_measuring() {
+            outflow.out.asked = cx.now;
+        }
         let slot = self.flows.add_sender(flow.id, outflow);
         self.offer(slot);
         self.flows.arm_sender(slot);
@@ -322,7 +354,7 @@ impl Endpoint for Homa {
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
-                Owner::Sender(slot) => {
+                Expired::Sender(slot) => {
                     if let Some(flow) = self.flows.senders.get_mut(slot) {
                         flow.time_out();
                         flow.alarm.due = cx.now + self.config.retry;
@@ -330,7 +362,7 @@ impl Endpoint for Homa {
                     self.offer(slot);
                     self.flows.arm_sender(slot);
                 }
-                Owner::Receiver(slot) => {
+                Expired::Receiver(slot) => {
                     let resend = self.flows.receivers.get_mut(slot).and_then(|flow| {
                         flow.alarm.due = cx.now + self.config.resend;
                         flow.resend()

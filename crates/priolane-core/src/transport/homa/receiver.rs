@@ -1,9 +1,12 @@
 //! A message at its receiver: what is missing, and what was granted of it.
 
+use std::collections::VecDeque;
+
+use crate::endpoint::Event;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb, readable};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
@@ -53,6 +56,16 @@ impl Inflow {
     /// Where it is in the order of those that want grants.
     pub(super) fn place(&self, slot: u32) -> Place {
         (self.left(), self.order, slot)
+    }
+
+    /// Whether a packet of payload is one of the flow's, whatever its sender says.
+    pub(super) fn has(&self, header: &Header) -> bool {
+        self.packets.are_of(header)
+    }
+
+    /// Tells the application what it can read once `packet` is here, if that is more.
+    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
+        readable(packet, (&self.packets, &self.got), events);
     }
 
     /// A packet of the message is here.

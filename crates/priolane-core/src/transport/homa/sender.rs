@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::levels::Levels;
-use crate::endpoint::FlowSpec;
+use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -38,7 +38,7 @@ timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A message of which `window` packets go unasked, the `order`-th of its host.
-    pub(super) fn new(spec: FlowSpec, window: u16, order: u64, frame: &Frame, levels: &Levels) -> Self {
+    pub(super) fn new(spec: FlowRequest, window: u16, order: u64, frame: &Frame, levels: &Levels) -> Self {
         let out = Outgoing::new(spec, frame);
         let class = levels.unscheduled_class(out.packets.size());
         let blind = u64::from(window).min(out.packets.count());

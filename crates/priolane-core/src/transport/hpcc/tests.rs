@@ -46,7 +46,7 @@ fn close(a: f64, b: f64) {
 }
 
 fn hpcc() -> Hpcc {
-    Hpcc::on_path(&CONFIG, MSS, &PATH)
+    Hpcc::starting(&CONFIG, MSS, &PATH)
 }
 
 #[test]

@@ -21,9 +21,9 @@ mod sender;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Pacer, Packets, Verb, answer};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Millionths, Words};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -105,6 +105,7 @@ pub struct Ndp {
     flows: FlowTable<Outflow, Inflow, ()>,
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
+    peers: Peers,
     pacer: Pacer,
     /// Flows to this host with pulls to be sent: class, turn, place.
     pulling: BTreeSet<(Class, u64, u32)>,
@@ -119,11 +120,12 @@ impl Ndp {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         let slot = config.pull_interval(host.line);
         Self {
-            flows: FlowTable::default(),
-            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            flows: FlowTable::new(host.time_wait()),
+            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
+            peers: Peers::new(&host),
             config,
-            pacer: Pacer::new(slot),
+            pacer: Pacer::new(slot, host.catch_up()),
             pulling: BTreeSet::new(),
             sending: BTreeSet::new(),
             turns: 0,
@@ -179,6 +181,12 @@ impl Ndp {
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
         let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
+        if self.peers.is_measuring() && !trimmed {
+            if !flow.has(header) {
+                return;
+            }
+            flow.readable(packet, &mut self.events);
+        }
         let verb = flow.arrived(packet);
         if flow.wants_pull() {
             flow.owed += 1;
@@ -194,7 +202,7 @@ impl Ndp {
         let kind = if verb == Verb::Ack { Kind::Ack } else { Kind::Signal };
         if flow.left == 0 {
             self.pulling.remove(&(flow.class, flow.turn, slot));
-            self.deliver(header, meta.stamp);
+            self.deliver(cx, meta, header);
         }
         debug_assert!(trimmed || verb == Verb::Ack, "payload that came is acknowledged");
         self.outbox.push(answer(header, kind), body);
@@ -203,15 +211,20 @@ impl Ndp {
     /// An ACK, NACK or pull for a flow of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
         let header = &packet.header;
-        let Some(slot) = self.flows.sender_of(header.flow) else {
+        let Some(slot) = self.answered(header) else {
             if packet.body.verb == Verb::Pull {
                 let unknown = Note { verb: Verb::Unknown, ..Note::default() };
                 self.outbox.push(answer(header, Kind::Signal), unknown);
             }
             return;
         };
+        self.measure(slot, cx.now);
         let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let before = flow.acked();
         flow.heard(cx.now, packet);
+        if self.peers.is_measuring() && flow.acked() > before && !flow.is_complete() {
+            self.events.push_back(Event::Acked { flow: header.flow, bytes: flow.acked() });
+        }
         if flow.is_complete() {
             let report = flow.out.report(cx.now, flow.out.packets.size());
             self.events.push_back(Event::Completed(report));
@@ -229,11 +242,30 @@ impl Ndp {
         self.offer(slot, cx.now);
     }
 
-    /// All of the flow of a packet is here, since `at`.
-    fn deliver(&mut self, header: &Header, at: Time) {
-        self.flows.end_receiver(FlowKey::of(header), ());
+    /// All of the flow of a packet is here.
+    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
+        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
         self.flows.drop_dead_timers();
-        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
+        let Header { src, flow, .. } = *header;
+        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
+    }
+
+    /// The flow of this host that a packet from its receiver is about; those of others are about none.
+    #[inline]
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.flows.sender_of(header.flow)?;
+        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
+    }
+
+    /// The first answer for a flow of this host says how far its receiver is.
+    #[inline]
+    fn measure(&mut self, slot: u32, now: Time) {
+        if self.peers.is_measuring()
+            && let Some(flow) = self.flows.senders.get_mut(slot)
+            && let Some(rtt) = flow.out.first_answer(now)
+        {
+            self.peers.answered(flow.out.spec.dst, rtt, now);
+        }
     }
 
     /// Forgets a flow that this host sends.
@@ -279,8 +311,8 @@ impl Ndp {
             flow.turn = None;
             let packet = flow.next_data(now, &frame);
             self.offer(slot, now);
-            if packet.is_some() {
-                return packet;
+            if let Some(packet) = packet {
+                return Some(self.outbox.data(packet));
             }
         }
         None
@@ -290,11 +322,15 @@ impl Ndp {
 impl Endpoint for Ndp {
     type Body = Note;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
+        let way = || self.peers.path(flow.dst, &path());
         let full = u64::from(self.config.frame.max_wire());
-        let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let own = || u16::try_from(way().bdp().div_ceil(full)).unwrap_or(u16::MAX);
         let window = self.config.init_window.unwrap_or_else(own).max(1);
-        let outflow = Outflow::new(flow, window, cx.now, &self.config.frame);
+        let mut outflow = Outflow::new(flow, window, cx.now, &self.config.frame);
+        if self.peers.is_measuring() {
+            outflow.out.asked = cx.now;
+        }
         let slot = self.flows.add_sender(flow.id, outflow);
         self.offer(slot, cx.now);
     }
@@ -317,7 +353,7 @@ impl Endpoint for Ndp {
 
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.flows.expired(cx.now) {
-            let Owner::Sender(slot) = owner else { continue };
+            let Expired::Sender(slot) = owner else { continue };
             if let Some(flow) = self.flows.senders.get_mut(slot) {
                 flow.time_out(cx.now, self.config.rto);
             }

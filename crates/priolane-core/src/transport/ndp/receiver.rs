@@ -1,9 +1,12 @@
 //! A flow at its receiver: what is missing, and how many pulls it takes.
 
+use std::collections::VecDeque;
+
+use crate::endpoint::Event;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Verb};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Verb, readable};
 
 /// A flow that this host receives.
 #[derive(Debug)]
@@ -48,6 +51,16 @@ impl Inflow {
             needed: packets.count() - u64::from(packet.body.window).min(packets.count()),
             returned: 0,
         }
+    }
+
+    /// Whether a packet of payload is one of the flow's, whatever its sender says.
+    pub(super) fn has(&self, header: &Header) -> bool {
+        self.packets.are_of(header)
+    }
+
+    /// Tells the application what it can read once `packet` is here, if that is more.
+    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
+        readable(packet, (&self.packets, &self.got), events);
     }
 
     /// A packet of the flow is here, perhaps trimmed; what the sender is told of it.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::endpoint::FlowSpec;
+use crate::endpoint::FlowRequest;
 use crate::packet::{Frame, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
 use crate::transport::receiver_driven::{Note, Outgoing, Turn, Verb};
@@ -57,7 +57,7 @@ timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A flow that sends `window` packets unasked from `now` on.
-    pub(super) fn new(spec: FlowSpec, window: u16, now: Time, frame: &Frame) -> Self {
+    pub(super) fn new(spec: FlowRequest, window: u16, now: Time, frame: &Frame) -> Self {
         Self {
             out: Outgoing::new(spec, frame),
             turn: None,
@@ -76,6 +76,11 @@ impl Outflow {
             heard: now,
             silences: 0,
         }
+    }
+
+    /// Bytes from the start that have arrived.
+    pub(super) fn acked(&self) -> u64 {
+        self.out.packets.bytes(self.base)
     }
 
     pub(super) fn is_complete(&self) -> bool {

@@ -20,9 +20,9 @@ mod sender;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::common::{FlowKey, FlowTable, Incoming, Outbox, Owner};
+use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Pacer, Packets, Place, Verb, answer, replace};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -109,6 +109,7 @@ pub struct PHost {
     flows: FlowTable<Outflow, Inflow, ()>,
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
+    peers: Peers,
     pacer: Pacer,
     /// Flows to this host that may be given a token.
     asking: BTreeSet<Place>,
@@ -123,11 +124,12 @@ impl PHost {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
-            flows: FlowTable::default(),
-            outbox: Outbox::new(host.id, 0, config.frame.ack_wire()),
+            flows: FlowTable::new(host.time_wait()),
+            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
+            peers: Peers::new(&host),
             config,
-            pacer: Pacer::new(slot),
+            pacer: Pacer::new(slot, host.catch_up()),
             asking: BTreeSet::new(),
             holding: BTreeSet::new(),
             arrivals: 0,
@@ -188,21 +190,28 @@ impl PHost {
         }
         let Some(Incoming::Active(slot)) = self.receiving(cx, packet) else { return };
         let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
+        if self.peers.is_measuring() {
+            if !flow.has(&packet.header) {
+                return;
+            }
+            flow.readable(packet, &mut self.events);
+        }
         flow.arrived(packet);
         if flow.left > 0 {
             return self.ask(slot);
         }
         let asked = flow.asked.take();
         asked.map(|place| self.asking.remove(&place));
-        self.deliver(&packet.header, meta.stamp);
+        self.deliver(cx, meta, &packet.header);
         self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
     }
 
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
+        let Some(slot) = self.answered(&packet.header) else {
             let unknown = Note { verb: Verb::Unknown, ..Note::default() };
             return self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
         };
+        self.measure(slot, cx.now);
         let lasts = part(self.pacer.slot(), u64::from(self.config.expiry_milli));
         let retry = self.config.retry;
         if let Some(flow) = self.flows.senders.get_mut(slot) {
@@ -214,7 +223,8 @@ impl PHost {
     }
 
     fn on_ack(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
+        let Some(slot) = self.answered(&packet.header) else { return };
+        self.measure(slot, cx.now);
         if let Some(flow) = self.flows.senders.get_mut(slot) {
             let size = flow.out.packets.size();
             self.events.push_back(Event::Completed(flow.out.report(cx.now, size)));
@@ -222,11 +232,30 @@ impl PHost {
         }
     }
 
-    /// All of the flow of a packet is here, since `at`.
-    fn deliver(&mut self, header: &Header, at: Time) {
-        self.flows.end_receiver(FlowKey::of(header), ());
+    /// All of the flow of a packet is here.
+    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
+        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
         self.flows.drop_dead_timers();
-        self.events.push_back(Event::Delivered { flow: header.flow, at, missing: 0 });
+        let Header { src, flow, .. } = *header;
+        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
+    }
+
+    /// The flow of this host that a packet from its receiver is about; those of others are about none.
+    #[inline]
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.flows.sender_of(header.flow)?;
+        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
+    }
+
+    /// The first answer for a flow of this host says how far its receiver is.
+    #[inline]
+    fn measure(&mut self, slot: u32, now: Time) {
+        if self.peers.is_measuring()
+            && let Some(flow) = self.flows.senders.get_mut(slot)
+            && let Some(rtt) = flow.out.first_answer(now)
+        {
+            self.peers.answered(flow.out.spec.dst, rtt, now);
+        }
     }
 
     /// Forgets a flow that this host sends.
@@ -269,8 +298,8 @@ impl PHost {
             let frame = self.config.frame;
             let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
             self.hold(slot);
-            if packet.is_some() {
-                return packet;
+            if let Some(packet) = packet {
+                return Some(self.outbox.data(packet));
             }
         }
         None
@@ -291,18 +320,22 @@ impl PHost {
 impl Endpoint for PHost {
     type Body = Note;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
-        let full = u64::from(self.config.frame.max_wire());
-        let own = || u16::try_from(path().bdp().div_ceil(full)).unwrap_or(u16::MAX);
-        let bdp = self.config.bdp.unwrap_or_else(own).max(1);
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let order = self.next_arrival();
+        let way = || self.peers.path(flow.dst, &path());
+        let full = u64::from(self.config.frame.max_wire());
+        let own = || u16::try_from(way().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let bdp = self.config.bdp.unwrap_or_else(own).max(1);
         let mut outflow = Outflow::new(flow, bdp, order, &self.config.frame);
         let free = self.config.free(outflow.out.packets.count(), bdp);
-        let busy = self.pacer.slot().times(free).0.saturating_sub(path().control.round_trip.0);
+        let busy = self.pacer.slot().times(free).0.saturating_sub(way().control.round_trip.0);
         outflow.ahead_ns = u32::try_from(busy.div_ceil(1_000)).unwrap_or(u32::MAX);
         let lasts = part(self.pacer.slot(), 1_000 * free + u64::from(self.config.expiry_milli));
         outflow.give_free(free, cx.now + lasts);
         outflow.alarm.due = cx.now + self.config.retry;
+        if self.peers.is_measuring() {
+            outflow.out.asked = cx.now;
+        }
         let (header, body) = outflow.request();
         let slot = self.flows.add_sender(flow.id, outflow);
         self.outbox.push(header, body);
@@ -330,8 +363,8 @@ impl Endpoint for PHost {
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
-                Owner::Sender(slot) => self.on_sender_timer(slot, cx.now),
-                Owner::Receiver(slot) => {
+                Expired::Sender(slot) => self.on_sender_timer(slot, cx.now),
+                Expired::Receiver(slot) => {
                     if let Some(flow) = self.flows.receivers.get_mut(slot) {
                         flow.new_round();
                     }

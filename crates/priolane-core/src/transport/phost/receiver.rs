@@ -1,9 +1,12 @@
 //! A flow at its receiver: which packet is given a token next.
 
+use std::collections::VecDeque;
+
+use crate::endpoint::Event;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb};
+use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb, readable};
 use crate::units::{Span, Time};
 
 /// Whether a flow may be given tokens.
@@ -61,6 +64,16 @@ impl Inflow {
             used: 0,
             next,
         }
+    }
+
+    /// Whether a packet of payload is one of the flow's, whatever its sender says.
+    pub(super) fn has(&self, header: &Header) -> bool {
+        self.packets.are_of(header)
+    }
+
+    /// Tells the application what it can read once `packet` is here, if that is more.
+    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
+        readable(packet, (&self.packets, &self.got), events);
     }
 
     /// A packet of the flow is here.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::endpoint::FlowSpec;
+use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -50,7 +50,7 @@ timed_by_alarm!(Outflow);
 
 impl Outflow {
     /// A flow whose path `bdp` packets fill, the `order`-th of its host.
-    pub(super) fn new(spec: FlowSpec, bdp: u16, order: u64, frame: &Frame) -> Self {
+    pub(super) fn new(spec: FlowRequest, bdp: u16, order: u64, frame: &Frame) -> Self {
         let out = Outgoing::new(spec, frame);
         let class = if out.packets.count() <= u64::from(bdp) { SHORT } else { LONG };
         Self {

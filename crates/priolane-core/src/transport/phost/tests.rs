@@ -85,7 +85,12 @@ fn what_is_missing_after_a_round_is_given_tokens_again_and_one_ack_ends_the_flow
     receiver.give(9 * SLOT, &data);
     assert_eq!(
         receiver.host.poll_event(),
-        Some(Event::Delivered { flow: FlowId(0), at: Time(9 * SLOT), missing: 0 })
+        Some(Event::Delivered {
+            src: crate::ids::HostId(0),
+            flow: FlowId(0),
+            at: Time(9 * SLOT),
+            missing: 0
+        })
     );
     let ack = receiver.poll(9 * SLOT).unwrap();
     sender.give(10 * SLOT, &ack);

@@ -61,7 +61,13 @@ impl Driven {
         let spec = FlowSpec { class: 1, ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None) };
         let mut flow = PrioPlus::new(config, MSS);
         let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-        flow.open(&mut Opening { flow: &spec, now: Time::ZERO, path: &|| PATH, rng });
+        flow.open(&mut Opening {
+            flow: &spec.request(),
+            catch_up: Span::ZERO,
+            now: Time::ZERO,
+            path: &|| PATH,
+            rng,
+        });
         flow.set_class(1);
         Self { flow, una: 0, next: 0 }
     }

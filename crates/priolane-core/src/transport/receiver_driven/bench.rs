@@ -37,7 +37,7 @@ pub(in crate::transport) fn packet(flow: u32, (src, dst): (u16, u16), n: u64, bo
 
 /// Host `id` on a line of 10 Gbps.
 pub(in crate::transport) fn local(id: u16) -> LocalHost {
-    LocalHost { id: HostId(id), line: Rate::from_gbps(10) }
+    LocalHost::simulated(HostId(id), Rate::from_gbps(10))
 }
 
 /// A host with an endpoint.
@@ -57,7 +57,7 @@ impl<E: Endpoint<Body = Note>> Bench<E> {
     }
 
     pub(in crate::transport) fn open(&mut self, at: u64, flow: FlowSpec) {
-        self.at(at, |host, cx| host.open(cx, flow, &|| Path::NOMINAL));
+        self.at(at, |host, cx| host.open(cx, flow.request(), &|| Path::NOMINAL.into()));
     }
 
     pub(in crate::transport) fn poll(&mut self, at: u64) -> Option<Packet<Note>> {

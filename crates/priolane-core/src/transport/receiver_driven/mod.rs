@@ -24,4 +24,4 @@ pub use note::{Note, Verb};
 pub(super) use order::{Place, replace};
 pub(super) use outgoing::{Outgoing, Turn};
 pub(super) use pacer::Pacer;
-pub(super) use packets::{PacketSet, Packets};
+pub(super) use packets::{PacketSet, Packets, readable};

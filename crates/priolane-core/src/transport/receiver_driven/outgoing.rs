@@ -2,8 +2,8 @@
 
 use super::note::{Note, Verb};
 use super::packets::Packets;
-use crate::endpoint::{FlowReport, FlowSpec};
-use crate::ids::Class;
+use crate::endpoint::{FlowReport, FlowRequest};
+use crate::ids::{Class, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
 use crate::units::{Span, Time, bits_per_second};
 
@@ -17,17 +17,19 @@ pub(in crate::transport) enum Turn {
 /// A flow at its sender, whatever the protocol.
 #[derive(Debug)]
 pub(in crate::transport) struct Outgoing {
-    pub(in crate::transport) spec: FlowSpec,
+    pub(in crate::transport) spec: FlowRequest,
     pub(in crate::transport) packets: Packets,
     pub(in crate::transport) timeouts: u32,
     retransmitted: u64,
     retransmits: u32,
     class_first: Option<Class>,
     class_last: Class,
+    /// When an answer was called for, where its time is to be measured; `Time::NEVER` once one came.
+    pub(in crate::transport) asked: Time,
 }
 
 impl Outgoing {
-    pub(in crate::transport) fn new(spec: FlowSpec, frame: &Frame) -> Self {
+    pub(in crate::transport) fn new(spec: FlowRequest, frame: &Frame) -> Self {
         Self {
             packets: Packets::new(spec.size, frame),
             timeouts: 0,
@@ -35,17 +37,24 @@ impl Outgoing {
             retransmits: 0,
             class_first: None,
             class_last: spec.class,
+            asked: Time::NEVER,
             spec,
         }
     }
 
+    /// An answer came at `now`: how long it took, if it is the first and nothing was sent again.
+    pub(in crate::transport) fn first_answer(&mut self, now: Time) -> Option<Span> {
+        let asked = std::mem::replace(&mut self.asked, Time::NEVER);
+        (asked != Time::NEVER && self.timeouts == 0).then(|| now.since(asked))
+    }
+
     /// The header of a control packet to the flow's receiver.
     pub(in crate::transport) fn header(&self, kind: Kind) -> Header {
-        let FlowSpec { id, dst, entropy, .. } = self.spec;
+        let FlowRequest { id, dst, entropy, .. } = self.spec;
         Header { flow: id, dst, entropy, kind, ..Header::default() }
     }
 
-    /// Packet `n` of the flow in `class`, to be sent now.
+    /// Packet `n` of the flow in `class`, to be sent now; whose host fills in the source.
     pub(in crate::transport) fn data(
         &mut self,
         n: u64,
@@ -60,13 +69,13 @@ impl Outgoing {
         }
         self.class_first.get_or_insert(class);
         self.class_last = class;
-        let FlowSpec { id, src, dst, entropy, .. } = self.spec;
+        let FlowRequest { id, dst, entropy, .. } = self.spec;
         let offset = self.packets.offset(n);
         let ends = self.spec.size == Some(offset + u64::from(payload));
         let header = Header {
+            src: HostId::default(),
             rank: self.packets.size() - offset,
             flow: id,
-            src,
             dst,
             offset: Offset::new(offset),
             entropy,

@@ -1,5 +1,6 @@
 //! One permission per packet time: what is let in arrives no faster than the line takes it.
 
+use crate::transport::common::paced_from;
 use crate::units::{Span, Time};
 
 /// A host's pacer. A permission that its own line kept waiting does not put off the next, so that as many go as packet
@@ -8,12 +9,14 @@ use crate::units::{Span, Time};
 pub(in crate::transport) struct Pacer {
     slot: Span,
     next: Time,
+    /// How much lateness beyond a packet time is made up.
+    catch_up: Span,
 }
 
 impl Pacer {
-    /// A pacer with packet times of `slot`.
-    pub(in crate::transport) fn new(slot: Span) -> Self {
-        Self { slot, next: Time::ZERO }
+    /// A pacer with packet times of `slot` that makes up `catch_up` of lateness.
+    pub(in crate::transport) fn new(slot: Span, catch_up: Span) -> Self {
+        Self { slot, next: Time::ZERO, catch_up }
     }
 
     /// A packet time.
@@ -32,7 +35,7 @@ impl Pacer {
     pub(in crate::transport) fn spend(&mut self, now: Time) {
         debug_assert!(now >= self.next, "a permission before its time");
         let late = now.since(self.next) >= self.slot;
-        self.next = if late { now } else { self.next } + self.slot;
+        self.next = if late { paced_from(self.next, now, self.catch_up) } else { self.next } + self.slot;
     }
 }
 
@@ -42,12 +45,34 @@ mod tests {
 
     #[test]
     fn permissions_keep_their_pace_when_the_line_delays_one_and_save_up_nothing() {
-        let mut pacer = Pacer::new(Span(100));
+        let mut pacer = Pacer::new(Span(100), Span::ZERO);
         let mut spend = |at| (pacer.spend(Time(at)), pacer.next()).1;
         assert_eq!(spend(0), Time(100));
         // 60 late: the one after it is on time.
         assert_eq!(spend(160), Time(200));
         // Idle for long: from now on.
         assert_eq!(spend(900), Time(1_000));
+    }
+
+    /// Permissions that go at once.
+    fn spent_at(pacer: &mut Pacer, now: Time) -> u32 {
+        let mut count = 0;
+        while pacer.next() <= now {
+            pacer.spend(now);
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn a_real_host_makes_up_what_its_scheduler_cost() {
+        let mut pacer = Pacer::new(Span(100), Span(500));
+        pacer.spend(Time(0));
+        // Woken 400 late: the five that were due go at once.
+        let at_once = spent_at(&mut pacer, Time(500));
+        assert_eq!((at_once, pacer.next()), (5, Time(600)));
+        // Idle for long: no more than 500 are made up.
+        let at_once = spent_at(&mut pacer, Time(9_000));
+        assert_eq!((at_once, pacer.next()), (6, Time(9_100)));
     }
 }

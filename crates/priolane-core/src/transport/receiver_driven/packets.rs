@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::{Frame, Offset};
+use super::note::Note;
+use crate::endpoint::Event;
+use crate::packet::{Frame, Header, Offset, Packet};
 
 /// How a flow is cut: at multiples of the largest payload.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +50,30 @@ impl Packets {
         (self.size - self.offset(n)).min(self.mss) as u16
     }
 
+    /// Whether a packet of payload is one of these: begins where one does, and is as long.
+    pub(in crate::transport) fn are_of(&self, header: &Header) -> bool {
+        let n = self.at(header.offset.get());
+        n < self.count() && self.offset(n) == header.offset.get() && self.len(n) == header.payload
+    }
+
     /// The end of packet `n - 1`: the bytes of the first `n` packets.
     #[inline]
     pub(in crate::transport) fn bytes(&self, n: u64) -> u64 {
         self.size.min(n.saturating_mul(self.mss))
+    }
+}
+
+/// Tells the application of the receiver what it can read once a packet with payload is in `got`, if that is more.
+pub(in crate::transport) fn readable(
+    packet: &Packet<Note>,
+    (packets, got): (&Packets, &PacketSet),
+    events: &mut VecDeque<Event>,
+) {
+    let edge = got.first_missing(0);
+    if packets.at(packet.header.offset.get()) == edge && edge < packets.count() {
+        let Header { src, flow, .. } = packet.header;
+        let bytes = packets.bytes(got.first_missing(edge + 1));
+        events.push_back(Event::Readable { src, flow, bytes });
     }
 }
 

@@ -36,7 +36,13 @@ fn swift(config: &Config) -> Swift {
     let flow = FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None);
     let mut swift = Swift::new(config, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-    swift.open(&mut Opening { flow: &flow, now: Time::ZERO, path: &|| PATH, rng });
+    swift.open(&mut Opening {
+        flow: &flow.request(),
+        catch_up: Span::ZERO,
+        now: Time::ZERO,
+        path: &|| PATH,
+        rng,
+    });
     swift
 }
 

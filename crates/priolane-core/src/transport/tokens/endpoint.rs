@@ -3,19 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::body::{DATA_CLASS, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
 use super::config::{Config, Ranked, Stop};
+use super::outbox::{Outbox, Queued};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
 use crate::endpoint::{
-    Command, Control, CreditStats, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Stats, Tx,
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::common::{FlowKey, FlowTable, Incoming, Interval, Owner, Stamp};
-use crate::units::{Rate, Time};
+use crate::transport::common::{Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp};
+use crate::units::{Rate, Span, Time};
 
 /// How a flow ended at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,10 +32,11 @@ pub struct Tokens {
     config: Arc<Config>,
     line: Rate,
     flows: FlowTable<Sender, Receiver, End>,
-    /// Flows that this host gave up as their sender.
-    aborted: FxHashSet<FlowId>,
-    outbox: VecDeque<Packet<Ticket>>,
+    outbox: Outbox,
     events: VecDeque<Event>,
+    peers: Peers,
+    /// How much lateness of tokens is made up.
+    catch_up: Span,
     credits: CreditStats,
 }
 
@@ -49,7 +49,7 @@ struct Way {
 }
 
 impl Way {
-    fn to(sender: &FlowSpec) -> Self {
+    fn to(sender: &FlowRequest) -> Self {
         Self { flow: sender.id, dst: sender.dst, entropy: sender.entropy }
     }
 
@@ -68,12 +68,13 @@ impl Tokens {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
             host: host.id,
-            config,
             line: host.line,
-            flows: FlowTable::default(),
-            aborted: FxHashSet::default(),
-            outbox: VecDeque::new(),
+            flows: FlowTable::new(host.time_wait()),
+            outbox: Outbox::new(&host, config.frame.max_wire()),
+            config,
             events: VecDeque::new(),
+            peers: Peers::new(&host),
+            catch_up: host.catch_up(),
             credits: CreditStats::default(),
         }
     }
@@ -84,15 +85,19 @@ impl Tokens {
     }
 
     fn signal(&mut self, way: Way, body: Ticket) {
+        self.ranked_signal(way, body, 0);
+    }
+
+    fn ranked_signal(&mut self, way: Way, body: Ticket, rank: u64) {
         let kind = if matches!(body, Ticket::Sync { .. }) { Kind::Syn } else { Kind::Signal };
         let wire = self.config.frame.ack_wire();
-        let header = Header { wire, class: SIGNAL_CLASS, ..self.header(way, kind) };
-        self.outbox.push_back(Packet { header, body });
+        let header = Header { wire, class: SIGNAL_CLASS, rank, ..self.header(way, kind) };
+        self.outbox.push(Packet { header, body });
     }
 
     fn say(&mut self, slot: u32, word: Option<Word>) {
         let (Some(word), Some(sender)) = (word, self.flows.senders.get(slot)) else { return };
-        let FlowSpec { size, deadline, class, .. } = sender.spec;
+        let FlowRequest { size, deadline, class, .. } = sender.spec;
         let body = match word {
             Word::Sync => Ticket::Sync {
                 size: if self.config.priority.tells_size() { size.unwrap_or(u64::MAX) } else { u64::MAX },
@@ -103,14 +108,11 @@ impl Tokens {
             Word::Stop => Ticket::Stop,
             Word::Fin => Ticket::Fin { size: size.unwrap_or(u64::MAX) },
         };
-        let (way, told) = (Way::to(&sender.spec), self.config.priority.told(&sender.spec));
-        self.signal(way, body);
-        if let (Word::Sync, Some(packet)) = (word, self.outbox.back_mut()) {
-            packet.header.rank = told;
-        }
+        let rank = if word == Word::Sync { self.config.priority.told(&sender.spec) } else { 0 };
+        self.ranked_signal(Way::to(&sender.spec), body, rank);
     }
 
-    fn send(&mut self, slot: u32, packet: u64, body: Ticket) {
+    fn send(&mut self, slot: u32, packet: u64, body: Ticket, rank: u64) {
         let Some(sender) = self.flows.senders.get(slot) else { return };
         let payload = sender.payload(packet, &self.config);
         let class = if body == Ticket::Unscheduled { UNSCHEDULED_CLASS } else { DATA_CLASS };
@@ -119,9 +121,10 @@ impl Tokens {
             payload,
             wire: self.config.frame.data_wire(payload),
             class,
+            rank,
             ..self.header(Way::to(&sender.spec), Kind::Data)
         };
-        self.outbox.push_back(Packet { header, body });
+        self.outbox.push(Packet { header, body });
     }
 
     fn arm_sender(&mut self, slot: u32) {
@@ -155,7 +158,7 @@ impl Tokens {
             None => {
                 let receiver = Receiver::new(header, sync, self.line, cx, &self.config);
                 let slot = self.flows.add_receiver(key, receiver);
-                self.end_if_complete(slot, meta.stamp);
+                self.end_if_complete(slot, cx.now, meta);
                 self.grant(slot, cx);
             }
         }
@@ -164,7 +167,7 @@ impl Tokens {
     /// Gives away the token that is due for a flow, if one is.
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
-        if let Some((seq, (class, rank))) = receiver.token(cx, &self.config) {
+        if let Some((seq, (class, rank))) = receiver.token(cx, self.catch_up, &self.config) {
             let way = Way::back(receiver);
             let mss = u64::from(self.config.frame.mss());
             let offset = Offset::new(receiver.edge().saturating_mul(mss).min(Offset::MAX));
@@ -172,8 +175,9 @@ impl Tokens {
             let wire = size.least + cx.rng.below(u64::from(size.most - size.least) + 1) as u16;
             let header = Header { wire, class, rank, offset, ..self.header(way, Kind::Credit) };
             let body = Ticket::Token { seq, stamp: Stamp::read(cx.clock, cx.now) };
-            self.outbox.push_back(Packet { header, body });
-            self.credits.issued += 1;
+            if self.outbox.push_token(Packet { header, body }) == Queued::Yes {
+                self.credits.issued += 1;
+            }
         }
         self.arm_receiver(slot);
     }
@@ -181,13 +185,15 @@ impl Tokens {
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Token { seq, stamp } = packet.body else { return };
         let header = &packet.header;
-        let Some(slot) = self.flows.sender_of(header.flow) else {
+        let Some(slot) = self.answered(header) else {
             self.credits.wasted += 1;
             return self.answer_if_aborted(header);
         };
+        self.measure(slot, cx.now);
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if let Some(expiry) = self.config.expiry {
-            let age = Stamp::read(cx.clock, cx.now).ticks_since(stamp);
+            let ticks = Stamp::read(cx.clock, cx.now).ticks_since(stamp);
+            let age = self.peers.age(header.src, ticks, cx.now);
             // The receiver's clock may be ahead: then the difference is below zero.
             if age.cast_signed() > 0 && Stamp(age).since(Stamp(0)) > expiry {
                 sender.spent.expired += 1;
@@ -196,14 +202,15 @@ impl Tokens {
             }
         }
         let rank = if self.config.ranked == Ranked::Data { header.rank } else { 0 };
+        let before = sender.acked();
         let Choice { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
+        if self.peers.is_measuring() && sender.acked() > before {
+            self.events.push_back(Event::Acked { flow: header.flow, bytes: sender.acked() });
+        }
         match packet {
             Some(packet) => {
                 self.credits.used += 1;
-                self.send(slot, packet, Ticket::Data { seq, stamp });
-                if let Some(data) = self.outbox.back_mut() {
-                    data.header.rank = rank;
-                }
+                self.send(slot, packet, Ticket::Data { seq, stamp }, rank);
             }
             None => self.credits.wasted += 1,
         }
@@ -220,25 +227,60 @@ impl Tokens {
         };
         let place = header.offset.get() / u64::from(self.config.frame.mss());
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
+        let before = receiver.edge();
+        if self.peers.is_measuring() && !receiver.is_whole(header, self.config.frame.mss()) {
+            return;
+        }
         let mut missed: Vec<Interval> = Vec::new();
         receiver.arrive(Arrived { packet: place, token }, cx, &self.config, |hole| missed.push(hole));
         let way = Way::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
-        if !self.end_if_complete(slot, meta.stamp) {
+        if self.peers.is_measuring() {
+            self.readable(slot, before);
+        }
+        if !self.end_if_complete(slot, cx.now, meta) {
             self.grant(slot, cx);
         }
+    }
+
+    /// The flow of this host that a packet from its receiver is about; those of others are about none.
+    #[inline]
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.flows.sender_of(header.flow)?;
+        self.flows.senders.get(slot).filter(|sender| sender.spec.dst == header.src).map(|_| slot)
+    }
+
+    /// The first token of a flow says how far its receiver is.
+    #[inline]
+    fn measure(&mut self, slot: u32, now: Time) {
+        if self.peers.is_measuring()
+            && let Some(sender) = self.flows.senders.get_mut(slot)
+            && let Some(rtt) = sender.first_token(now)
+        {
+            self.peers.answered(sender.spec.dst, rtt, now);
+        }
+    }
+
+    /// Tells the application what it can read, as there were `before` packets in order.
+    fn readable(&mut self, slot: u32, before: u64) {
+        let Some(receiver) = self.flows.receivers.get(slot).filter(|receiver| receiver.edge() > before)
+        else {
+            return;
+        };
+        let bytes = receiver.in_order(self.config.frame.mss());
+        self.events.push_back(Event::Readable { src: receiver.peer, flow: receiver.flow, bytes });
     }
 
     fn miss(&mut self, way: Way, hole: Interval) {
         self.signal(way, Ticket::Miss { first: hole.start, end: hole.end });
     }
 
-    /// Ends a flow of which all arrived, at `at`; whether it was so.
-    fn end_if_complete(&mut self, slot: u32, at: Time) -> bool {
+    /// Ends a flow of which all has arrived with the packet of `meta`; whether it was so.
+    fn end_if_complete(&mut self, slot: u32, now: Time, meta: RxMeta) -> bool {
         let Some(receiver) = self.flows.receivers.get(slot).filter(|r| r.is_complete()) else { return false };
         let way = Way::back(receiver);
-        self.events.push_back(Event::Delivered { flow: way.flow, at, missing: 0 });
-        self.flows.end_receiver(FlowKey::new(way.dst, way.flow), End::Received);
+        self.events.push_back(Event::Delivered { src: way.dst, flow: way.flow, at: meta.stamp, missing: 0 });
+        self.flows.end_receiver(FlowKey::new(way.dst, way.flow), End::Received, now);
         self.signal(way, Ticket::Done);
         true
     }
@@ -263,12 +305,12 @@ impl Tokens {
             }
             Ticket::Fin { size } if size != u64::MAX => {
                 receiver.ends_at(size.div_ceil(mss));
-                if self.end_if_complete(slot, meta.stamp) {
+                if self.end_if_complete(slot, cx.now, meta) {
                     return;
                 }
             }
             Ticket::Reset => {
-                return self.flows.end_receiver(key, End::Aborted);
+                return self.flows.end_receiver(key, End::Aborted, cx.now);
             }
             _ => {}
         }
@@ -277,7 +319,7 @@ impl Tokens {
 
     fn on_miss(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Miss { first, end } = packet.body else { return };
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else {
+        let Some(slot) = self.answered(&packet.header) else {
             return self.answer_if_aborted(&packet.header);
         };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
@@ -288,17 +330,17 @@ impl Tokens {
 
     /// Tells the receiver of a flow that was given up here that nothing comes any more.
     fn answer_if_aborted(&mut self, header: &Header) {
-        if self.aborted.contains(&header.flow) {
+        if self.flows.is_aborted(header.flow) {
             self.signal(Way::answer(header), Ticket::Reset);
         }
     }
 
-    fn on_done(&mut self, cx: &Cx, flow: FlowId) {
-        let Some(slot) = self.flows.sender_of(flow) else { return };
+    fn on_done(&mut self, cx: &Cx, header: &Header) {
+        let Some(slot) = self.answered(header) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.done(&self.config);
         self.events.push_back(Event::Completed(sender.report(cx.now)));
-        self.flows.remove_sender(flow);
+        self.flows.remove_sender(header.flow);
     }
 
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
@@ -324,19 +366,22 @@ impl Tokens {
 impl Endpoint for Tokens {
     type Body = Ticket;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
-        let sender = Sender::new(flow, path().data.round_trip, cx.now, &self.config);
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
+        let known = path();
+        let rtt = self.peers.path(flow.dst, &known).data.round_trip;
+        let mut sender = Sender::new(flow, rtt, cx.now, &self.config);
+        sender.measures_rtt = known.data.is_none();
         let unscheduled = sender.unscheduled(&self.config);
         let slot = self.flows.add_sender(flow.id, sender);
         self.say(slot, Some(Word::Sync));
-        (0..unscheduled).for_each(|packet| self.send(slot, u64::from(packet), Ticket::Unscheduled));
+        (0..unscheduled).for_each(|packet| self.send(slot, u64::from(packet), Ticket::Unscheduled, 0));
         if let Some(sender) = self.flows.senders.get_mut(slot) {
             sender.sent_first(unscheduled);
         }
         self.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, command: Command) {
+    fn control(&mut self, cx: &mut Cx, command: Command) {
         let Command::Flow(id, control) = command else { return };
         let Some(slot) = self.flows.sender_of(id) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
@@ -348,8 +393,7 @@ impl Endpoint for Tokens {
             }
             Control::Abort => {
                 let way = Way::to(&sender.spec);
-                self.flows.remove_sender(id);
-                self.aborted.insert(id);
+                self.flows.abort_sender(id, cx.now);
                 self.signal(way, Ticket::Reset);
             }
             Control::Weights { .. } => {}
@@ -362,7 +406,7 @@ impl Endpoint for Tokens {
             Ticket::Token { .. } => self.on_token(cx, packet),
             Ticket::Data { .. } | Ticket::Unscheduled => self.on_data(cx, meta, packet),
             Ticket::Miss { .. } => self.on_miss(cx, packet),
-            Ticket::Done => self.on_done(cx, packet.header.flow),
+            Ticket::Done => self.on_done(cx, &packet.header),
             Ticket::Stop | Ticket::Fin { .. } | Ticket::Reset => self.on_word(cx, meta, packet),
             Ticket::Empty => {}
         }
@@ -371,8 +415,8 @@ impl Endpoint for Tokens {
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
-                Owner::Sender(slot) => self.on_sender_timer(slot, cx),
-                Owner::Receiver(slot) => self.on_receiver_timer(slot, cx),
+                Expired::Sender(slot) => self.on_sender_timer(slot, cx),
+                Expired::Receiver(slot) => self.on_receiver_timer(slot, cx),
             }
         }
     }
@@ -382,8 +426,15 @@ impl Endpoint for Tokens {
         self.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Ticket> {
-        self.outbox.pop_front().map_or(Tx::Idle, |packet| Tx::Send { packet, id: None })
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+        let Some(mut packet) = self.outbox.pop() else { return Tx::Idle };
+        if self.peers.is_measuring()
+            && let Ticket::Token { stamp, .. } = &mut packet.body
+        {
+            // It may have waited here.
+            *stamp = Stamp::read(cx.clock, cx.now);
+        }
+        Tx::Send { packet, id: None }
     }
 
     #[inline]

@@ -18,6 +18,7 @@ mod config;
 mod endpoint;
 mod expresspass;
 pub mod feedback;
+mod outbox;
 pub mod priority;
 mod rank_by;
 mod receiver;

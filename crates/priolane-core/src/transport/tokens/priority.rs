@@ -11,7 +11,7 @@
 //! ```
 
 use super::body::MAX_CLASSES;
-use crate::endpoint::FlowSpec;
+use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::units::{Span, Time};
 
@@ -69,7 +69,7 @@ impl Priority {
     }
 
     /// What a sender tells in its SYNC besides size, deadline and class: the place of the coflow, where that is the key.
-    pub fn told(&self, flow: &FlowSpec) -> u64 {
+    pub fn told(&self, flow: &FlowRequest) -> u64 {
         if *self == Self::Exact(Key::Coflow) { u64::from(flow.coflow_place) } else { 0 }
     }
 

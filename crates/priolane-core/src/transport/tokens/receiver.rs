@@ -18,7 +18,7 @@ use super::priority::Known;
 use crate::endpoint::Cx;
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Packet};
-use crate::transport::common::{Alarm, Interval, Ranges, Stamp, timed_by_alarm};
+use crate::transport::common::{Alarm, Interval, Ranges, Stamp, paced_from, timed_by_alarm};
 use crate::units::{Rate, Span, Time};
 
 /// Whether tokens flow.
@@ -57,6 +57,8 @@ pub(super) struct Receiver {
     pub(super) flow: FlowId,
     pub(super) peer: HostId,
     pub(super) entropy: u16,
+    /// What the last packet lacks to a full one, where it does and has arrived.
+    short: u16,
     asked: Class,
     deadline: Time,
     told: u64,
@@ -98,6 +100,7 @@ impl Receiver {
             flow: header.flow,
             peer: header.src,
             entropy: header.entropy,
+            short: 0,
             asked,
             deadline,
             told,
@@ -125,6 +128,26 @@ impl Receiver {
     /// Packets that arrived in order.
     pub(super) fn edge(&self) -> u64 {
         self.edge
+    }
+
+    /// Whether a packet of payload begins and ends where packets of `mss` bytes do, or ends the flow.
+    pub(super) fn is_whole(&mut self, header: &Header, mss: u16) -> bool {
+        let (offset, full) = (header.offset.get(), u64::from(mss));
+        let packet = offset / full;
+        if packet * full != offset || header.payload == 0 || header.payload > mss {
+            return false;
+        }
+        let last = packet + 1 >= self.packets || self.packets == u64::MAX && packet + 1 >= self.top;
+        if header.payload < mss && last {
+            self.short = mss - header.payload;
+        }
+        header.payload == mss || last
+    }
+
+    /// Payload bytes that arrived in order, in packets of `mss` bytes.
+    pub(super) fn in_order(&self, mss: u16) -> u64 {
+        let short = if self.edge == self.top { self.short } else { 0 };
+        self.edge.saturating_mul(u64::from(mss)).saturating_sub(u64::from(short))
     }
 
     /// The flow's length, now known.
@@ -160,13 +183,21 @@ impl Receiver {
         self.granting = Granting::Stopped;
     }
 
-    /// Number and class with key of the token that is due, if one is.
-    pub(super) fn token(&mut self, cx: &mut Cx, config: &Config) -> Option<(u32, (Class, u64))> {
-        match self.granting {
-            Granting::At(at) if at <= cx.now => {}
-            Granting::Enough(at) if at <= cx.now => self.fate.expected = self.next_seq,
+    /// Number and class with key of the token that is due, if one is; up to `catch_up` of lateness is made up.
+    pub(super) fn token(
+        &mut self,
+        cx: &mut Cx,
+        catch_up: Span,
+        config: &Config,
+    ) -> Option<(u32, (Class, u64))> {
+        let due = match self.granting {
+            Granting::At(at) if at <= cx.now => at,
+            Granting::Enough(at) if at <= cx.now => {
+                self.fate.expected = self.next_seq;
+                cx.now
+            }
             _ => return None,
-        }
+        };
         if self.has_enough(config) {
             self.granting = Granting::Enough(cx.now + self.rtt.unwrap_or(config.min_rto));
             return None;
@@ -176,7 +207,7 @@ impl Receiver {
         self.next_seq = seq.wrapping_add(1);
         let vary = 1.0 + config.jitter * (2.0 * cx.rng.uniform() - 1.0);
         let gap = Span((self.feedback.gap_ps() * vary) as u64);
-        self.granting = Granting::At(cx.now + Span(gap.0.max(1)));
+        self.granting = Granting::At(paced_from(due, cx.now, catch_up) + Span(gap.0.max(1)));
         let known = Known {
             packets: self.packets,
             arrived: self.edge + self.above.bytes(),

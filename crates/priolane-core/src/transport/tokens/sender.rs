@@ -11,7 +11,7 @@
 //! ```
 
 use super::config::{Config, Recovery, Stop};
-use crate::endpoint::{FlowReport, FlowSpec};
+use crate::endpoint::{FlowReport, FlowRequest};
 use crate::ids::Class;
 use crate::transport::common::{Alarm, Interval, Ranges, timed_by_alarm};
 use crate::units::{Span, Time, bits_per_second};
@@ -66,7 +66,7 @@ pub(super) struct Spent {
 /// A flow that starts here.
 #[derive(Debug)]
 pub(super) struct Sender {
-    pub(super) spec: FlowSpec,
+    pub(super) spec: FlowRequest,
     /// Packets of the flow; `u64::MAX` without end.
     packets: u64,
     /// The next packet in order.
@@ -81,6 +81,8 @@ pub(super) struct Sender {
     state: State,
     round: Round,
     rtt: Span,
+    /// Whether the first token says what the round trip is.
+    pub(super) measures_rtt: bool,
     heard: Time,
     /// Doublings of the timeout.
     backoff: u32,
@@ -104,7 +106,7 @@ timed_by_alarm!(Sender);
 
 impl Sender {
     /// A flow that starts at `now` on a path of this round trip.
-    pub(super) fn new(spec: FlowSpec, rtt: Span, now: Time, config: &Config) -> Self {
+    pub(super) fn new(spec: FlowRequest, rtt: Span, now: Time, config: &Config) -> Self {
         let mss = u64::from(config.frame.mss());
         Self {
             packets: spec.size.map_or(u64::MAX, |size| size.div_ceil(mss)),
@@ -118,6 +120,7 @@ impl Sender {
             state: State::Requesting,
             round: Round { ends: Time::NEVER, tokens: 0 },
             rtt,
+            measures_rtt: false,
             heard: now,
             backoff: 0,
             spent: Spent::default(),
@@ -128,6 +131,25 @@ impl Sender {
             next_report: config.monitor.map_or(Time::NEVER, |every| now + every),
             alarm: Alarm::OFF,
         }
+    }
+
+    /// Payload bytes that the receiver is known to have in order.
+    pub(super) fn acked(&self) -> u64 {
+        self.spec.size.map_or(self.acked, |size| self.acked.min(size))
+    }
+
+    /// A token arrived at `now`: how long after the SYNC, if it is the first and that was not lost. Where the path was not
+    /// known this is the round trip from now on.
+    pub(super) fn first_token(&mut self, now: Time) -> Option<Span> {
+        if self.state != State::Requesting || self.timeouts > 0 {
+            return None;
+        }
+        // Nothing was heard yet: since the flow opened.
+        let rtt = now.since(self.heard).max(Span(1));
+        if self.measures_rtt {
+            self.rtt = rtt;
+        }
+        Some(rtt)
     }
 
     /// How many packets go without tokens.

@@ -21,14 +21,6 @@ pub struct Segment<T = ()> {
     pub telemetry: T,
 }
 
-impl<T> Segment<T> {
-    /// [`Self::one_way`] in picoseconds, below zero where the receiver's clock is behind.
-    #[inline]
-    pub(super) fn one_way_ps(&self) -> i64 {
-        Stamp::difference_ps(self.one_way)
-    }
-}
-
 impl<T: Telemetry> Body for Segment<T> {
     const STAMPED: bool = T::STAMPED;
 

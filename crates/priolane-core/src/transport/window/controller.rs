@@ -1,6 +1,6 @@
 //! The contract between the reliability machine and a congestion controller.
 
-use crate::endpoint::{FlowSpec, Path};
+use crate::endpoint::{FlowRequest, Path};
 use crate::ids::Class;
 use crate::rng::Stream;
 use crate::telemetry::Telemetry;
@@ -48,11 +48,13 @@ pub struct ProbeSeen {
 /// What a controller is told when its flow starts.
 pub struct Opening<'a> {
     /// The flow.
-    pub flow: &'a FlowSpec,
+    pub flow: &'a FlowRequest,
     /// When it starts to send (a handshake, if there is one, before that).
     pub now: Time,
     /// Finds the flow's way through the network.
     pub path: &'a dyn Fn() -> Path,
+    /// How much lateness of packets that are paced is made up ([`crate::endpoint::RealHost::catch_up`]); zero in a simulator.
+    pub catch_up: Span,
     /// The host's random stream, from which a controller that chooses at random seeds a stream of its own.
     pub rng: &'a mut Stream,
 }
@@ -131,6 +133,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The flow starts; called once, before anything else. Default: nothing.
     fn open(&mut self, opening: &mut Opening<'_>) {
         let _ = opening;
+    }
+
+    /// The flow's way is now known to be another one than it was told by `open`: parts of it that the driver does not know
+    /// were measured. Never called where all is known. Default: nothing.
+    fn on_path(&mut self, path: &Path) {
+        let _ = path;
     }
 
     /// The congestion window, in bytes; a segment goes out whatever it is if nothing is in flight.

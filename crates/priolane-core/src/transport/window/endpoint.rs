@@ -21,14 +21,14 @@ use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
 use super::sender::Sender;
 use crate::endpoint::{
-    Command, Control, Cx, Departure, Endpoint, Event, FlowSpec, LadderOf, LocalHost, Path, RxMeta, SendId,
-    Thresholds, Tx,
+    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LadderOf, LocalHost, PathInfo, RxMeta,
+    SendId, Thresholds, Tx,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
-use crate::transport::common::{FlowKey, FlowTable, Incoming, Interval, Owner, Stamp};
+use crate::transport::common::{Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Stamp};
 use crate::units::{Span, Time};
 
 /// A host knows each flow it ever received: of those that ended the length, so that late retransmissions are acknowledged.
@@ -68,7 +68,7 @@ impl Delays {
     fn of<T>(answer: &Packet<Segment<T>>, cx: &Cx, meta: RxMeta) -> Self {
         Self {
             rtt: Stamp::read(cx.clock, cx.now).since(answer.body.stamp) + meta.noise,
-            one_way_ps: answer.body.one_way_ps().saturating_add_unsigned(meta.noise.0),
+            one_way_ps: Stamp::difference_ps(answer.body.one_way).saturating_add_unsigned(meta.noise.0),
             host_delay: cx.now.since(meta.stamp),
         }
     }
@@ -87,6 +87,9 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     known: FxHashSet<HostId>,
     outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
+    peers: Peers,
+    /// How much lateness of what is paced is made up.
+    catch_up: Span,
 }
 
 /// The window transport with a host scheduler chosen at run time.
@@ -100,23 +103,25 @@ impl<C: CongestionControl> WindowEndpoint<C> {
         controller: C::Config,
         kind: SchedulerKind,
     ) -> Self {
-        Self::new(host.id, config, controller, AnyScheduler::from(kind))
+        Self::new(host, config, controller, AnyScheduler::from(kind))
     }
 }
 
 impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// The endpoint of `host`, without flows.
-    pub fn new(host: HostId, config: Arc<Config>, controller: C::Config, scheduler: S) -> Self {
+    pub fn new(host: LocalHost, config: Arc<Config>, controller: C::Config, scheduler: S) -> Self {
         let ecn = if C::ECN { config.control_ecn } else { ControlEcn::No };
         Self {
-            outbox: Outbox::new(host, &config, ecn),
-            host,
+            outbox: Outbox::new(&host, &config, ecn),
+            host: host.id,
             config,
             controller,
             scheduler,
-            flows: FlowTable::default(),
+            flows: FlowTable::new(host.time_wait()),
             known: FxHashSet::default(),
             events: VecDeque::new(),
+            peers: Peers::new(&host),
+            catch_up: host.catch_up(),
         }
     }
 
@@ -181,7 +186,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             Kind::Signal => u64::from(packet.body.sack[0].1),
             _ => u64::from(header.payload),
         };
-        if len == 0 {
+        if len == 0 || start + len > Offset::MAX {
             return;
         }
         let arrival = Arrival {
@@ -218,12 +223,18 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 
     fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
+        let before = receiver.in_order();
         receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
+        if self.peers.is_measuring() && receiver.in_order() > before {
+            let (src, flow, bytes) = (receiver.src(), receiver.flow(), receiver.in_order());
+            self.events.push_back(Event::Readable { src, flow, bytes });
+        }
         match receiver.complete() {
             Some(end) => {
-                let (key, flow, missing) = (receiver.key(), receiver.flow(), receiver.missing());
-                self.events.push_back(Event::Delivered { flow, at: stamp, missing });
-                self.flows.end_receiver(key, Offset::new(end));
+                let (key, missing) = (receiver.key(), receiver.missing());
+                let (src, flow) = (receiver.src(), receiver.flow());
+                self.events.push_back(Event::Delivered { src, flow, at: stamp, missing });
+                self.flows.end_receiver(key, Offset::new(end), arrival.now);
                 self.flows.drop_dead_timers();
             }
             None => self.flows.arm_receiver(slot),
@@ -256,13 +267,24 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
-        let Some(slot) = self.flows.sender_of(header.flow) else { return };
-        let delays = Delays::of(packet, cx, meta);
+        let Some(slot) = self.answered(header) else { return };
+        let mut delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
             self.establish(slot, cx.now, delays.rtt);
         } else {
+            if self.peers.is_measuring() {
+                delays.one_way_ps = self.peers.one_way(slot, packet.body.one_way, (cx.now, delays.rtt));
+            }
             self.take_ack(slot, cx.now, delays, packet);
         }
+    }
+
+    /// The flow of this host that a packet from its receiver is about. Packets of others, who may use the same number, are
+    /// about none.
+    #[inline]
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.flows.sender_of(header.flow)?;
+        self.flows.senders.get(slot).filter(|sender| sender.dst == header.src).map(|_| slot)
     }
 
     /// A probe for a flow that this host receives, or the answer to one of its own.
@@ -287,9 +309,13 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
+        let Some(slot) = self.answered(&packet.header) else { return };
+        let Delays { rtt, mut one_way_ps, .. } = Delays::of(packet, cx, meta);
+        if self.peers.is_measuring() {
+            one_way_ps = self.peers.one_way(slot, packet.body.one_way, (cx.now, rtt));
+            self.measure(slot, Sample { now: cx.now, rtt, acked: 0 });
+        }
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
-        let Delays { rtt, one_way_ps, .. } = Delays::of(packet, cx, meta);
         sender.controller.on_probe_answer(&ProbeSeen { now: cx.now, next: sender.next, rtt, one_way_ps });
         sender.ask_gate(cx.now);
         self.refresh(slot);
@@ -310,6 +336,11 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             return;
         }
         sender.on_established(rtt);
+        if self.peers.is_measuring()
+            && let Some(path) = self.peers.acknowledged(slot, Sample { now, rtt, acked: 0 })
+        {
+            sender.controller.on_path(&path);
+        }
         sender.ask_gate(now);
         let Sender { id, dst, entropy, .. } = *sender;
         self.known.insert(dst);
@@ -330,7 +361,16 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         if <C::Telemetry as Telemetry>::STAMPED {
             sender.controller.on_telemetry(&packet.body.telemetry);
         }
+        let before = sender.una;
         sender.on_ack(&Arrived { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
+        if self.peers.is_measuring() {
+            let (flow, bytes, acked) = (sender.id, sender.una, sender.una - before);
+            if acked > 0 && !sender.is_complete() {
+                self.events.push_back(Event::Acked { flow, bytes });
+            }
+            self.measure(slot, Sample { now, rtt, acked });
+        }
+        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.is_complete() {
             self.events.push_back(Event::Completed(sender.report(now)));
             self.forget_sender(packet.header.flow);
@@ -340,6 +380,16 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         self.promote(slot);
         self.refresh(slot);
         self.flows.arm_sender(slot);
+    }
+
+    /// An answer tells something of the path.
+    #[cold]
+    fn measure(&mut self, slot: u32, sample: Sample) {
+        if let Some(path) = self.peers.acknowledged(slot, sample)
+            && let Some(sender) = self.flows.senders.get_mut(slot)
+        {
+            sender.controller.on_path(&path);
+        }
     }
 
     /// A class that was to come takes effect if its time has.
@@ -480,7 +530,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
 impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     type Body = Segment<C::Telemetry>;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let greets = match self.config.handshake {
             Handshake::None => false,
             Handshake::OneRtt => true,
@@ -489,11 +539,16 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         let state = if greets { State::Handshake } else { State::Open };
         let mut controller = C::new(&self.controller, u64::from(self.config.frame.mss()));
         controller.set_weights(flow.weights.theta, flow.weights.w_milli);
-        controller.open(&mut Opening { flow: &flow, now: cx.now, path, rng: cx.rng });
+        let (now, catch_up) = (cx.now, self.catch_up);
+        let way = || self.peers.path(flow.dst, &path());
+        controller.open(&mut Opening { flow: &flow, now, path: &way, catch_up, rng: cx.rng });
         let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
         sender.tell_class();
         sender.ask_gate(cx.now);
         let slot = self.flows.add_sender(flow.id, sender);
+        if self.peers.is_measuring() {
+            self.peers.opened(slot, flow.dst, path());
+        }
         if greets {
             self.send_syn(slot, cx);
         } else {
@@ -522,8 +577,8 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.flows.expired(cx.now) {
             match owner {
-                Owner::Sender(slot) => self.on_sender_timer(slot, cx),
-                Owner::Receiver(slot) => self.on_receiver_timer(slot, cx.now),
+                Expired::Sender(slot) => self.on_sender_timer(slot, cx),
+                Expired::Receiver(slot) => self.on_receiver_timer(slot, cx.now),
             }
         }
     }

@@ -2,10 +2,12 @@
 
 use super::body::Segment;
 use super::config::{Config, ControlEcn};
-use crate::ids::{Class, HostId};
+use crate::endpoint::LocalHost;
+use crate::ids::Class;
 use crate::packet::{Header, Kind, Marks, Packet};
 use crate::ring::Ring;
 use crate::telemetry::Telemetry;
+use crate::transport::common::room;
 
 /// The control packets of one host.
 #[derive(Debug)]
@@ -14,23 +16,29 @@ pub(super) struct Outbox<T> {
     /// What every control packet of the host has in common.
     common: Header,
     syn_wire: u16,
+    /// How many may wait.
+    room: u32,
 }
 
 impl<T: Telemetry> Outbox<T> {
     /// Nothing yet; `ecn` says whether the host's control packets are ECN-capable.
-    pub(super) fn new(host: HostId, config: &Config, ecn: ControlEcn) -> Self {
+    pub(super) fn new(host: &LocalHost, config: &Config, ecn: ControlEcn) -> Self {
         let marks = if ecn == ControlEcn::Yes { Marks::ECN_CAPABLE } else { Marks::none() };
         let (class, wire) = (config.control_class, config.frame.ack_wire());
         Self {
             packets: Ring::default(),
-            common: Header { src: host, class, wire, marks, ..Header::default() },
+            common: Header { src: host.id, class, wire, marks, ..Header::default() },
             syn_wire: config.frame.syn_wire(),
+            room: room(host),
         }
     }
 
-    /// Queues a packet: what depends on the host is filled in here.
+    /// Queues a packet, if there is room: what depends on the host is filled in here.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<Segment<T>>) {
+        if self.packets.len() >= self.room {
+            return;
+        }
         let header = &mut self.packets.push(&packet).header;
         header.src = self.common.src;
         header.class = self.common.class;
@@ -43,6 +51,9 @@ impl<T: Telemetry> Outbox<T> {
 
     /// Queues a packet that goes through the network as the data of `class` does: a probe.
     pub(super) fn push_as_data(&mut self, packet: Packet<Segment<T>>, class: Class) {
+        if self.packets.len() >= self.room {
+            return;
+        }
         let header = &mut self.packets.push(&packet).header;
         header.src = self.common.src;
         header.class = class;

@@ -169,6 +169,15 @@ impl<T: Telemetry> Receiver<T> {
         self.flow
     }
 
+    pub(super) fn src(&self) -> HostId {
+        self.src
+    }
+
+    /// Bytes from the start of the flow that are here, or were given up.
+    pub(super) fn in_order(&self) -> u64 {
+        self.next
+    }
+
     pub(super) fn key(&self) -> FlowKey {
         FlowKey::new(self.src, self.flow)
     }

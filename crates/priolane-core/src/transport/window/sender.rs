@@ -24,7 +24,7 @@ use super::controller::{CongestionControl, Gate, Rank};
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
 use crate::assign::{Count, Ladder};
-use crate::endpoint::{Cx, FlowReport, FlowSpec};
+use crate::endpoint::{Cx, FlowReport, FlowRequest};
 use crate::host::Candidate;
 use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
@@ -187,7 +187,7 @@ impl<C: CongestionControl> Timed for Sender<C> {
 
 impl<C: CongestionControl> Sender<C> {
     /// A flow that starts at `now` in `state`.
-    pub(super) fn new(spec: &FlowSpec, state: State, controller: C, config: &Config, now: Time) -> Self {
+    pub(super) fn new(spec: &FlowRequest, state: State, controller: C, config: &Config, now: Time) -> Self {
         let sent = Sent { retransmitted: 0, retransmits: 0, timeouts: 0 };
         Self {
             id: spec.id,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowSpec, LocalHost, Path, RxMeta, Tx};
+use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
 use priolane_core::units::Time;
@@ -18,7 +18,7 @@ pub enum Mix {
 
 #[derive(Debug)]
 struct Outgoing {
-    flow: FlowSpec,
+    flow: FlowRequest,
     sent: u64,
 }
 
@@ -72,7 +72,7 @@ impl Blaster {
 impl Endpoint for Blaster {
     type Body = ();
 
-    fn open(&mut self, _cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> Path) {
+    fn open(&mut self, _cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         self.outgoing.push_back(Outgoing { flow, sent: 0 });
     }
 
@@ -89,7 +89,12 @@ impl Endpoint for Blaster {
         };
         self.incoming[place].1 += u64::from(header.payload);
         if self.incoming[place].1 == header.rank {
-            self.events.push_back(Event::Delivered { flow: header.flow, at: meta.stamp, missing: 0 });
+            self.events.push_back(Event::Delivered {
+                src: header.src,
+                flow: header.flow,
+                at: meta.stamp,
+                missing: 0,
+            });
         }
     }
 

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use priolane_core::endpoint::{
-    Command, Control, Cx, Departure, Endpoint, Event, FlowReport, FlowSpec, LocalHost, Path, RxMeta, SendId,
-    Tx,
+    Command, Control, Cx, Departure, Endpoint, Event, FlowReport, FlowRequest, LocalHost, PathInfo, RxMeta,
+    SendId, Tx,
 };
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Offset, Packet};
@@ -55,7 +55,7 @@ pub struct Paced {
     frame: Frame,
     interval: Span,
     next_credit: Time,
-    outgoing: Vec<FlowSpec>,
+    outgoing: Vec<FlowRequest>,
     incoming: VecDeque<Incoming>,
     ready: VecDeque<Packet<Ticket>>,
     events: VecDeque<Event>,
@@ -94,7 +94,7 @@ impl Paced {
         self.packet((to.src, to.flow, to.entropy), kind, step)
     }
 
-    fn data(&self, credit: &Packet<Ticket>, flow: &FlowSpec) -> Packet<Ticket> {
+    fn data(&self, credit: &Packet<Ticket>, flow: &FlowRequest) -> Packet<Ticket> {
         let mss = u64::from(self.frame.mss());
         let offset = credit.header.offset.get();
         let payload = (flow.size.unwrap_or(u64::MAX) - offset).min(mss) as u16;
@@ -111,7 +111,12 @@ impl Paced {
         self.incoming[i].received += u64::from(packet.header.payload);
         if self.incoming[i].received == self.incoming[i].size {
             self.incoming.remove(i);
-            self.events.push_back(Event::Delivered { flow: packet.header.flow, at: now, missing: 0 });
+            self.events.push_back(Event::Delivered {
+                src: packet.header.src,
+                flow: packet.header.flow,
+                at: now,
+                missing: 0,
+            });
             self.ready.push_back(self.reply(&packet.header, Kind::Signal, Step::Done));
         }
     }
@@ -162,7 +167,7 @@ impl Paced {
 impl Endpoint for Paced {
     type Body = Ticket;
 
-    fn open(&mut self, cx: &mut Cx, flow: FlowSpec, _path: &dyn Fn() -> Path) {
+    fn open(&mut self, cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         let mut request = self.packet((flow.dst, flow.id, flow.entropy), Kind::Signal, Step::Request);
         request.body.size = flow.size.expect("paced flows are finite");
         self.ready.push_back(request);

@@ -49,7 +49,7 @@ impl Bench {
                 self.cx(data, |receiver, cx, config| receiver.arrive(packet, cx, config, |_| ()));
                 arrived += 1;
             } else {
-                self.cx(due, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+                self.cx(due, |receiver, cx, config| receiver.token(cx, Span::ZERO, config)).unwrap();
                 sent.push(due);
             }
         }
@@ -78,9 +78,48 @@ fn a_flow_that_asks_again_waits_a_round_trip_from_there() {
     let again = ASKED + Span(1_000 * SLOT);
     bench.receiver.resume(again, 0);
     // The data of the first token is known and no update was made: the token at the request changes nothing yet.
-    bench.cx(again, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+    bench.cx(again, |receiver, cx, config| receiver.token(cx, Span::ZERO, config)).unwrap();
     assert_eq!(bench.receiver.feedback.rate(), bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
     let later = again + Span(SLOT * 11);
-    bench.cx(later, |receiver, cx, config| receiver.token(cx, config)).unwrap();
+    bench.cx(later, |receiver, cx, config| receiver.token(cx, Span::ZERO, config)).unwrap();
     assert!(bench.receiver.feedback.rate() > bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
+}
+
+/// Tokens that a receiver of 100 Mbit/s gives within 1 s if each of its timers is `late`.
+fn tokens_with_late_timers(late: Span, catch_up: Span) -> usize {
+    let mut bench = Bench::new();
+    let cx = Cx { now: ASKED, clock: LocalClock::default(), rng: &mut bench.rng };
+    let sync = Sync { packets: u64::MAX, deadline: Time::NEVER, asked: 0, unscheduled: 0, told: 0 };
+    bench.receiver =
+        Receiver::new(&Header::default(), sync, Rate::from_bps(100_000_000).unwrap(), &cx, &bench.config);
+    let mut count = 0;
+    loop {
+        let at = bench.receiver.next_action(&bench.config) + late;
+        if at > ASKED + Span::from_ms(1_000) {
+            return count;
+        }
+        // As the endpoint: until nothing is due any more.
+        while bench.receiver.next_action(&bench.config) <= at {
+            count += usize::from(bench.cx(at, |receiver, cx, config| {
+                receiver.overdue(at, config);
+                receiver.token(cx, catch_up, config).is_some()
+            }));
+        }
+    }
+}
+
+#[test]
+fn late_timers_neither_cost_nor_add_rate() {
+    // Half of 100 Mbit/s in slots of 1622 B: a token every 259.52 us, 3854 in 1 s.
+    let exact = tokens_with_late_timers(Span::ZERO, Span::ZERO);
+    assert!((3_840..=3_870).contains(&exact), "{exact}");
+    let catch_up = Span::from_ms(5);
+    for late in [Span::from_us(20), Span::from_us(500), Span::from_ms(4)] {
+        let tokens = tokens_with_late_timers(late, catch_up);
+        assert!((exact - 40..=exact + 5).contains(&tokens), "{tokens} when {late:?} late, else {exact}");
+    }
+    // Counted from when each is given, timers that are 4 ms late leave one in 4.26 ms.
+    assert!(tokens_with_late_timers(Span::from_ms(4), Span::ZERO) < 240);
+    // Beyond the bound no more than what was due in 5 ms goes at once: 20 tokens each 20.26 ms.
+    assert!((960..=1_020).contains(&tokens_with_late_timers(Span::from_ms(20), catch_up)));
 }

@@ -8,8 +8,8 @@ use crate::units::PS_PER_S;
 const RTT: Span = Span::from_us(10);
 
 fn sender(bytes: u64, class: Class, config: &Config) -> Sender {
-    let spec = FlowSpec { class, ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), Some(bytes)) };
-    Sender::new(spec, RTT, Time::ZERO, config)
+    let flow = FlowRequest { class, ..FlowRequest::new(FlowId(0), HostId(1), Some(bytes), Time::ZERO) };
+    Sender::new(flow, RTT, Time::ZERO, config)
 }
 
 #[test]

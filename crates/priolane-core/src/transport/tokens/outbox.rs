@@ -1,0 +1,113 @@
+//! Packets that wait to leave a host.
+//!
+//! A simulated host takes them all at once, in order. A real one may poll no faster than its line: there signals and payload go
+//! before tokens, so that no DONE or MISS waits behind them, and of either kind only so many wait. A token that finds no
+//! room is dropped, as by a port.
+
+use std::collections::VecDeque;
+
+use super::body::Ticket;
+use crate::endpoint::LocalHost;
+use crate::packet::Packet;
+use crate::transport::common::room;
+
+/// Tokens that may wait on a real host, at least; one that waits long is worth nothing.
+const MIN_ROOM: u64 = 128;
+
+/// Whether a token waits to be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Queued {
+    Yes,
+    /// It found no room.
+    Dropped,
+}
+
+/// The packets of one host.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    packets: VecDeque<Packet<Ticket>>,
+    /// Those of a real host.
+    tokens: VecDeque<Packet<Ticket>>,
+    /// How many packets may wait; `usize::MAX` in a simulator.
+    room: usize,
+    /// How many tokens may: as many as go at once where lateness is made up.
+    token_room: usize,
+}
+
+impl Outbox {
+    /// That of `host`, empty, whose tokens call for packets of `full` bytes on the wire.
+    pub(super) fn new(host: &LocalHost, full: u16) -> Self {
+        let room = if host.real.is_some() { room(host) as usize } else { usize::MAX };
+        let made_up = host.line.bytes_in(host.catch_up()) / u64::from(full.max(1));
+        let token_room = made_up.max(MIN_ROOM) as usize;
+        Self { packets: VecDeque::new(), tokens: VecDeque::new(), room, token_room }
+    }
+
+    /// Queues a signal or payload, if there is room.
+    pub(super) fn push(&mut self, packet: Packet<Ticket>) {
+        if self.packets.len() < self.room {
+            self.packets.push_back(packet);
+        }
+    }
+
+    /// Queues a token, if there is room.
+    pub(super) fn push_token(&mut self, packet: Packet<Ticket>) -> Queued {
+        if self.room == usize::MAX {
+            self.packets.push_back(packet);
+            return Queued::Yes;
+        }
+        if self.tokens.len() >= self.token_room {
+            return Queued::Dropped;
+        }
+        self.tokens.push_back(packet);
+        Queued::Yes
+    }
+
+    /// The packet that leaves next.
+    pub(super) fn pop(&mut self) -> Option<Packet<Ticket>> {
+        self.packets.pop_front().or_else(|| self.tokens.pop_front())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::RealHost;
+    use crate::ids::HostId;
+    use crate::packet::Header;
+    use crate::transport::Stamp;
+    use crate::units::Rate;
+
+    const REAL: LocalHost = LocalHost::real(HostId(0), Rate::from_gbps(10));
+
+    fn packet(body: Ticket) -> Packet<Ticket> {
+        Packet { header: Header::default(), body }
+    }
+
+    fn token(seq: u32) -> Packet<Ticket> {
+        packet(Ticket::Token { seq, stamp: Stamp(0) })
+    }
+
+    #[test]
+    fn on_a_real_host_signals_pass_tokens_and_all_are_bounded() {
+        let mut outbox = Outbox::new(&REAL, 1_538);
+        // In 5 ms a line of 10 Gbps takes 4063 full packets.
+        let queued = (0..9_000).filter(|&seq| outbox.push_token(token(seq)) == Queued::Yes).count();
+        assert_eq!(queued, 4_063);
+        (0..10_000).for_each(|_| outbox.push(packet(Ticket::Done)));
+        let left: Vec<Ticket> = std::iter::from_fn(|| outbox.pop()).map(|packet| packet.body).collect();
+        let signals = RealHost::DEFAULT.outbox as usize;
+        assert_eq!((left.len(), left[signals - 1]), (signals + queued, Ticket::Done));
+        assert_eq!(left[signals], token(0).body, "the oldest first, the newest dropped");
+    }
+
+    #[test]
+    fn in_a_simulator_all_wait_in_order() {
+        let mut outbox = Outbox::new(&LocalHost::simulated(HostId(0), Rate::from_gbps(10)), 1_538);
+        assert!((0..10_000).all(|seq| outbox.push_token(token(seq)) == Queued::Yes));
+        outbox.push(packet(Ticket::Done));
+        assert_eq!(outbox.pop().map(|packet| packet.body), Some(token(0).body));
+        let last = std::iter::from_fn(|| outbox.pop()).last();
+        assert_eq!(last.map(|packet| packet.body), Some(Ticket::Done));
+    }
+}

@@ -1,0 +1,366 @@
+//! Two hosts and a network between them that carries bytes, loses, repeats, delays and reorders them. Each host has a clock of its
+//! own and is scheduled late.
+
+use std::collections::{BTreeMap, HashMap};
+
+use priolane_core::endpoint::{
+    Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, RxMeta, Tx,
+};
+use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::units::{Rate, Span, Time};
+use priolane_core::wire::{EcnCodepoint, RecvMeta, WireBody};
+
+use crate::transports::codec;
+
+/// What is between the two hosts, each way: a line, then a delay.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Network {
+    pub(crate) line: Rate,
+    pub(crate) delay: Span,
+    /// Parts of the datagrams that are lost, that come twice, and that are held up for so long.
+    pub(crate) lost: f64,
+    pub(crate) twice: f64,
+    pub(crate) held_up: (f64, Span),
+    /// Part of the ECN-capable datagrams that are marked.
+    pub(crate) marked: f64,
+}
+
+/// A clock: what it is ahead of true time at the start, and parts per million that it gains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) ahead: Span,
+    pub(crate) ppm: f64,
+}
+
+impl Clock {
+    fn read(self, at: Time) -> Time {
+        let gained = (at.0 as f64 * self.ppm / 1e6) as i64;
+        Time((at + self.ahead).0.saturating_add_signed(gained))
+    }
+
+    /// When it reads `reading`, at least.
+    fn when(self, reading: Time) -> Time {
+        let since = reading.0.saturating_sub(self.ahead.0);
+        let at = (since as f64 / (1.0 + self.ppm / 1e6)) as u64;
+        let early = self.read(Time(at)).0;
+        Time(at + reading.0.saturating_sub(early) + u64::from(early < reading.0))
+    }
+}
+
+/// How hosts are scheduled: what timers are late by, and that by which one of a hundred is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) mostly: Span,
+    pub(crate) rarely: Span,
+}
+
+/// Bytes of a flow at its receiver.
+#[derive(Debug, Default)]
+struct Received {
+    bytes: Vec<u8>,
+    here: Vec<bool>,
+    handed_out: u64,
+    delivered: bool,
+}
+
+/// A flow at its sender.
+#[derive(Debug)]
+struct Sent {
+    size: u64,
+    acked: u64,
+    completed: Option<Time>,
+}
+
+pub(crate) struct Host<E: Endpoint> {
+    id: HostId,
+    pub(crate) endpoint: E,
+    rng: Stream,
+    clock: Clock,
+    line_free: Time,
+    /// When it looks for something to send, and when its timer is served; true time.
+    pull: Option<Time>,
+    timer: Option<Time>,
+    sent: HashMap<FlowId, Sent>,
+    received: HashMap<FlowId, Received>,
+}
+
+pub(crate) struct Net<E: Endpoint> {
+    pub(crate) hosts: [Host<E>; 2],
+    network: Network,
+    late: Late,
+    pub(crate) now: Time,
+    draw: Stream,
+    under_way: BTreeMap<(Time, u64), (usize, Datagram)>,
+    count: u64,
+    /// Every datagram that was sent, when, and by whom.
+    pub(crate) log: Vec<(Time, usize, Datagram)>,
+    /// Whether hosts send at all.
+    pub(crate) sending: [bool; 2],
+    name: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Datagram {
+    bytes: Vec<u8>,
+    class: Class,
+    ecn: EcnCodepoint,
+    wire: u16,
+}
+
+/// What a flow from a host says at an offset.
+fn pattern(src: HostId, flow: FlowId, offset: u64) -> u8 {
+    (offset.wrapping_mul(31).wrapping_add(offset >> 8) as u8)
+        ^ (flow.0 as u8)
+        ^ (src.0 as u8).wrapping_mul(77)
+}
+
+impl<E: Endpoint<Body: WireBody>> Net<E> {
+    pub(crate) fn new(
+        name: &str,
+        make: impl Fn(LocalHost) -> E,
+        real: RealHost,
+        (network, late): (Network, Late),
+        clocks: [Clock; 2],
+    ) -> Self {
+        let host = |id: u16| {
+            let local = LocalHost { real: Some(real), ..LocalHost::real(HostId(id), network.line) };
+            Host {
+                id: HostId(id),
+                endpoint: make(local),
+                rng: Stream::new(1, Purpose::Endpoint, u64::from(id)),
+                clock: clocks[usize::from(id)],
+                line_free: Time::ZERO,
+                pull: None,
+                timer: None,
+                sent: HashMap::new(),
+                received: HashMap::new(),
+            }
+        };
+        Self {
+            hosts: [host(0), host(1)],
+            network,
+            late,
+            now: Time(1_000_000),
+            draw: Stream::new(5, Purpose::Loss, 0),
+            under_way: BTreeMap::new(),
+            count: 0,
+            log: Vec::new(),
+            sending: [true; 2],
+            name: name.to_owned(),
+        }
+    }
+
+    /// Starts a flow now.
+    pub(crate) fn open(&mut self, from: usize, id: u32, size: u64, class: Class) {
+        let now = self.hosts[from].clock.read(self.now);
+        let dst = self.hosts[1 - from].id;
+        let deadline = Some(now + Span::from_ms(50));
+        let flow = FlowRequest { class, deadline, ..FlowRequest::new(FlowId(id), dst, Some(size), now) };
+        let sent = Sent { size, acked: 0, completed: None };
+        let before = self.hosts[from].sent.insert(FlowId(id), sent);
+        assert!(before.is_none_or(|before| before.completed.is_some()), "an id that is in use");
+        self.call(from, |end, cx| end.open(cx, flow, &|| PathInfo::UNKNOWN));
+        self.hosts[from].pull = Some(self.now);
+    }
+
+    /// When a flow completed at its sender.
+    pub(crate) fn completed(&self, from: usize, id: u32) -> Option<Time> {
+        self.hosts[from].sent.get(&FlowId(id))?.completed
+    }
+
+    /// Whether all flows completed and were delivered.
+    pub(crate) fn is_done(&self) -> bool {
+        let done = |host: &Host<E>| host.sent.values().all(|flow| flow.completed.is_some());
+        let here = |host: &Host<E>| host.received.values().all(|flow| flow.delivered);
+        self.hosts.iter().all(|host| done(host) && here(host))
+    }
+
+    /// Every flow's state, where they are not done.
+    pub(crate) fn unfinished(&self) -> String {
+        let of = |host: &Host<E>| {
+            let sent = host.sent.iter().filter(|(_, flow)| flow.completed.is_none());
+            let received = host.received.iter().filter(|(_, flow)| !flow.delivered);
+            let received: Vec<_> = received.map(|(id, flow)| (*id, flow.handed_out)).collect();
+            format!("{:?} sends {:?}, receives {received:?}; ", host.id, sent.collect::<Vec<_>>())
+        };
+        format!("{} at {:?}: {}{}", self.name, self.now, of(&self.hosts[0]), of(&self.hosts[1]))
+    }
+
+    /// Forgets what applications had, so that ids can be used again.
+    pub(crate) fn forget_flows(&mut self) {
+        for host in &mut self.hosts {
+            host.sent.clear();
+            host.received.clear();
+        }
+    }
+
+    fn call<T>(&mut self, at: usize, what: impl FnOnce(&mut E, &mut Cx) -> T) -> T {
+        let Host { endpoint, rng, clock, .. } = &mut self.hosts[at];
+        let out = what(endpoint, &mut Cx { now: clock.read(self.now), clock: LocalClock::default(), rng });
+        while let Some(event) = self.hosts[at].endpoint.poll_event() {
+            self.learn(at, &event);
+        }
+        let host = &mut self.hosts[at];
+        let due = host.endpoint.next_timeout().map(|due| host.clock.when(due));
+        let late = if self.draw.chance(0.01) { self.late.rarely } else { self.late.mostly };
+        host.timer = due.map(|due| (due + late).max(self.now));
+        out
+    }
+
+    fn learn(&mut self, at: usize, event: &Event) {
+        let name = &self.name;
+        match *event {
+            Event::Readable { src, flow, bytes } => {
+                let received = self.hosts[at].received.get_mut(&flow).expect("a flow with bytes");
+                assert!(bytes > received.handed_out, "{name}: {event:?} after {}", received.handed_out);
+                for offset in received.handed_out..bytes {
+                    let here = received.here.get(offset as usize).is_some_and(|&here| here);
+                    assert!(here, "{name}: {event:?}, and byte {offset} never came");
+                    assert_eq!(
+                        received.bytes[offset as usize],
+                        pattern(src, flow, offset),
+                        "{name}: {event:?}"
+                    );
+                }
+                received.handed_out = bytes;
+            }
+            Event::Delivered { src, flow, missing, .. } => {
+                let size = self.hosts[src.index()].sent[&flow].size;
+                let received = self.hosts[at].received.get_mut(&flow).expect("a flow with bytes");
+                assert!(!received.delivered, "{name}: {event:?} twice");
+                assert_eq!((received.handed_out, missing), (size, 0), "{name}: {event:?}");
+                received.delivered = true;
+            }
+            Event::Acked { flow, bytes } => {
+                let readable = self.hosts[1 - at].received[&flow].handed_out;
+                let sent = self.hosts[at].sent.get_mut(&flow).expect("a flow that was opened");
+                assert!(bytes > sent.acked && bytes <= readable, "{name}: {event:?}, {readable} readable");
+                sent.acked = bytes;
+            }
+            Event::Completed(report) => {
+                assert!(self.hosts[1 - at].received[&report.flow].delivered, "{name}: {event:?} too early");
+                let sent = self.hosts[at].sent.get_mut(&report.flow).expect("a flow that was opened");
+                assert_eq!(sent.completed, None, "{name}: {event:?} twice");
+                sent.completed = Some(self.now);
+            }
+            _ => {}
+        }
+    }
+
+    /// A datagram arrives at a host, as its runtime takes it: bytes first.
+    pub(crate) fn receive(&mut self, at: usize, datagram: &Datagram) {
+        let (src, dst) = (self.hosts[1 - at].id, self.hosts[at].id);
+        let reading = self.hosts[at].clock.read(self.now);
+        let meta = RecvMeta { src, dst, class: datagram.class, ecn: datagram.ecn, at: reading };
+        let (packet, payload) =
+            codec::<E::Body>().decode(&datagram.bytes, &meta).expect("an honest datagram");
+        let start = packet.header.offset.get() as usize;
+        if !payload.is_empty() {
+            let received = self.hosts[at].received.entry(packet.header.flow).or_default();
+            let end = start + payload.len();
+            if received.bytes.len() < end {
+                received.bytes.resize(end, 0);
+                received.here.resize(end, false);
+            }
+            received.bytes[start..end].copy_from_slice(payload);
+            received.here[start..end].fill(true);
+        }
+        self.call(at, |end, cx| end.on_packet(cx, RxMeta { stamp: reading, noise: Span::ZERO }, &packet));
+        self.hosts[at].pull = Some(self.now);
+    }
+
+    /// Runs until `limit`, or until nothing more happens.
+    pub(crate) fn run(&mut self, limit: Time) {
+        loop {
+            let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
+            let of = |get: fn(&Host<E>) -> Option<Time>| {
+                (0..2).filter_map(|h| get(&self.hosts[h]).map(|at| (at, h))).min()
+            };
+            let (timer, pull) = (of(|host| host.timer), of(|host| host.pull));
+            let next = [arrival, timer.map(|(at, _)| at), pull.map(|(at, _)| at)].into_iter().flatten().min();
+            let Some(at) = next.filter(|&at| at <= limit) else {
+                self.now = self.now.max(limit);
+                return;
+            };
+            self.now = self.now.max(at);
+            if arrival == Some(at) {
+                let (_, (host, datagram)) = self.under_way.pop_first().unwrap();
+                self.receive(host, &datagram);
+            } else if let Some((_, host)) = timer.filter(|&(due, _)| due == at) {
+                self.call(host, |end, cx| end.on_timer(cx));
+                self.hosts[host].pull = Some(self.now);
+            } else if let Some((_, host)) = pull {
+                self.transmit(host);
+            }
+        }
+    }
+
+    /// A host looks for a packet to send.
+    fn transmit(&mut self, from: usize) {
+        self.hosts[from].pull = None;
+        if !self.sending[from] {
+            return;
+        }
+        if self.hosts[from].line_free > self.now {
+            self.hosts[from].pull = Some(self.hosts[from].line_free);
+            return;
+        }
+        match self.call(from, |end, cx| end.poll_transmit(cx)) {
+            Tx::Send { packet, .. } => {
+                let reading = self.hosts[from].clock.read(self.now);
+                let mut buffer = [0; 256];
+                let len = codec::<E::Body>().encode(&packet, reading, &mut buffer).expect("it can be sent");
+                let header = packet.header;
+                let payload = (0..u64::from(header.payload))
+                    .map(|byte| pattern(self.hosts[from].id, header.flow, header.offset.get() + byte));
+                let datagram = Datagram {
+                    bytes: buffer[..len].iter().copied().chain(payload).collect(),
+                    class: header.class,
+                    ecn: EcnCodepoint::of(header.marks),
+                    wire: header.wire.max(84),
+                };
+                self.log.push((self.now, from, datagram.clone()));
+                self.carry(from, datagram);
+                self.hosts[from].pull = Some(self.hosts[from].line_free);
+            }
+            Tx::NotBefore(at) => {
+                let late = if self.draw.chance(0.01) { self.late.rarely } else { self.late.mostly };
+                self.hosts[from].pull = Some(self.hosts[from].clock.when(at).max(self.now + Span(1)) + late);
+            }
+            Tx::Idle => {}
+        }
+    }
+
+    /// A host sends all that waits, now; how many packets.
+    pub(crate) fn drain(&mut self, from: usize) -> usize {
+        let before = self.log.len();
+        loop {
+            self.hosts[from].line_free = self.now;
+            let sent = self.log.len();
+            self.transmit(from);
+            if self.log.len() == sent {
+                self.hosts[from].pull = Some(self.now);
+                return sent - before;
+            }
+        }
+    }
+
+    fn carry(&mut self, from: usize, mut datagram: Datagram) {
+        let Network { line, delay, lost, twice, held_up, marked } = self.network;
+        let sent = self.now + line.serialize(u64::from(datagram.wire));
+        self.hosts[from].line_free = sent;
+        if self.draw.chance(lost) {
+            return;
+        }
+        if datagram.ecn == EcnCodepoint::Ect0 && self.draw.chance(marked) {
+            datagram.ecn = EcnCodepoint::Ce;
+        }
+        let copies = 1 + u32::from(self.draw.chance(twice));
+        for _ in 0..copies {
+            let held = if self.draw.chance(held_up.0) { held_up.1 } else { Span::ZERO };
+            self.count += 1;
+            self.under_way.insert((sent + delay + held, self.count), (1 - from, datagram.clone()));
+        }
+    }
+}
