@@ -259,7 +259,7 @@ fn a_mistake_inside_a_table_is_told_with_its_key() {
     assert_eq!(room(&[]), KeyError::Missing { key: "shared", example, read: vec![] });
     let lacks = room(&[("dynamic", text("1kB"))]);
     let example = "alpha = 1".to_owned();
-    assert_eq!(lacks, KeyError::Missing { key: "alpha", example, read: vec!["dynamic"] });
+    assert_eq!(lacks, KeyError::Missing { key: "alpha", example, read: vec!["dynamic", "alpha"] });
     let unknown = room(&[("shared", text("1kB")), ("alpha", Written::Integer(1))]);
     assert_eq!(unknown, KeyError::Unknown(vec!["shared", "weight"]));
     let KeyError::Key(key, _) = room(&[("shared", Written::Integer(1))]) else { panic!() };
