@@ -7,14 +7,18 @@
 mod aifo;
 mod backlog;
 mod bucket;
+mod buffer_spec;
+mod class_map;
 mod discipline;
 mod disciplines;
 mod factory;
 mod fifo;
+mod kind;
 mod limiter;
 mod multi_queue;
 mod pfabric;
 pub mod pfc;
+mod pifo;
 mod push_out;
 mod ranked;
 mod ranked_tokens;
@@ -26,21 +30,25 @@ mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
+pub use buffer_spec::{BufferSpec, ByRate, Ecn};
+pub use class_map::{CLASS_IS_QUEUE, ClassMap, QueueOf};
 pub use discipline::{Admission, Buffer, Discipline, Limit, PortSink, Scope, SortBy};
-pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor};
+pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};
+pub use kind::{KindRules, PortKeys, PortSetup};
 pub use limiter::{LimitedSpec, RateLimited};
 pub use multi_queue::{MultiQueue, Order};
 pub use pfabric::{PFabric, PFabricSpec};
+pub use pifo::PifoSpec;
 pub use push_out::{PushOut, PushOutSpec};
 pub use ranked::{Ranked, RankedSpec};
 pub use real_time_wfq::{RealTimeWfq, RealTimeWfqSpec};
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder, StrictSpec};
-pub use token_group::{Among, DataRate, GroupOrder, Split, TokenGroup, TokenGroupSpec, Unscheduled};
+pub use token_group::{TokenGroup, TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
-pub use wfq::{QueueWeights, VirtualClock, Wfq, WfqSpec};
+pub use wfq::{QueueWeights, VirtualClock, Wfq, WfqClock, WfqKeys, WfqSpec};
 
 #[cfg(test)]
 mod tests;
