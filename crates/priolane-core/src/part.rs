@@ -2,7 +2,7 @@
 
 pub use priolane_derive::Part;
 
-use crate::keys::{KeyInfo, Keys};
+use crate::keys::{KeyInfo, Keys, Table};
 
 /// A question that a scheme answers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -153,6 +153,21 @@ impl Entry {
     }
 }
 
+/// Takes the `kind` of a part, which is one of `names`.
+///
+/// # Errors
+/// That it is none of them, or missing.
+pub(crate) fn take_kind<T: Table>(
+    table: &mut T,
+    names: &'static [&'static str],
+) -> Result<&'static str, T::Error> {
+    let words: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
+    match table.take("kind", |value| value.word(&words))? {
+        Some(name) => Ok(name),
+        None => Err(table.missing("kind", &format!("kind = {:?}", names[0]))),
+    }
+}
+
 /// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
 macro_rules! parts {
     (
@@ -185,6 +200,15 @@ macro_rules! parts {
                     return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
                 })*
                 Ok(None)
+            }
+
+            /// Reads the kind, and the keys of that kind.
+            ///
+            /// # Errors
+            /// Those of its keys, and that there is no such kind.
+            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_kind(table, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
             }
 
             /// Appends its kind and its keys to `out`.

@@ -6,13 +6,13 @@
 
 mod list;
 mod own;
-mod policies;
 mod stated;
 mod switch_side;
 mod tokens;
 
 use std::sync::LazyLock;
 
+use crate::admit::Policy;
 use crate::assign::by_flow::ByFlow;
 use crate::part::{Capability, Entry, Row};
 use crate::transport::Spec;
@@ -20,7 +20,8 @@ use crate::transport::Spec;
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let stated = list::STATED.iter().map(stated::entry);
-    Spec::entries().into_iter().chain(ByFlow::entries()).chain(stated).collect()
+    let declared = [Spec::entries(), ByFlow::entries(), Policy::entries()];
+    declared.into_iter().flatten().chain(stated).collect()
 });
 
 /// The entry of this name in this row.

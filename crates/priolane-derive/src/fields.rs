@@ -16,6 +16,8 @@ pub(crate) enum Role {
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) meaning: String,
+    /// Another group than that of the struct.
+    pub(crate) group: Option<LitStr>,
     pub(crate) unit: Option<LitStr>,
     pub(crate) source: Option<LitStr>,
     pub(crate) range: Option<LitStr>,
@@ -88,6 +90,7 @@ impl Key {
         let mut key = Self {
             name: field.to_string(),
             meaning,
+            group: None,
             unit: None,
             source: None,
             range: None,
@@ -102,6 +105,7 @@ impl Key {
             let name = meta.path.require_ident()?.to_string();
             match name.as_str() {
                 "name" => key.name = meta.value()?.parse::<LitStr>()?.value(),
+                "group" => key.group = Some(meta.value()?.parse()?),
                 "unit" => key.unit = Some(meta.value()?.parse()?),
                 "source" => key.source = Some(meta.value()?.parse()?),
                 "range" => key.range = Some(meta.value()?.parse()?),

@@ -75,6 +75,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
+                #[allow(dead_code, reason = "keys may have groups of their own")]
                 const GROUP: &str = #group;
                 #(#describes)*
             }
@@ -231,6 +232,7 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
     let (name, meaning, form) = (&key.name, &key.meaning, form(member, key));
     let value = value_type(member, key);
     let bounds = bounds(key.range.as_ref())?;
+    let group = key.group.as_ref().map_or_else(|| quote!(GROUP), |group| quote!(#group));
     let source = key.source.as_ref().map_or_else(String::new, syn::LitStr::value);
     let unit = key.unit.as_ref().map_or_else(|| quote!(#form::UNIT), |unit| quote!(#unit));
     let local = format_ident!("value");
@@ -258,7 +260,7 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
     Ok(quote! {
         out.push(::priolane_core::keys::KeyInfo {
             name: #name,
-            group: GROUP,
+            group: #group,
             meaning: #meaning,
             unit: #unit,
             bounds: #bounds,

@@ -6,6 +6,7 @@ mod buffer;
 mod check;
 mod controller;
 mod fabric;
+mod groups;
 mod map;
 mod nic;
 mod parts;
@@ -17,10 +18,10 @@ mod thresholds;
 mod token_port;
 mod transport;
 
+use priolane_core::admit::Policy;
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use admit::{Admit, Aequitas, Firapam, Interval, Mode as FirapamMode, Remap, Windows};
 pub use buffer::{Buffer, Ecn, Scope, Sharing};
 pub use check::check;
 pub use controller::Controller;
@@ -51,7 +52,7 @@ pub struct Scheme {
     /// In what order a host sends.
     pub host: Host,
     /// Who is admitted at which priority.
-    pub admit: Admit,
+    pub admit: Policy,
     /// What stands between transport and line.
     pub nic: Nic,
     /// What a switch port does.
@@ -76,7 +77,7 @@ impl Scheme {
             Assign::Known(known) => known.part().levels(),
             Assign::None | Assign::BytesSent { .. } => top + 1,
         };
-        let given = self.admit.levels().map_or(given, |levels| levels.max(given));
+        let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
         let own = match &self.transport {
             Spec::PHost(_) => u32::from(phost::LEVELS),
             Spec::Homa(keys) => u32::from(keys.levels.count()),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Table, Value};
+use super::tree::{Node, Table, Value};
 
 /// Which keys of a table are alternatives, and the same of the tables in it.
 #[derive(Debug)]
@@ -165,4 +165,35 @@ fn changed<'t>(
     let whole = ["kind", "app"].iter().any(|key| base.get(key).is_some());
     let pair = (word(base).or(default.filter(|_| whole))?, word(new)?);
     (pair.0 != pair.1).then_some(pair)
+}
+
+impl Table {
+    /// Lays `other` over this table, of which `how` says what replaces what: tables merge key by key, anything else
+    /// replaces.
+    pub fn merge(&mut self, other: &Self, how: &Merge) {
+        if !how.rules.is_empty() {
+            self.remove_all(&how.replaced(self, other));
+        }
+        for (key, node) in other.entries() {
+            match self.get_mut(key) {
+                Some(old) => old.merge(node, how.under(key)),
+                None => self.set(key, node.clone()),
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Lays `other` over this value, of which `how` says what replaces what: tables merge key by key, anything else
+    /// replaces.
+    pub fn merge(&mut self, other: &Self, how: &Merge) {
+        match (&mut self.value, &other.value) {
+            (Value::Table(old), Value::Table(new)) => {
+                old.merge(new, how);
+                // Whoever changed it last is asked about it.
+                self.origin = other.origin.clone();
+            }
+            _ => *self = other.clone(),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `priolane analyze`: Firapam's closed forms (`priolane_core::analyze`) for a traffic that a file states, or for that of
 //! an experiment, then beside what its schemes make of it.
 
+mod figures;
 mod model_file;
 mod simulated;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use priolane_core::analyze::{BytesBased, LatencyBased, Law, Model};
 use priolane_source::{SIZE_LIMIT, read_text};
 use serde::{Deserialize, Serialize};
 
+pub use self::figures::{Figures, Simulated};
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
 use self::simulated::Observed;
 use priolane_lab::execute::{Failure, OnProgress};
@@ -101,30 +103,6 @@ pub struct LawAnswer {
     pub predicted: Figures,
     /// What the scheme made of it.
     pub simulated: Option<Simulated>,
-}
-
-/// Completion times and misses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figures {
-    /// Mean completion time of flows by size class, in seconds; `None` where none completed.
-    pub fct_s: Vec<Option<f64>>,
-    /// The part of each size class that missed its deadlines.
-    pub missed: Vec<f64>,
-    /// Mean completion time of all flows, in seconds.
-    pub mean_s: Option<f64>,
-    /// R_DM: the part of all flows that missed their deadlines.
-    pub miss_rate: f64,
-}
-
-/// What a scheme made of the same flows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Simulated {
-    /// The scheme.
-    pub scheme: String,
-    /// Flows that did not complete.
-    pub unfinished: usize,
-    /// What came out.
-    pub figures: Figures,
 }
 
 /// Answers `request`; `progress` is told of simulations and may end them.

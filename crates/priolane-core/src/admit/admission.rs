@@ -3,10 +3,44 @@
 use std::fmt::Debug;
 
 use super::account::Account;
+use super::monitor::Interval;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId};
 use crate::rng::Stream;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
+
+/// A policy as files state it.
+pub trait AdmissionPolicy: Debug {
+    /// The policy of `source`, which has not sent a flow yet; `None` if every flow gets the class it asks for.
+    fn at_host(&self, source: &Source) -> Option<Box<dyn Admission>>;
+
+    /// The number of classes, 2 to 16, among which it moves flows; `None` if it moves none.
+    fn levels(&self) -> Option<u8>;
+
+    /// Its monitor interval. Default: a whole flow.
+    fn interval(&self) -> Interval {
+        Interval::Rpc
+    }
+
+    /// Why it has no effect if no flow has a deadline. Default: it does not depend on deadlines.
+    fn without_deadlines(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A warning for experiments in which only some flows have deadlines. Default: none.
+    fn with_some_deadlines(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The host that a policy runs at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Payload bytes of an MTU, above 0.
+    pub mtu: u32,
+    /// The rate of its line.
+    pub line: Rate,
+}
 
 /// Decides, at one source host, which class a flow gets.
 pub trait Admission: Send + Debug {
@@ -35,16 +69,6 @@ pub trait Admission: Send + Debug {
 
     /// What it has come to.
     fn account(&self) -> Account;
-}
-
-/// Whether flows that have started change their class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Remap {
-    /// A flow keeps the class it was given when it opened.
-    #[default]
-    AtIssue,
-    /// A flow may get another class at the end of each of its monitor intervals.
-    PerInterval,
 }
 
 /// The notice to an application whose flow got another class than it asked for.

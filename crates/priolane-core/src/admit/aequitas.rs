@@ -19,39 +19,95 @@ use rustc_hash::FxHashMap;
 
 use super::Account;
 use super::account::Drift;
-use super::admission::{Admission, lowest};
+use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use super::live::Live;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
+use crate::keys::{Keys, Misfit, Words};
+use crate::part::Part;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
 /// Parameters of Aequitas.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "aequitas", check = Self::check)]
+#[part(
+    name = "aequitas",
+    summary = "admitted with a probability that misses lower and windows without them raise; else at the lowest class",
+    source = "Aequitas (SIGCOMM 2022) Algorithm 1"
+)]
 pub struct Config {
-    /// Number of classes, 1 to 16.
+    /// Number of classes.
+    #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// What a window without a miss adds, above 0. Default 0.01 (§6.1).
+    /// What a window without a miss adds.
+    #[key(default = 0.01, range = "(0, 1]", source = "Aequitas §6.1")]
     pub alpha: f64,
-    /// What a miss takes, per MTU, at least 0. Default 0.01 (§6.1).
+    /// What a miss takes for each MTU.
+    #[key(default = 0.01, range = "[0, 1]", source = "Aequitas §6.1")]
     pub beta: f64,
-    /// The least probability, above 0, at most 1. Default 0.1 (the authors' simulator; the paper prints none).
+    /// The least probability. The paper prints none; the default is that of the authors' simulator.
+    #[key(default = 0.1, range = "(0, 1]", source = "docs/assumptions.md#aequitas-floor")]
     pub floor: f64,
-    /// The most that one miss takes, whatever its size, above 0. Default 1: all
-    /// (docs/assumptions.md#aequitas-large-flows).
+    /// The most that one miss takes, whatever the size of its flow.
+    #[key(default = 1.0, range = "(0, 1]", source = "docs/assumptions.md#aequitas-large-flows")]
     pub most: f64,
-    /// Payload bytes of an MTU, above 0.
-    pub mtu: u32,
-    /// What targets count.
+    /// The target of each class but the lowest, class 0 first.
+    #[key(required = "targets = [\"15us\", \"25us\"]", range = "(0, )", source = "Aequitas §5.1")]
+    pub targets: Vec<Span>,
+    /// What targets are of: each mtu of a flow, or an rpc.
+    #[key(default = Per::Mtu, source = "Aequitas §5.1")]
     pub per: Per,
-    /// The objective of each class but the lowest, class 0 first.
-    pub objectives: Vec<Objective>,
-    /// When a window begins.
+    /// Percentage of flows that are to keep the target: makes the window.
+    #[key(optional, shown = "99.9", unit = "%", range = "[0, 99.9]", source = "Aequitas §5.1")]
+    pub percentile: Option<f64>,
+    /// Time between increases, in place of percentile.
+    #[key(optional, range = "(0, )", source = "Aequitas §5.1")]
+    pub window: Option<Span>,
+    /// What begins a window besides an increase.
+    #[key(default = Update::Prose, source = "docs/assumptions.md#aequitas-window")]
     pub update: Update,
 }
 
+impl Config {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.targets.len() + 1 != usize::from(self.levels) {
+            let what = format!("{} target(s) for {} classes", self.targets.len(), self.levels);
+            return Err(Misfit::of("targets", what, "one for each class but the lowest, class 0 first"));
+        }
+        match (self.percentile, self.window) {
+            (Some(_), Some(_)) => {
+                return Err(Misfit::of("window", "percentile is stated too", "one of percentile and window"));
+            }
+            (None, None) => self.percentile = Some(99.9),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The objective of each class but the lowest.
+    fn objectives(&self) -> Vec<Objective> {
+        let per_mille = (self.percentile.unwrap_or_default() * 10.0).round() as u32;
+        let objective = |&target: &Span| match self.window {
+            Some(window) => Objective { target, window },
+            None => Objective::at_percentile(target, per_mille),
+        };
+        self.targets.iter().map(objective).collect()
+    }
+}
+
+impl AdmissionPolicy for Config {
+    fn at_host(&self, source: &Source) -> Option<Box<dyn Admission>> {
+        Some(Box::new(Aequitas::new(self.clone(), source.mtu)))
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(self.levels)
+    }
+}
+
 /// What a target is a time of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Per {
     /// Of each MTU of a flow.
     #[default]
@@ -62,17 +118,17 @@ pub enum Per {
 
 /// What flows of a class are to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Objective {
+struct Objective {
     /// The time, above zero.
-    pub target: Span,
+    target: Span,
     /// The time between two increases.
-    pub window: Span,
+    window: Span,
 }
 
 impl Objective {
     /// The objective that `per_mille` thousandths of flows, below 1000, keep `target`: windows are long enough for one
     /// miss in each (§5.1).
-    pub fn at_percentile(target: Span, per_mille: u32) -> Self {
+    fn at_percentile(target: Span, per_mille: u32) -> Self {
         let left = u128::from(1000u32.saturating_sub(per_mille).max(1));
         let window = u128::from(target.0) * 1000 / left;
         Self { target, window: Span(u64::try_from(window).unwrap_or(u64::MAX)) }
@@ -80,7 +136,7 @@ impl Objective {
 }
 
 /// What else than an increase begins a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Update {
     /// Nothing (§5.1, in words).
     #[default]
@@ -109,15 +165,26 @@ impl Channel {
 #[derive(Debug)]
 pub struct Aequitas {
     config: Config,
+    /// Payload bytes of an MTU, at least 1.
+    mtu: u64,
+    /// By class: its objective; the lowest has none.
+    objectives: Vec<Objective>,
     channels: FxHashMap<(HostId, Class), Channel>,
     live: FxHashMap<FlowId, Live>,
     watch: Option<Span>,
 }
 
 impl Aequitas {
-    /// With every probability at 1.
-    pub fn new(config: Config) -> Self {
-        Self { config, channels: FxHashMap::default(), live: FxHashMap::default(), watch: None }
+    /// With every probability at 1; `mtu` is the payload bytes of an MTU.
+    pub fn new(config: Config, mtu: u32) -> Self {
+        Self {
+            objectives: config.objectives(),
+            config,
+            mtu: u64::from(mtu.max(1)),
+            channels: FxHashMap::default(),
+            live: FxHashMap::default(),
+            watch: None,
+        }
     }
 
     /// The admit probability of flows to `dst` that ask for `class`.
@@ -127,10 +194,10 @@ impl Aequitas {
 
     fn update(&mut self, key: (HostId, Class), done: Done) {
         let Config { alpha, beta, floor, most, per, update, .. } = self.config;
-        let Some(&Objective { target, window }) = self.config.objectives.get(usize::from(key.1)) else {
+        let Some(&Objective { target, window }) = self.objectives.get(usize::from(key.1)) else {
             return;
         };
-        let mtus = done.bytes.div_ceil(u64::from(self.config.mtu.max(1))).max(1);
+        let mtus = done.bytes.div_ceil(self.mtu).max(1);
         let allowed = match per {
             Per::Mtu => target.times(mtus),
             Per::Rpc => target,

@@ -16,7 +16,7 @@
 //!            g = t B^(t-1) - b (B / d - B_max / d_max) - c l
 //! ```
 //!
-//! A monitor interval ends with the flow ([`Interval::Rpc`]); or also every round-trip time, with the flow seen as what
+//! A monitor interval ends with the flow ([`Interval::Rpc`]); or also every so often, with the flow seen as what
 //! is left of it: B the bytes left, d_o the time left, d the time they take at the flow's rate. With [`Remap::PerInterval`]
 //! the flow then gets the class that its own draw at issue gives it under the probability of now; upgrades wait in the
 //! sender until nothing of the flow is on its way (docs/assumptions.md#firapam-remap).
@@ -34,57 +34,115 @@ pub use utility::{Constants, Observation, Rival, Terms};
 use longest::Longest;
 
 use super::account::{Account, Drift, Magnitudes};
-use super::admission::{Admission, Remap, lowest};
+use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use super::live::{Live, loss};
+use super::monitor::{Interval, Monitoring, Remap};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
+use crate::keys::{Keys, Misfit, Words};
+use crate::part::Part;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
 /// Parameters of Firapam.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "firapam", check = Self::check)]
+#[part(
+    name = "firapam",
+    summary = "probabilities follow the gradient of a utility of rate, slack and loss; up or down to the adjacent class",
+    source = "Firapam Algorithm 1, Eqs. 15-19"
+)]
 pub struct Config {
-    /// Number of classes, 1 to 16.
+    /// Number of classes.
+    #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// Constants of the utility.
-    pub utility: Constants,
-    /// How the gradient is found, and how far it moves a probability.
+    /// How the gradient is found: literal (Algorithm 1) or analytic (derivative, bounded steps).
+    #[key(default = Mode::Analytic, source = "docs/assumptions.md#firapam-gradient")]
     pub mode: Mode,
-    /// The least probability, above 0, at most 1. Default 0.1 (docs/assumptions.md#firapam-bounds).
+    /// Constants of the utility.
+    #[keys(flatten)]
+    pub utility: Constants,
+    /// Step size: 0.05, literal 25.
+    #[key(
+        default = mode.step_size(),
+        shown = "by mode",
+        range = "[0, )",
+        source = "Firapam §V; docs/assumptions.md#firapam-step"
+    )]
+    pub a: f64,
+    /// The most that an update moves a probability; analytic only.
+    #[key(optional, shown = "0.1", range = "(0, 2]", source = "docs/assumptions.md#firapam-step")]
+    pub step: Option<f64>,
+    /// The least probability.
+    #[key(default = 0.1, range = "(0, 1]", source = "docs/assumptions.md#firapam-bounds")]
     pub b_low: f64,
-    /// The largest probability, at least 1, below 2. Default 1.9.
+    /// The largest probability; at 2 no flow would keep its class.
+    #[key(default = 1.9, range = "[1, 2)", source = "docs/assumptions.md#firapam-bounds")]
     pub b_up: f64,
-    /// When probabilities are updated.
-    pub interval: Interval,
-    /// Whether flows under way are given classes anew; only where intervals are shorter than flows.
-    pub remap: Remap,
+    /// When probabilities are updated, and whether flows under way are mapped again.
+    #[keys(flatten)]
+    pub monitoring: Monitoring,
 }
 
-/// How the gradient is found, and how far it moves a probability.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Config {
+    fn check(&mut self) -> Result<(), Misfit> {
+        match (self.mode, self.step) {
+            (Mode::Literal, Some(_)) => {
+                let what = "steps of the literal mode are not bounded";
+                return Err(Misfit::of("step", what, "mode = \"analytic\", or no step"));
+            }
+            (Mode::Analytic, None) => self.step = Some(0.1),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl AdmissionPolicy for Config {
+    fn at_host(&self, _: &Source) -> Option<Box<dyn Admission>> {
+        Some(Box::new(Firapam::new(*self)))
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(self.levels)
+    }
+
+    fn interval(&self) -> Interval {
+        self.monitoring.mi
+    }
+
+    fn without_deadlines(&self) -> Option<&'static str> {
+        Some(
+            "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
+             deadline of their class, so that nothing could be learnt",
+        )
+    }
+
+    fn with_some_deadlines(&self) -> Option<&'static str> {
+        Some(
+            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
+             class; where those had none, they teach nothing",
+        )
+    }
+}
+
+/// How the gradient is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Mode {
-    /// The difference quotient of successive samples of a key, as Algorithm 1 has it.
-    Literal {
-        /// The step size a, at least 0. Default 25 (§V).
-        a: f64,
-    },
     /// The derivative of the utility at fixed slack, with bounded steps.
-    Analytic {
-        /// The step size a, at least 0. Default 0.05.
-        a: f64,
-        /// The most that one update moves a probability, above 0. Default 0.1.
-        step: f64,
-    },
+    Analytic,
+    /// The difference quotient of successive samples of a key, as Algorithm 1 has it.
+    Literal,
 }
 
-/// What a monitor interval is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Interval {
-    /// A flow, from start to last acknowledgement.
-    #[default]
-    Rpc,
-    /// The transport's monitor interval; at its end a flow counts once more, as a whole.
-    Monitor,
+impl Mode {
+    /// The default step size a. The two differ in scale.
+    fn step_size(self) -> f64 {
+        match self {
+            Self::Analytic => 0.05,
+            Self::Literal => 25.0,
+        }
+    }
 }
 
 /// Two abscissas closer than this, relative to the larger, make no difference quotient.
@@ -163,17 +221,15 @@ impl Firapam {
             return;
         };
         std::iter::zip(&mut self.magnitudes, terms.each()).for_each(|(all, one)| all.add(one));
-        let Config { b_low, b_up, mode, .. } = self.config;
+        let Config { b_low, b_up, a, step, .. } = self.config;
         let Some(g) = g.filter(|g| g.is_finite()) else {
             self.skipped += 1;
             return;
         };
-        let step = match mode {
-            Mode::Literal { a } => a * g,
-            Mode::Analytic { a, step } => (a * g).clamp(-step, step),
-        };
+        let most = step.unwrap_or(f64::INFINITY);
+        let change = (a * g).clamp(-most, most);
         let channel = self.channel(live);
-        channel.p = (channel.p + step).min(b_up).max(b_low);
+        channel.p = (channel.p + change).min(b_up).max(b_low);
         channel.drift.updated(channel.p, now);
     }
 
@@ -183,11 +239,11 @@ impl Firapam {
         let rival = self.longest.get(usize::from(live.given)).and_then(Longest::get);
         let constants = self.config.utility;
         match self.config.mode {
-            Mode::Literal { .. } => {
+            Mode::Literal => {
                 let terms = constants.utility(seen, rival)?;
                 Some((self.channel(live).quotient((seen.rate(), terms.sum())), terms))
             }
-            Mode::Analytic { .. } => {
+            Mode::Analytic => {
                 let terms = constants.gradient(seen, rival)?;
                 Some((Some(terms.sum()), terms))
             }
@@ -231,12 +287,12 @@ impl Admission for Firapam {
     }
 
     fn report(&mut self, report: &FlowReport, now: Time) -> Option<Class> {
-        if self.config.interval == Interval::Rpc {
+        if self.config.monitoring.mi == Interval::Rpc {
             return None;
         }
         let mut live = *self.live.get(&report.flow)?;
         self.learn(&live, (rest(&live, report, now), now));
-        if self.config.remap == Remap::AtIssue {
+        if self.config.monitoring.remap == Remap::AtIssue {
             return None;
         }
         let given = self.map(&live);

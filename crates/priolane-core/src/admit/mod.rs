@@ -16,46 +16,34 @@ mod admission;
 pub mod aequitas;
 pub mod firapam;
 mod live;
+mod monitor;
 mod none;
 pub mod pase;
 
 pub use account::{Account, Key, Magnitudes, Settled, Trail};
-pub use admission::{Admission, Notice, Remap};
-pub use none::Everyone;
+pub use admission::{Admission, AdmissionPolicy, Notice, Source};
+pub use monitor::{Interval, Monitoring, Remap};
+pub use none::NoAdmission;
 
-/// Which policy, with its parameters.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub enum Policy {
-    /// Every flow gets the class it asks for.
-    #[default]
-    None,
-    /// Aequitas (SIGCOMM 2022).
-    Aequitas(aequitas::Config),
-    /// PASE's mapping (SIGCOMM 2014), arbitrated at the source.
-    Pase(pase::Config),
-    /// Firapam.
-    Firapam(firapam::Config),
+use crate::part::parts;
+
+parts! {
+    /// An admission policy with its parameters.
+    pub enum Policy: dyn AdmissionPolicy in Admit {
+        /// Aequitas (SIGCOMM 2022).
+        Aequitas(aequitas::Config);
+        /// PASE's mapping (SIGCOMM 2014), arbitrated at the source.
+        Pase(pase::Config);
+        /// Firapam.
+        Firapam(firapam::Config);
+        /// Every flow gets the class it asks for.
+        None(NoAdmission);
+    }
 }
 
-impl Policy {
-    /// The policy of a host that has not sent a flow; `None` where all get what they ask for.
-    pub fn at_host(&self) -> Option<Box<dyn Admission>> {
-        match self {
-            Self::None => None,
-            Self::Aequitas(config) => Some(Box::new(aequitas::Aequitas::new(config.clone()))),
-            Self::Pase(config) => Some(Box::new(pase::Pase::new(*config))),
-            Self::Firapam(config) => Some(Box::new(firapam::Firapam::new(*config))),
-        }
-    }
-
-    /// The number of classes it gives; `None` where all get what they ask for.
-    pub fn levels(&self) -> Option<u8> {
-        match self {
-            Self::None => None,
-            Self::Aequitas(config) => Some(config.levels),
-            Self::Pase(config) => Some(config.levels),
-            Self::Firapam(config) => Some(config.levels),
-        }
+impl Default for Policy {
+    fn default() -> Self {
+        Self::None(NoAdmission)
     }
 }
 

@@ -1,25 +1,24 @@
-//! Admission of everyone at the class asked for: what a scheme without admission does, and the yardstick for the rest.
+//! No admission: every flow gets the class it asks for.
 
-use super::{Account, Admission};
-use crate::endpoint::{FlowReport, FlowSpec};
-use crate::ids::{Class, FlowId};
-use crate::rng::Stream;
-use crate::units::Time;
+use super::admission::{Admission, AdmissionPolicy, Source};
+use crate::keys::Keys;
+use crate::part::Part;
 
-/// Gives every flow the class it asks for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Everyone;
+/// The policy `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "none",
+    summary = "every flow is admitted at the class it asked for",
+    source = "docs/assumptions.md#classes"
+)]
+pub struct NoAdmission;
 
-impl Admission for Everyone {
-    fn open(&mut self, flow: &FlowSpec, _now: Time, _dice: &mut Stream) -> Class {
-        flow.class
+impl AdmissionPolicy for NoAdmission {
+    fn at_host(&self, _: &Source) -> Option<Box<dyn Admission>> {
+        None
     }
 
-    fn completed(&mut self, _report: &FlowReport, _now: Time) {}
-
-    fn aborted(&mut self, _flow: FlowId) {}
-
-    fn account(&self) -> Account {
-        Account::default()
+    fn levels(&self) -> Option<u8> {
+        None
     }
 }

@@ -15,21 +15,44 @@
 use std::collections::BTreeMap;
 
 use super::Account;
-use super::admission::{Admission, Remap, lowest};
+use super::admission::{Admission, AdmissionPolicy, Source, lowest};
+use super::monitor::{Interval, Monitoring, Remap};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::rng::Stream;
 use crate::units::{PS_PER_S, Rate, Time};
 
 /// Parameters of PASE's mapping.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "pase")]
+#[part(
+    name = "pase",
+    summary = "the highest class while more urgent flows of the host ask for no more than its line; else the lowest",
+    source = "PASE (SIGCOMM 2014); Firapam Table I"
+)]
 pub struct Config {
-    /// Number of classes, 1 to 16.
+    /// Number of classes.
+    #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// C: what the source's line carries.
-    pub capacity: Rate,
-    /// Whether flows under way are mapped again at the end of each of their monitor intervals.
-    pub remap: Remap,
+    /// Whether flows under way are mapped again, and when.
+    #[keys(flatten)]
+    pub monitoring: Monitoring,
+}
+
+impl AdmissionPolicy for Config {
+    fn at_host(&self, source: &Source) -> Option<Box<dyn Admission>> {
+        Some(Box::new(Pase::new(*self, source.line)))
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(self.levels)
+    }
+
+    fn interval(&self) -> Interval {
+        self.monitoring.mi
+    }
 }
 
 /// A flow under way.
@@ -46,13 +69,15 @@ struct Flow {
 #[derive(Debug)]
 pub struct Pase {
     config: Config,
+    /// C.
+    capacity: Rate,
     live: BTreeMap<FlowId, Flow>,
 }
 
 impl Pase {
-    /// With no flow under way.
-    pub fn new(config: Config) -> Self {
-        Self { config, live: BTreeMap::new() }
+    /// With no flow under way, on a line of rate `capacity`.
+    pub fn new(config: Config, capacity: Rate) -> Self {
+        Self { config, capacity, live: BTreeMap::new() }
     }
 
     /// ADH: what flows more urgent than `flow` ask for, in bits per second.
@@ -64,7 +89,7 @@ impl Pase {
     }
 
     fn map(&self, id: FlowId, flow: &Flow) -> Class {
-        if self.demand_ahead(id, flow) <= self.config.capacity.bps() { 0 } else { lowest(self.config.levels) }
+        if self.demand_ahead(id, flow) <= self.capacity.bps() { 0 } else { lowest(self.config.levels) }
     }
 }
 
@@ -86,7 +111,7 @@ impl Admission for Pase {
             given: 0,
             deadline: spec.deadline.unwrap_or(Time::NEVER),
             left: spec.size.unwrap_or(u64::MAX),
-            demand_bps: demand_bps(spec, self.config.capacity),
+            demand_bps: demand_bps(spec, self.capacity),
         };
         flow.given = self.map(spec.id, &flow);
         self.live.insert(spec.id, flow);
@@ -96,7 +121,7 @@ impl Admission for Pase {
     fn report(&mut self, report: &FlowReport, _now: Time) -> Option<Class> {
         let mut flow = *self.live.get(&report.flow)?;
         flow.left = report.remaining;
-        let given = match self.config.remap {
+        let given = match self.config.monitoring.remap {
             Remap::AtIssue => flow.given,
             Remap::PerInterval => self.map(report.flow, &flow),
         };

@@ -7,7 +7,7 @@ use crate::ids::HostId;
 use crate::ids::{Class, FlowId};
 use crate::rng::Purpose;
 use crate::rng::Stream;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// A flow of host 0 to host `dst` that starts at time zero.
 pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Option<Span>) -> FlowSpec {
@@ -67,21 +67,21 @@ fn a_notice_is_given_iff_the_level_changed() {
     assert_eq!(Notice::about(1, 1), None);
 }
 
+/// A host with packets of 1000 B on a line of 10 Gbit/s.
+const SOURCE: Source = Source { mtu: 1000, line: Rate::from_gbps(10) };
+
 #[test]
-fn everyone_gets_what_is_asked_for_and_no_policy_is_as_good() {
-    let mut dice = dice(1);
-    for class in 0..16 {
-        assert_eq!(Everyone.open(&flow(0, (1, class), 5, None), Time::ZERO, &mut dice), class);
-    }
-    assert!(Policy::None.at_host().is_none() && Policy::None.levels().is_none());
-    assert_eq!(Everyone.account(), Account::default());
+fn without_a_policy_there_is_nobody_to_ask() {
+    assert!(
+        Policy::default().part().at_host(&SOURCE).is_none() && Policy::default().part().levels().is_none()
+    );
 }
 
 #[test]
 fn policies_ignore_reports_of_flows_they_do_not_know() {
     let end = done(7, 1000, Span::from_us(1), 0);
     for policy in [aequitas::tests::policy(), pase::tests::policy(), firapam::tests::analytic()] {
-        let mut policy = policy.at_host().unwrap();
+        let mut policy = policy.part().at_host(&SOURCE).unwrap();
         let before = policy.account();
         policy.completed(&end, Time(1));
         assert_eq!(policy.report(&end, Time(1)), None);

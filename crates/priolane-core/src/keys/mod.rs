@@ -17,6 +17,7 @@
 //! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | of an `Option`: `None` is written as the literal; `"auto"` or `"off"` is read for it too; it is the default unless another is stated |
 //! | `optional` | of an `Option`: `None` is not written |
 //! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
+//! | `group = "classes"` | another group than that of the struct: other kinds have the same key |
 //! | `unit`, `source` | for the documentation |
 //! | `shown = "by preset"` | the default in words, where it depends on other keys |
 //! | `form = Bytes` | another [`Form`] than that of the type |

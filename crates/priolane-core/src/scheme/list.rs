@@ -1,7 +1,7 @@
 //! The entries, row by row.
 
 use super::stated::{BUFFER, ECN, MARKS_IF_ECN, Parameter, Stated, always, parameter};
-use super::{own, policies, switch_side, tokens};
+use super::{own, switch_side, tokens};
 use crate::part::{Capability, Row};
 
 const LEVELS: Parameter = parameter("levels", "number of levels, 1 to 16", ["", "", "NOS2 §III-A"]);
@@ -49,7 +49,7 @@ const NIC_PER_FLOW: Parameter = parameter(
     ["pkt or B", "unbounded", "Linux's TCP small queues"],
 );
 
-/// The entries of all rows but transports.
+/// The entries that are not declared beside their algorithms.
 pub(super) static STATED: &[Stated] = &[
     Stated {
         row: Row::Assign,
@@ -66,18 +66,6 @@ pub(super) static STATED: &[Stated] = &[
         summary: "a flow is demoted level by level as it sends: needs no knowledge of sizes",
         source: "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B",
         parameters: &[LEVELS, THRESHOLDS, COUNT],
-        requires: &[],
-        provides: &[],
-    },
-    policies::AEQUITAS,
-    policies::PASE,
-    policies::FIRAPAM,
-    Stated {
-        row: Row::Admit,
-        name: "none",
-        summary: "every flow is admitted at the class it asked for",
-        source: "docs/assumptions.md#classes",
-        parameters: &[],
         requires: &[],
         provides: &[],
     },

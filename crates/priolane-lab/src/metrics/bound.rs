@@ -48,8 +48,7 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::topology::{LeastTimes, Leg, Topology, Ways};
 
 use super::SizeClass;
-use super::summary::counts;
-use crate::results::rows::Source;
+use crate::results::source::Source;
 
 /// Classes whose flows are told by the bits of one number.
 const AT_ONCE: usize = 64;
@@ -105,7 +104,7 @@ impl<'a> Bounded<'a> {
         let (mut member, mut alone, mut flows) = (Vec::new(), Vec::new(), vec![0; classes.len()]);
         for ((spec, &measured), record) in scenario.flows.iter().zip(source.measured).zip(&outcome.flows) {
             let is_of =
-                |class: &SizeClass| record.fct.is_some() && counts(source, class, (&spec, measured), &record);
+                |class: &SizeClass| record.fct.is_some() && class.counts(source, (&spec, measured), &record);
             let bits = classes.iter().enumerate().filter(|(_, class)| is_of(class)).map(|(bit, _)| bit);
             let mut mask = 0;
             bits.for_each(|bit| {

@@ -3,10 +3,11 @@
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::Class;
 use priolane_core::price::Cos;
+use priolane_sim::outcome::FlowRecord;
 use priolane_source::quantity::as_text;
 use serde::{Serialize, Serializer};
 
-use crate::results::rows::Source;
+use crate::results::source::Source;
 
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";
@@ -75,6 +76,20 @@ impl SizeClass {
     /// Whether a flow that asked for the first class and was given the second may belong to it.
     pub fn holds(&self, (asked, given): (Class, Class)) -> bool {
         self.asked.is_none_or(|class| class == asked) && self.given.is_none_or(|class| class == given)
+    }
+
+    /// Whether a flow counts in it: measured, with an end, and of the class in all that the class states.
+    pub(super) fn counts(
+        &self,
+        source: &Source,
+        (spec, measured): (&FlowSpec, bool),
+        record: &FlowRecord,
+    ) -> bool {
+        let of_class = || {
+            self.contains(spec.size, Payer::of(spec, source))
+                && self.holds((record.class.asked, record.class.given))
+        };
+        measured && spec.size.is_some() && of_class()
     }
 }
 

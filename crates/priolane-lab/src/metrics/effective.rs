@@ -16,7 +16,7 @@ use priolane_sim::outcome::Outcome;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{Payer, SizeClass};
 use crate::results::flows::met;
-use crate::results::rows::Source;
+use crate::results::source::Source;
 use crate::results::summary::{ClassThroughput, EffectiveRecord};
 
 const OF_BOTTLENECK: Metric =

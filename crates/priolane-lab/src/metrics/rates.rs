@@ -18,7 +18,7 @@ use priolane_sim::outcome::Outcome;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
-use crate::results::rows::Source;
+use crate::results::source::Source;
 use crate::results::summary::{ClassRates, OptimumRecord, RateRecord};
 
 const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };

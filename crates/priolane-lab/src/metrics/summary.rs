@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
-use priolane_sim::outcome::{FlowRecord, Outcome};
+use priolane_sim::outcome::Outcome;
 
-use super::{Payer, PerMille, SizeClass, bound, jain, percentile};
+use super::{PerMille, SizeClass, bound, jain, percentile};
 use crate::results::flows::{met, slowdown};
-use crate::results::rows::Source;
+use crate::results::source::Source;
 use crate::results::summary::Summary;
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
@@ -35,20 +34,6 @@ pub fn summarize_flow(
     tally.slowdowns.extend(slowdown);
     let bound = fct.and(bare).map(Span::as_secs_f64);
     Summary { mean_fct_bound_s: bound, ..tally.summary() }
-}
-
-/// Whether a flow counts in `class`: measured, with an end, and of the class in all that the class states.
-pub(super) fn counts(
-    source: &Source,
-    class: &SizeClass,
-    (spec, measured): (&FlowSpec, bool),
-    record: &FlowRecord,
-) -> bool {
-    let of_class = || {
-        class.contains(spec.size, Payer::of(spec, source))
-            && class.holds((record.class.asked, record.class.given))
-    };
-    measured && spec.size.is_some() && of_class()
 }
 
 #[derive(Debug, Default)]
@@ -79,7 +64,7 @@ impl Tally {
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         let alone = source.denominators().iter();
         for ((((spec, &measured), &bare), &alone), record) in specs.zip(alone).zip(&outcome.flows) {
-            if !counts(source, class, (&spec, measured), &record) {
+            if !class.counts(source, (&spec, measured), &record) {
                 continue;
             }
             let (asked, given) = (record.class.asked, record.class.given);

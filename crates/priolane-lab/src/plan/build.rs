@@ -11,16 +11,16 @@ use priolane_core::transport::{Spec, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
-use priolane_source::{InputError, Table, nearest};
+use priolane_source::{InputError, Table};
 use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
-use super::{Run, adaptation, admission, failures, ports, traffic};
+use super::run::Run;
+use super::{adaptation, admission, failures, judged, ports, traffic};
 use crate::experiment::{
     AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
 };
 use crate::results::bills::{PayingGroup, Pricing};
-use crate::results::ports::port_names;
 use crate::results::record::Demand;
 use crate::scheme::{Assign, Scheme};
 
@@ -97,7 +97,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
-    let judged = judged(experiment, &topology)?;
+    let judged = judged::judged(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
     let mut times = BareTimes::new(&topology, &experiment.frame);
@@ -122,7 +122,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
         },
         controls,
         adaptation: adaptation::adaptation(scheme),
-        admission: admission::policy(scheme, &topology, experiment.frame),
+        admission: scheme.admit.clone(),
         on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.resolved()).collect(),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
@@ -185,21 +185,6 @@ fn with_handshake(
 pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
     Some(scheme.transport.transport(&ports::setup(scheme, experiment.frame, None)))
-}
-
-/// The port that `[metrics]` names.
-pub(super) fn judged(experiment: &Experiment, topology: &Topology) -> Result<Option<LinkId>, InputError> {
-    let Some(name) = &experiment.metrics.port else { return Ok(None) };
-    let ports = port_names(topology);
-    if let Some(place) = ports.iter().position(|port| port == name) {
-        return Ok(Some(LinkId(place as u32)));
-    }
-    let what = format!("there is no port {name:?}");
-    let fix = match nearest(name, ports.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => format!("the names of two nodes that a link joins, such as {:?}", ports[0]),
-    };
-    Err(InputError::new(experiment.sources.experiment(), None, "metrics.port", what, fix))
 }
 
 fn at_rate(group: &Group) -> Option<AtRate> {

@@ -7,7 +7,7 @@ use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 use priolane_workload::{Counts, LoadOf, Reach};
 
-use super::{build, failures, size, traffic};
+use super::{failures, judged, size, traffic};
 use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
 use crate::panels::TIME;
 
@@ -66,7 +66,7 @@ pub(super) fn traffic(
         }
         Ok(flows)
     });
-    found.keep(build::judged(experiment, topology).map_err(located));
+    found.keep(judged::judged(experiment, topology).map_err(located));
     found.finish()?;
     let flows = size::check(experiment, &flows).map_err(located)?;
     if core > 1.0 {

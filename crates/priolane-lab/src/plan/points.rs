@@ -7,7 +7,10 @@ use std::sync::Arc;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
 use serde_json::Value as Json;
 
-use super::{Options, Overlaid, Plan, add_runs, axis_json, fit, only, overlaid, settled, shown};
+use super::options::Options;
+use super::overrides::{self, Sweep, axis_json, only, shown};
+use super::run::{Plan, Run};
+use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Sources};
 use crate::interrupt::Interrupt;
@@ -53,7 +56,7 @@ pub struct Point {
 pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
     let mut root = parse(name, text)?;
     let mut found = Mistakes::new(name);
-    let Overlaid { axes, swept, chosen, warning } = overlaid(name, &mut root, options, &mut found)?;
+    let Sweep { axes, swept, chosen, warning } = overrides::apply(name, &mut root, options, &mut found)?;
     let grid = match grid(name, &root, (&axes, chosen.as_deref())) {
         Ok(grid) => grid,
         Err(error) => {
@@ -77,17 +80,17 @@ pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             .and_then(|()| experiment::read(name, &at_point, sources.fresh()));
         let Some(read) = found.keep(read).filter(|_| found.is_empty()) else { return found.done(None) };
         sources.learn(&read.experiment.sources);
-        let settled = settled(only(read, chosen.as_deref()), &at_point, &options.interrupt)?;
-        warnings.extend(settled.warnings);
+        let checked = check::check(only(read, chosen.as_deref()), &at_point, &options.interrupt)?;
+        warnings.extend(checked.warnings);
         if experiment.is_none() {
-            fit::figures(&settled.experiment, &swept, &at_point)?;
+            fit::figures(&checked.experiment, &swept, &at_point)?;
         }
         experiment.get_or_insert_with(|| Experiment {
             sweep: axes.iter().map(axis_json).collect(),
-            ..settled.experiment.clone()
+            ..checked.experiment.clone()
         });
         let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
-        points.push(Point { values, experiment: Arc::new(settled.experiment), flows: settled.flows });
+        points.push(Point { values, experiment: Arc::new(checked.experiment), flows: checked.flows });
     }
     let experiment = experiment.ok_or_else(|| {
         InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
@@ -132,6 +135,29 @@ impl Points {
         let per_point = self.experiment.schemes.len() as u64 * self.experiment.seeds.len() as u64;
         self.points.len() as u64 * per_point
     }
+}
+
+fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
+    let experiment = &point.experiment;
+    let merged = experiment.all_merged();
+    let ids: Vec<identity::Base> =
+        merged.iter().map(|merged| identity::Base::new(merged, &experiment.sources)).collect();
+    for (nth, seed) in experiment.seeds.list().into_iter().enumerate() {
+        if nth % 1024 == 0 {
+            interrupt.check(experiment.sources.experiment())?;
+        }
+        for ((scheme, merged), id) in experiment.schemes.iter().zip(&merged).zip(&ids) {
+            runs.push(Run {
+                id: id.run_id(seed),
+                scheme: scheme.clone(),
+                point: point.values.clone(),
+                seed,
+                experiment: experiment.clone(),
+                merged: merged.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// All points of the sweep, the last axis fastest.

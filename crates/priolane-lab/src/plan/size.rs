@@ -1,9 +1,9 @@
 //! How many flows a run has, before they are made: from the first ones of each group.
 
+use priolane_core::units::Span;
 use priolane_source::InputError;
 use priolane_workload::MAX_FLOWS;
 
-use super::traffic::FirstFlows;
 use crate::experiment::{Active, AppText, Experiment, Group, Timing};
 
 /// Flows that are made of all groups together to see how fast they come.
@@ -14,6 +14,15 @@ const OF_A_GROUP: u64 = 300;
 
 /// How far above the limit a prediction must be: the first 300 flows tell a rate to some 6 %.
 const MARGIN: f64 = 1.2;
+
+/// The first flows of a group: of the longest of its lists, where each seed has its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstFlows {
+    /// How many there are.
+    pub(super) count: usize,
+    /// When the last of them starts, by the group's own clock.
+    pub(super) last: Span,
+}
 
 /// Flows to make of each of this many groups.
 pub(super) fn looked_at(groups: usize) -> u64 {

@@ -5,6 +5,7 @@ use priolane_core::endpoint::LadderOf;
 use priolane_core::units::Time;
 
 use super::*;
+use crate::experiment::Seeds;
 
 mod pay;
 

@@ -15,6 +15,7 @@ use priolane_workload::{
     Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
 };
 
+use super::size::FirstFlows;
 use super::{drawn_deadlines, paths, size};
 use crate::experiment::{
     Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
@@ -56,15 +57,6 @@ struct Draw {
     seed: u64,
     group: u16,
     until: Until,
-}
-
-/// The first flows of a group: of the longest of its lists, where each seed has its own.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FirstFlows {
-    /// How many there are.
-    pub(super) count: usize,
-    /// When the last of them starts, by the group's own clock.
-    pub(super) last: Span,
 }
 
 /// Makes the first flows of the group of this number: where traffic and network do not fit, this is where it shows.

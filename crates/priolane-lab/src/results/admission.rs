@@ -10,7 +10,7 @@ use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::flows::met;
-use super::rows::Source;
+use super::source::Source;
 
 /// A probability has settled where it stays this near to where it ends.
 const SETTLED_WITHIN: f64 = 0.2;
@@ -159,7 +159,7 @@ impl AdmissionRecord {
     /// What admission did in `outcome`; `None` without an admission policy. `rtt` is the round trip of a packet of one byte
     /// in the empty network.
     pub fn of(source: &Source, outcome: &Outcome, rtt: Span) -> Option<Self> {
-        source.scenario.admission.levels()?;
+        source.scenario.admission.part().levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);
         let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().cloned()).collect();
         let mut terms: BTreeMap<&str, Magnitudes> = BTreeMap::new();

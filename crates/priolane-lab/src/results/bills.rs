@@ -19,7 +19,7 @@ use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 use priolane_sim::scenario::Scenario;
 
 use super::column::row;
-use super::rows::Source;
+use super::source::Source;
 
 /// Who pays in a run, and how much for what: by group.
 #[derive(Clone, Debug, PartialEq)]

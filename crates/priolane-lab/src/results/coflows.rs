@@ -16,7 +16,7 @@ use priolane_core::units::Time;
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
 use super::column::row;
-use super::rows::Source;
+use super::source::Source;
 
 row! {
     /// A row of `coflows.parquet`: a coflow.

@@ -9,7 +9,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
 
 use super::column::row;
-use super::rows::Source;
+use super::source::Source;
 
 row! {
     /// A row of `flows.parquet`: a flow.

@@ -13,6 +13,7 @@ pub mod ports;
 pub mod record;
 pub mod rows;
 pub mod series;
+pub mod source;
 pub mod store;
 pub mod summary;
 pub mod tables;

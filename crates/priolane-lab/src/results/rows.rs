@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
-use priolane_core::units::Span;
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
 
 use super::bills::{self, BillRow, Pricing};
 use super::coflows::{self, CoflowRow};
@@ -19,6 +17,7 @@ use super::column::{Column, Row};
 use super::flows::{self, FlowRow};
 use super::ports::{self, PortRow, port_names};
 use super::series::{Readings, SeriesRow};
+use super::source::Source;
 
 /// Rows per Arrow batch where a whole table is read or written.
 pub const BATCH: usize = 1 << 16;
@@ -73,33 +72,6 @@ impl Table {
     pub fn schema(self) -> SchemaRef {
         let fields: Vec<Field> = self.columns().iter().map(Column::field).collect();
         Arc::new(Schema::new(fields))
-    }
-}
-
-/// What the rows of a run's tables are made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// What was run.
-    pub scenario: &'a Scenario,
-    /// Names of the groups that `FlowSpec::group` points at.
-    pub groups: &'a [String],
-    /// Per flow: whether it started inside the measured window.
-    pub measured: &'a [bool],
-    /// Per flow: its completion time alone in the network; meaningless for a flow without end.
-    pub bare_fct: &'a [Span],
-    /// Per flow: the same with a handshake, where slowdowns are over it.
-    pub with_handshake: Option<&'a [Span]>,
-}
-
-impl<'a> Source<'a> {
-    /// Per flow: what its slowdown is over.
-    pub fn denominators(&self) -> &'a [Span] {
-        self.with_handshake.unwrap_or(self.bare_fct)
-    }
-
-    /// The name of a group; `None` if there is none of that number.
-    pub fn group(&self, number: u16) -> Option<&'a str> {
-        self.groups.get(usize::from(number)).map(String::as_str)
     }
 }
 

@@ -3,6 +3,7 @@
 mod pfc;
 mod tokens;
 
+use priolane_core::admit::Interval;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::Limit;
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
@@ -16,7 +17,7 @@ use super::map::Map;
 use super::nic::{Nic, NicQueue};
 use super::parts::Host;
 use super::port::{Overflow, Port, PortKind};
-use super::{Admit, Assign, Interval, Scheme};
+use super::{Assign, Scheme};
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
@@ -239,12 +240,12 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("`{name}` decides itself which flow of a host goes next");
         return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
     }
-    if fabric.rates_every.is_some() || scheme.admit.interval().is_some() {
+    if fabric.rates_every.is_some() || scheme.admit.part().interval() != Interval::Rpc {
         let what = format!("senders of `{name}` do not report on flows under way");
         return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
-    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.levels().is_some();
+    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.part().levels().is_some();
     let asks = given || fabric.top_class > 0;
     if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
         return Ok(());
@@ -336,7 +337,7 @@ fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         Assign::Known(known) => known.part().levels(),
         Assign::None | Assign::BytesSent { .. } => top + 1,
     };
-    match scheme.admit.levels() {
+    match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
             let what = format!("flows ask for {asked} classes, and admission knows {levels}");
             Err(Fault::new("admit.levels", what, format!("levels = {asked}")))
@@ -351,27 +352,19 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Ok(());
     }
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
-    match (&scheme.assign, &scheme.admit) {
+    match (&scheme.assign, scheme.admit.part().without_deadlines()) {
         (Assign::Known(known), _) if known.part().reads_deadlines() => {
             let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
             Err(Fault::new("assign", what, fix))
         }
-        (_, Admit::Firapam(_)) => {
-            let what = "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
-                        deadline of their class, so that nothing could be learnt";
-            Err(Fault::new("admit", what.to_owned(), fix))
-        }
+        (_, Some(what)) => Err(Fault::new("admit", what.to_owned(), fix)),
         _ => Ok(()),
     }
 }
 
 /// The transport has one monitor interval.
 fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let own = match scheme.admit.interval() {
-        Some(Interval::Every(span)) => span,
-        Some(Interval::Rtt) => fabric.round_trip,
-        Some(Interval::Rpc) | None => return Ok(()),
-    };
+    let Some(own) = scheme.admit.part().interval().length(fabric.round_trip) else { return Ok(()) };
     match fabric.rates_every {
         Some(every) if every != own => {
             let (own, every) = (show_span(own), show_span(every));
@@ -447,12 +440,8 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
         );
     }
     all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));
-    if matches!(scheme.admit, Admit::Firapam(_)) && fabric.deadlines == Coverage::Some {
-        all.push(
-            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
-             class; where those had none, they teach nothing"
-                .to_owned(),
-        );
+    if fabric.deadlines == Coverage::Some {
+        all.extend(scheme.admit.part().with_some_deadlines().map(str::to_owned));
     }
     if matches!(scheme.host, Host::Srpt) {
         all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());

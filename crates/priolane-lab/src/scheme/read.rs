@@ -1,5 +1,6 @@
 //! Scheme files to [`Scheme`].
 
+use priolane_core::admit::Policy;
 use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::ids::CLASSES;
 use priolane_source::{
@@ -9,7 +10,7 @@ use priolane_source::{
 use super::map::Map;
 use super::nic::Nic;
 use super::parts::{Assign, Count, Host};
-use super::{Admit, Scheme, admit, controller, map, nic, port, thresholds, transport};
+use super::{Scheme, admit, controller, map, nic, port, thresholds, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -49,7 +50,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     };
     let assign = found.keep(keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f)));
     let host = found.keep(keys.take("host").map_or(Ok(order), |f| host(&f)));
-    let admit = found.keep(keys.take("admit").map_or(Ok(Admit::None), |f| admit::read(&f)));
+    let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| admit::read(&f)));
     let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| nic::read(&f)));
     let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| port::read(&field)));
     let map = found.keep(keys.take("map").map_or(Ok(Map::Identity), |f| map::read(&f)));

@@ -2,9 +2,10 @@
 
 use priolane_core::keys::Keys;
 use priolane_core::part::Row;
-use priolane_core::scheme::find;
 use priolane_core::transport::Spec;
 use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
+
+use super::groups::same_group;
 
 /// Reads `transport = { kind = ..., ... }`.
 pub(super) fn read(field: &Field<'_>) -> Result<Spec, InputError> {
@@ -16,22 +17,18 @@ pub(super) fn read(field: &Field<'_>) -> Result<Spec, InputError> {
 
 /// What is an alternative of what: a kind keeps the keys that the kind before it read as the same.
 pub(super) const MERGE: Merge = Merge::of(&[
-    Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: Shared::By(same_group) },
+    Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&[]),
+        shared: Shared::By(|old, new, key| same_group(Row::Transport, [old, new], key)),
+    },
     EXPIRY,
     PRIORITY,
     CUTS,
     TAIL,
     CUTOFFS,
 ]);
-
-/// Whether the transports `old` and `new` have `key` in one group of keys.
-fn same_group(old: &str, new: &str, key: &str) -> bool {
-    let group = |kind| {
-        let parameters = &find(Row::Transport, kind)?.parameters;
-        parameters.iter().find(|info| info.name == key).map(|info| info.group)
-    };
-    group(old).is_some() && group(old) == group(new)
-}
 
 /// Only tokens that expire at hosts have a lifetime there.
 const EXPIRY: Replace = Replace::Kind {

@@ -1,11 +1,25 @@
 //! Which run of a plan is meant: exactly one, or a message that says what to add.
 
 use priolane_source::{InputError, parse_value};
+use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::Request;
 use crate::experiment::Seeds;
 use crate::plan::{Plan, Run};
+
+/// Which flow, of which run, seen from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Request {
+    /// The flow: its line in the run's flow list, from 0.
+    pub flow: u32,
+    /// The seed, where the experiment has several.
+    pub seed: Option<u64>,
+    /// Swept keys and the TOML text of their values, as many as tell one point of the sweep from the others.
+    pub point: Vec<(String, String)>,
+    /// The port, as tables name it, at whose line packets are captured; the sender's if nothing is said.
+    pub at: Option<String>,
+}
 
 /// The one run of `plan` that `request` fits.
 ///

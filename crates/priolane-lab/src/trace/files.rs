@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 
-use super::Life;
 use super::capture::{self, Captured};
+use super::life::Life;
 use super::table;
 use crate::results::store::{StoreError, failed};
 use crate::results::tables::write_batches;

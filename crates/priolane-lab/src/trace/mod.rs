@@ -12,36 +12,27 @@ mod capture;
 mod choice;
 mod files;
 mod frame;
+mod life;
 mod table;
 
 use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{FlowId, LinkId};
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::Outcome;
 use priolane_sim::trace::{Fate, Marking, Trace, Turn};
 use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+
+pub use choice::Request;
+pub use life::Flow;
+use life::Life;
 
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
 use crate::results::digest;
 use crate::results::ports::port_names;
 use crate::results::rows::{Rows, canonical};
-
-/// Which flow, of which run, seen from where.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Request {
-    /// The flow: its line in the run's flow list, from 0.
-    pub flow: u32,
-    /// The seed, where the experiment has several.
-    pub seed: Option<u64>,
-    /// Swept keys and the TOML text of their values, as many as tell one point of the sweep from the others.
-    pub point: Vec<(String, String)>,
-    /// The port, as tables name it, at whose line packets are captured; the sender's if nothing is said.
-    pub at: Option<String>,
-}
 
 /// What a trace found, and where it put it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,29 +57,6 @@ pub struct Report {
     pub at: String,
     /// The files written: rows of hops, rows of state, capture.
     pub files: [PathBuf; 3],
-}
-
-/// A flow, and what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Flow {
-    /// Its id.
-    pub id: u32,
-    /// The sending host.
-    pub src: u32,
-    /// The receiving host.
-    pub dst: u32,
-    /// Payload bytes; `None` for a flow without end.
-    pub bytes: Option<u64>,
-    /// When the application started it.
-    pub start_ps: u64,
-    /// The class it asked for.
-    pub class_asked: u8,
-    /// Time to the arrival of its last byte, if that arrived.
-    pub fct_ps: Option<u64>,
-    /// Time to its last ACK, if that arrived.
-    pub fct_acked_ps: Option<u64>,
-    /// The ports its packets took, there and back, in the order in which they were first reached.
-    pub ports: Vec<String>,
 }
 
 /// How much was seen of a flow.
@@ -165,16 +133,6 @@ fn capture_point(
     })
 }
 
-/// A traced flow with all that says what it is.
-#[derive(Clone, Copy, Debug)]
-struct Life<'a> {
-    run: &'a Run,
-    built: &'a Built,
-    ports: &'a [String],
-    flow: FlowId,
-    trace: &'a Trace,
-}
-
 impl Life<'_> {
     /// Checks the run as any run is checked, and writes the files.
     fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
@@ -198,29 +156,6 @@ impl Life<'_> {
             at: self.ports[at.index()].clone(),
             files,
         })
-    }
-
-    fn flow_report(&self, outcome: &Outcome) -> Flow {
-        let spec = self.built.scenario.flows.at(self.flow.index());
-        let record = outcome.flows.at(self.flow.index());
-        let mut ports: Vec<String> = Vec::new();
-        for hop in &self.trace.hops {
-            let name = &self.ports[hop.link.index()];
-            if !ports.contains(name) {
-                ports.push(name.clone());
-            }
-        }
-        Flow {
-            id: self.flow.0,
-            src: u32::from(spec.src.0),
-            dst: u32::from(spec.dst.0),
-            bytes: spec.size,
-            start_ps: if let Began::At(start) = record.began { start.0 } else { spec.start.0 },
-            class_asked: spec.class,
-            fct_ps: record.fct.map(|span| span.0),
-            fct_acked_ps: record.fct_acked.map(|span| span.0),
-            ports,
-        }
     }
 }
 

@@ -8,13 +8,27 @@
 use std::fmt;
 
 use priolane_workload::LoadOf;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::rules::{Band, Verdict};
+use super::band::Band;
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
 use crate::results::record::Demand;
+
+/// What became of a claim. Of several, the last in this order counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The whole interval lies within the band.
+    Reproduced,
+    /// The interval lies partly within the band, there is no interval, or the offered load is off.
+    Undecided,
+    /// Runs, or values in them, are missing.
+    Incomplete,
+    /// Interval and band have no value in common.
+    Contradicted,
+}
 
 /// On which side of no difference an interval lies, as a claim has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,6 +1,7 @@
 //! From the runs of a plan to a report: claims with verdicts, figures' data, checks and warnings.
 
 mod alike;
+mod band;
 mod checks;
 mod claims;
 mod decision;
@@ -18,10 +19,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 pub use self::checks::{Check, State};
+pub use self::decision::Verdict;
 pub use self::decision::{Direction, Undecided};
 use self::grid::Grid;
 pub use self::report::{ClaimReport, ContrastReport, Measured, PointReport};
-pub use self::rules::Verdict;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
 pub use crate::metrics::metric::Unit;

@@ -4,8 +4,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::decision::Verdict;
 use super::decision::{Decision, Direction, Undecided};
-use super::rules::{self, BySeed, Verdict};
+use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::{Metric, Unit};

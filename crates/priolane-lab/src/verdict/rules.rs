@@ -23,88 +23,15 @@
 //! Bands and trends are ours: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 
-use serde::{Deserialize, Serialize};
-
-use super::decision::{Decision, Direction, Undecided};
+use super::band::Band;
+use super::decision::{Decision, Direction, Undecided, Verdict};
 use crate::experiment::{OpenRange, Way};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Scale;
 
-/// What became of a claim. Of several, the last in this order counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The whole interval lies within the band.
-    Reproduced,
-    /// The interval lies partly within the band, there is no interval, or the offered load is off.
-    Undecided,
-    /// Runs, or values in them, are missing.
-    Incomplete,
-    /// Interval and band have no value in common.
-    Contradicted,
-}
-
 /// Values of one metric by seed.
 pub type BySeed = BTreeMap<u64, f64>;
-
-/// The values that a claim allows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
-    /// Its lower end.
-    pub low: Bound<f64>,
-    /// Its upper end.
-    pub high: Bound<f64>,
-}
-
-impl Band {
-    /// From `low` to `high`, both included.
-    pub fn closed(low: f64, high: f64) -> Self {
-        Self { low: Bound::Included(low), high: Bound::Included(high) }
-    }
-
-    /// Whether all values from `from` to `to` lie in it.
-    pub fn holds(&self, (from, to): (f64, f64)) -> bool {
-        self.is_beyond_low(from) && self.is_beyond_high(to)
-    }
-
-    /// Whether no value from `from` to `to` lies in it.
-    pub fn misses(&self, (from, to): (f64, f64)) -> bool {
-        !self.is_beyond_low(to) || !self.is_beyond_high(from)
-    }
-
-    /// Its finite ends.
-    pub fn ends(&self) -> impl Iterator<Item = f64> {
-        [self.low, self.high].into_iter().filter_map(|end| match end {
-            Bound::Included(x) | Bound::Excluded(x) => Some(x),
-            Bound::Unbounded => None,
-        })
-    }
-
-    fn is_beyond_low(&self, x: f64) -> bool {
-        match self.low {
-            Bound::Included(low) => x >= low,
-            Bound::Excluded(low) => x > low,
-            Bound::Unbounded => true,
-        }
-    }
-
-    fn is_beyond_high(&self, x: f64) -> bool {
-        match self.high {
-            Bound::Included(high) => x <= high,
-            Bound::Excluded(high) => x < high,
-            Bound::Unbounded => true,
-        }
-    }
-}
-
-impl From<OpenRange> for Band {
-    fn from(OpenRange { above, below }: OpenRange) -> Self {
-        let end = |end: Option<f64>| end.map_or(Bound::Unbounded, Bound::Excluded);
-        Self { low: end(above), high: end(below) }
-    }
-}
 
 /// How two metrics compare, seed by seed.
 #[derive(Clone, Copy, Debug, PartialEq)]

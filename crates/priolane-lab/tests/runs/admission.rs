@@ -349,7 +349,7 @@ fn what_cannot_be_is_refused_by_key_with_the_way_out() {
         assert_eq!(error.key, format!("scheme.firapam.{key}"), "{error}");
         error
     };
-    assert!(admit("b_low = 1.95", "admit.b_low").what.contains("above b_up"));
+    assert!(admit("b_low = 1.95", "admit.b_low").fix.contains("at most 1"));
     admit("b_low = 0", "admit.b_low");
     admit("b_up = 2", "admit.b_up");
     admit("t = 0", "admit.t");
@@ -395,6 +395,6 @@ fn the_recipe_compares_three_schemes_over_one_list_of_flows() {
                 && b.scenario.ports == built[0].scenario.ports)
     );
     assert!(built.iter().all(|b| b.scenario.nic == built[0].scenario.nic));
-    let levels: Vec<Option<u8>> = built.iter().map(|b| b.scenario.admission.levels()).collect();
+    let levels: Vec<Option<u8>> = built.iter().map(|b| b.scenario.admission.part().levels()).collect();
     assert_eq!(levels, [None, Some(3), Some(3)]);
 }

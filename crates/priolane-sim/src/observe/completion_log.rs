@@ -94,7 +94,7 @@ impl FlowLog {
     /// A log for each of so many parts of a run.
     pub(crate) fn by_part(scenario: &Scenario, parts: usize) -> Vec<Self> {
         let times = Arc::new(CompletionTimes::new(scenario.flows.len()));
-        let admits = scenario.admission.at_host().is_some();
+        let admits = scenario.admission.part().levels().is_some();
         let keep_classes = if admits { KeepClasses::All } else { KeepClasses::Changed };
         (0..parts).map(|_| Self { times: Arc::clone(&times), keep_classes, ..Self::default() }).collect()
     }

@@ -3,8 +3,8 @@
 use crate::support::admission::{aequitas, firapam};
 use crate::support::{agreed, dctcp, flow, link, scenario, wfq};
 use priolane_core::admit::Policy;
-use priolane_core::admit::Remap;
-use priolane_core::admit::firapam::{self, Interval};
+use priolane_core::admit::firapam;
+use priolane_core::admit::{Interval, Monitoring, Remap};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit};
@@ -37,7 +37,7 @@ fn with(policy: Policy, scenario: &Scenario) -> Outcome {
 #[test]
 fn where_every_probability_stays_1_a_run_is_what_it_is_without_admission() {
     let scenario = busy(Span::from_us(100));
-    let plain = with(Policy::None, &scenario);
+    let plain = with(Policy::default(), &scenario);
     assert!(plain.flows.iter().all(|f| f.fct.is_some() && f.class.given == f.class.asked && f.moves == 0));
     for policy in [Policy::Firapam(firapam(0.0)), Policy::Aequitas(aequitas(Span::from_ms(100)))] {
         let mut outcome = with(policy, &scenario);
@@ -105,8 +105,10 @@ fn flows_under_way_move_and_overtake_none_of_their_own_packets() {
             unreachable!("the window machine")
         };
         window.monitor = Some(Span::from_us(100));
-        let config =
-            firapam::Config { interval: Interval::Monitor, remap: Remap::PerInterval, ..firapam(0.05) };
+        let config = firapam::Config {
+            monitoring: Monitoring { mi: Interval::Rtt, remap: Remap::PerInterval },
+            ..firapam(0.05)
+        };
         with(Policy::Firapam(config), &scenario).flows.at(0)
     };
     // 4 MB take 3.2 ms: some 30 intervals, each of which moves p by 0.1 at most.

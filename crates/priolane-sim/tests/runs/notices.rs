@@ -3,11 +3,11 @@
 use crate::support::admission::aequitas;
 use crate::support::{agreed, flow, link, scenario, strict};
 use priolane_core::admit::aequitas;
-use priolane_core::admit::{Policy, Remap, pase};
+use priolane_core::admit::{Monitoring, Policy, pase};
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::port::Buffer;
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
 use priolane_sim::scenario::{OnDowngrade, Scenario, ScheduledControl};
 use priolane_sim::topology::SingleSwitch;
@@ -26,8 +26,7 @@ fn behind_two(third: FlowSpec, reaction: OnDowngrade) -> Scenario {
     let first = [0, 1].map(|id| timed(id, 500_000, 0, half_a_millisecond));
     let flows = first.into_iter().chain([third]).collect();
     let mut scenario = scenario(topology, strict(3, Buffer::UNLIMITED), flows);
-    scenario.admission =
-        Policy::Pase(pase::Config { levels: 3, capacity: Rate::from_gbps(10), remap: Remap::AtIssue });
+    scenario.admission = Policy::Pase(pase::Config { levels: 3, monitoring: Monitoring::default() });
     scenario.on_downgrade = vec![reaction];
     scenario
 }

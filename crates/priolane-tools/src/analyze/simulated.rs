@@ -12,8 +12,8 @@ use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
 use priolane_source::InputError;
 
+use super::figures::{Figures, Simulated};
 use super::model_file::{ExperimentOf, LawOf, seconds};
-use super::{Figures, Simulated};
 
 /// The flows of an experiment.
 pub(super) struct Observed {

@@ -12,133 +12,16 @@
 //!
 //! In the cases of memory nothing marks, and each flow has its window in flight from its start until its end.
 
-use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
-use priolane_core::transport::dctcp::Reduction;
-use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::scenario::{PortSpec, Scenario};
-use priolane_sim::topology::{FatTree, LinkSpec};
-use priolane_workload::{App, Permutation, Until};
 use serde::Serialize;
 
-use super::measure::Raw;
-use super::scenarios::{self, Broken, Dctcp, LINK_DELAY, Named};
-use super::{Measured, compare};
+use super::case::Case;
+use super::compare::{Measured, compare};
+use super::measure::{Busy, Raw};
+use super::named::Named;
+use super::scenarios::MEMORY;
 
-/// A fat-tree with permutations of flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Ports of a switch; the tree has k^3 / 4 hosts.
-    pub k: u32,
-    /// Flows that leave each host at the start.
-    pub flows_per_host: u32,
-    /// Payload packets of each flow.
-    pub packets: u32,
-    /// Delay of each link.
-    pub delay: Span,
-    /// Packets that each flow keeps in flight, without marks; `None` for as many as DCTCP takes.
-    pub window: Option<u32>,
-    /// Only so many of the flows; `None` for all.
-    pub only: Option<u32>,
-}
-
-const RATE: Rate = Rate::from_gbps(100);
-/// The fabric of `dctcp_fattree1024`.
-pub(super) const FABRIC: Case =
-    Case { k: 8, flows_per_host: 1, packets: 0, delay: LINK_DELAY, window: None, only: None };
-/// Links long enough for windows that differ.
-const LONG: Case = Case { delay: Span::from_us(100), packets: 6_000, ..FABRIC };
-
-/// The rows of the table: each 20 to 100 million packet-hops.
-pub const TABLE: &[Named] = &[
-    Named::case("grow_128x1", "128 hosts, 1 flow each", Case { packets: 24_000, ..FABRIC }),
-    Named::case("grow_128x16", "", Case { flows_per_host: 16, packets: 1_500, ..FABRIC }),
-    Named::case("grow_128x64", "", Case { flows_per_host: 64, packets: 400, ..FABRIC }),
-    Named::case("grow_1024x1", "", Case { k: 16, packets: 3_000, ..FABRIC }),
-    Named::case("grow_1024x16", "", Case { k: 16, flows_per_host: 16, packets: 200, ..FABRIC }),
-    Named::case("grow_1024x64", "", Case { k: 16, flows_per_host: 64, packets: 60, ..FABRIC }),
-    Named::case("grow_8192x1", "", Case { k: 32, packets: 400, ..FABRIC }),
-    Named::case("grow_8192x16", "", Case { k: 32, flows_per_host: 16, packets: 40, ..FABRIC }),
-    Named::case("grow_8192x64", "", Case { k: 32, flows_per_host: 64, packets: 15, ..FABRIC }),
-    Named::case(
-        "few_in_1024",
-        "8 flows in 1,024 hosts",
-        Case { k: 16, packets: 200_000, only: Some(8), ..FABRIC },
-    ),
-];
-
-/// Pairs of which the second has more of one thing: packets in flight, active flows.
-pub const MEMORY: &[Named] = &[
-    Named::case("memory_windows_16", "", Case { window: Some(16), ..LONG }),
-    Named::case("memory_windows_1000", "", Case { window: Some(1_000), ..LONG }),
-    Named::case("memory_flows_64", "", Case { flows_per_host: 64, packets: 10, window: Some(1), ..LONG }),
-    Named::case(
-        "memory_flows_1024",
-        "",
-        Case { flows_per_host: 1_024, packets: 10, window: Some(1), ..LONG },
-    ),
-];
-
-/// Short ones, for counting instructions.
-pub const SMALL: &[Named] = &[
-    Named::case("small_128x1", "128 hosts, 1 flow of 150 packets each", Case { packets: 150, ..FABRIC }),
-    Named::case(
-        "small_128x16",
-        "128 hosts, 16 flows of 10 packets each",
-        Case { flows_per_host: 16, packets: 10, ..FABRIC },
-    ),
-];
-
-/// Runs that tell what is kept of a finished flow.
-pub const FINISHED: &[Named] =
-    &[Named::short("short_flows_200k", 200_000), Named::short("short_flows_1m", 1_000_000)];
-/// How many flows the second has more.
+/// How many flows the second case of finished flows has more.
 const MORE_FINISHED: f64 = 800_000.0;
-
-impl Case {
-    /// Hosts of the tree.
-    pub fn hosts(&self) -> u32 {
-        self.k.pow(3) / 4
-    }
-
-    /// Flows there are.
-    pub fn flows(&self) -> u32 {
-        self.only.unwrap_or(self.hosts() * self.flows_per_host)
-    }
-
-    pub(super) fn build(&self) -> Result<Scenario, Broken> {
-        let link = LinkSpec::lossless(RATE, self.delay);
-        let topology = FatTree { k: self.k, host_link: link, fabric_link: link }.build()?;
-        let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
-        let mss = u64::from(frame.mss());
-        let size = Some(u64::from(self.packets) * mss);
-        let app = App::Permutation(Permutation { size, start: Time::ZERO, jitter: LINK_DELAY });
-        let groups = (0..self.flows_per_host).map(|group| {
-            scenarios::generated(
-                &app,
-                &topology,
-                frame,
-                (group as u16, Until::Flows(u64::from(topology.hosts))),
-            )
-        });
-        let mut flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
-        flows.truncate(self.flows() as usize);
-        let mut window = window::Config::new(frame);
-        let buffer = match self.window {
-            None => Buffer { mark_above: Limit::Packets(66), ..Buffer::UNLIMITED },
-            Some(packets) => {
-                window.max_window = Some(u64::from(packets) * mss);
-                window.handshake = Handshake::None;
-                Buffer::UNLIMITED
-            }
-        };
-        let ports =
-            vec![PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }; topology.links.len()];
-        let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
-        Ok(Scenario { ports, ..scenarios::dctcp_scenario(topology, dctcp, flows) })
-    }
-}
 
 /// A row of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -151,7 +34,7 @@ pub struct Row {
     #[serde(flatten)]
     pub measured: Measured,
     /// N, F and what they were made of.
-    pub extent: super::measure::Busy,
+    pub extent: Busy,
 }
 
 /// Bytes of memory of one item.
@@ -212,7 +95,8 @@ fn memory(peaks: &Peaks) -> Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Busy;
+    use super::super::case::FABRIC;
+    use super::super::scenarios::TABLE;
     use super::*;
 
     fn raw(peak: u64) -> Raw {

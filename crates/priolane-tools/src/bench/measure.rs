@@ -8,7 +8,9 @@ use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, run};
 use serde::{Deserialize, Serialize};
 
-use super::{BenchError, Extent};
+use super::error::BenchError;
+use super::limit::Extent;
+use super::named::Named;
 
 /// What running a scenario took, before it is compared with anything.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +82,14 @@ impl Busy {
             + self.open_flows * Self::FLOW;
         Extent { pending: (self.on_links + self.open_flows).max(1.0) as u32, footprint: footprint as u32 }
     }
+}
+
+/// Builds a scenario, with the first `flows` of its flows, or all.
+///
+/// # Errors
+/// None while our scenarios are sound.
+pub(super) fn build(named: &Named, flows: Option<u32>) -> Result<Scenario, BenchError> {
+    named.build(flows).map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })
 }
 
 /// A run that was timed.
@@ -159,12 +169,12 @@ fn status_bytes(field: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenarios::Named;
+    use super::super::scenarios::find;
     use super::*;
 
     #[test]
     fn one_flow_is_on_its_links_as_often_as_its_packets_take() {
-        let named = Named::find("dctcp_permutation128").unwrap();
+        let named = find("dctcp_permutation128").unwrap();
         let mut scenario = named.build(Some(1)).unwrap();
         scenario.flows.edit(0, |flow| flow.size = Some(u64::from(scenario.frame.mss())));
         let Timed { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();

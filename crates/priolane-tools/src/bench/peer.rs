@@ -1,10 +1,13 @@
 //! Our side of a comparison with another simulator: the flow list that both read, and one timed run of it.
 
+use priolane_sim::scenario::Engine;
 use serde::Serialize;
 
-use super::measure::{Timed, once};
-use super::scenarios::{LIST, Named};
-use super::{BenchError, build};
+use super::dctcp::LIST;
+use super::error::BenchError;
+use super::measure::{Timed, build, once};
+use super::named::Named;
+use super::scenarios::find;
 
 /// The scenario that peers run too; docs/bench.md has its parameters.
 pub const SCENARIO: &str = "dctcp_leafspine144";
@@ -35,7 +38,7 @@ pub fn flow_list(flows: u32) -> String {
 /// # Errors
 /// None while it has its name.
 pub(super) fn scenario() -> Result<&'static Named, BenchError> {
-    Named::find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
+    find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
 }
 
 /// Runs the first `flows` flows once, in this thread.
@@ -45,7 +48,7 @@ pub(super) fn scenario() -> Result<&'static Named, BenchError> {
 pub fn side(flows: u32) -> Result<Side, BenchError> {
     let named = scenario()?;
     let scenario = build(named, Some(flows))?;
-    let Timed { cpu_s, outcome } = once(named.name, &scenario, super::Engine::Window.into())?;
+    let Timed { cpu_s, outcome } = once(named.name, &scenario, Engine::Window)?;
     let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();
     let bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();
     Ok(Side { packet_hops: outcome.work.packet_hops, cpu_s, bytes, fct_s })

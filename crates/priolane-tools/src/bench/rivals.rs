@@ -15,7 +15,7 @@ use priolane_core::units::Span;
 use priolane_sim::scenario::{Nic, PortSpec, Scenario, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
 
-use super::scenarios::{Broken, CLASS_IS_QUEUE, leafspine144};
+use super::dctcp::{Broken, CLASS_IS_QUEUE, leafspine144};
 
 /// Which transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

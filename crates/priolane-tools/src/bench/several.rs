@@ -9,7 +9,9 @@ use priolane_sim::scenario::Scenario;
 use priolane_sim::{Drive, Fallback, Threads, run};
 use serde::{Deserialize, Serialize};
 
-use super::{BenchError, Named, build};
+use super::error::BenchError;
+use super::measure::build;
+use super::scenarios::find;
 
 /// What to compare.
 #[derive(Clone, Debug, Deserialize)]
@@ -49,7 +51,7 @@ pub struct Several {
 /// An unknown name, or a run that fails or comes out otherwise on several threads.
 pub fn several(request: &Request) -> Result<Vec<Several>, BenchError> {
     let one = |name: &String| {
-        let named = Named::find(name).ok_or_else(|| BenchError::Unknown { name: name.clone() })?;
+        let named = find(name).ok_or_else(|| BenchError::Unknown { name: name.clone() })?;
         let scenario = build(named, request.flows)?;
         let mut pairs = Vec::new();
         let mut packet_hops = 0;

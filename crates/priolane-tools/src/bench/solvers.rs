@@ -7,7 +7,7 @@ use priolane_lab::scheme::Solver;
 use priolane_workload::size_csv;
 use serde::Serialize;
 
-use super::BenchError;
+use super::error::BenchError;
 use priolane_lab::thresholds::{Question, solve};
 
 /// Recorded flows of each law.

@@ -165,7 +165,7 @@ fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
         return Err(Trouble::Usage("--growth has its own scenarios and flows, and no --raw".to_owned()));
     }
     let once = Request { repeat: 1, ..request.clone() };
-    let rows = growth::TABLE.iter().map(|named| {
+    let rows = bench::TABLE.iter().map(|named| {
         let raw = alone(named, request)?;
         // It takes minutes, so each case is told as it ends.
         let ns = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
@@ -174,7 +174,7 @@ fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
         Ok((named, raw))
     });
     let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, Trouble>>()?;
-    let ([short, long, few, many], [less, more]) = (growth::MEMORY, growth::FINISHED) else {
+    let ([short, long, few, many], [less, more]) = (bench::MEMORY, bench::FINISHED) else {
         return Err(Trouble::Other("the cases of memory are not four and two".to_owned()));
     };
     let peaks = growth::Peaks {

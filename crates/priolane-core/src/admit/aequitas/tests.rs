@@ -4,16 +4,16 @@ use crate::admit::tests::{dice, done, flow, live_once};
 
 /// Three classes; 15 us and 25 us per MTU of 1000 B, one increase in 100 us.
 fn config(update: Update) -> Config {
-    let objective = |us| Objective { target: Span::from_us(us), window: Span::from_us(100) };
     Config {
         levels: 3,
         alpha: 0.01,
         beta: 0.01,
         floor: 0.1,
         most: 1.0,
-        mtu: 1000,
         per: Per::Mtu,
-        objectives: vec![objective(15), objective(25)],
+        targets: [15, 25].map(Span::from_us).to_vec(),
+        percentile: None,
+        window: Some(Span::from_us(100)),
         update,
     }
 }
@@ -37,7 +37,7 @@ fn near(a: f64, b: f64) {
 
 #[test]
 fn a_miss_takes_beta_for_each_mtu_down_to_the_floor() {
-    let mut policy = Aequitas::new(config(Update::Prose));
+    let mut policy = Aequitas::new(config(Update::Prose), 1000);
     // 4 MTUs may take less than 60 us.
     near(completes(&mut policy, 4, 59, 1), 1.0);
     near(completes(&mut policy, 4, 60, 2), 1.0 - 0.04);
@@ -47,14 +47,14 @@ fn a_miss_takes_beta_for_each_mtu_down_to_the_floor() {
 
 #[test]
 fn no_miss_takes_more_than_the_most() {
-    let mut policy = Aequitas::new(Config { most: 0.25, ..config(Update::Prose) });
+    let mut policy = Aequitas::new(Config { most: 0.25, ..config(Update::Prose) }, 1000);
     // 61.5 MB are 61,500 MTUs: beta size is 615.
     near(completes(&mut policy, 61_500, 10_000_000, 1), 0.75);
 }
 
 #[test]
 fn targets_per_rpc_do_not_grow_with_size() {
-    let mut policy = Aequitas::new(Config { per: Per::Rpc, ..config(Update::Prose) });
+    let mut policy = Aequitas::new(Config { per: Per::Rpc, ..config(Update::Prose) }, 1000);
     near(completes(&mut policy, 4, 14, 1), 1.0);
     near(completes(&mut policy, 4, 15, 2), 0.96);
 }
@@ -63,7 +63,7 @@ fn targets_per_rpc_do_not_grow_with_size() {
 fn the_three_updates_differ_in_what_begins_a_window() {
     // Windows are 100 us. Misses (-0.01) at 150 and 290, hits at 200, 260, 301, 402 us.
     let run = |update| {
-        let mut policy = Aequitas::new(config(update));
+        let mut policy = Aequitas::new(config(update), 1000);
         let script = [(20, 150), (1, 200), (1, 260), (20, 290), (1, 301), (1, 402)];
         script.map(|(us, at)| (completes(&mut policy, 1, us, at) * 100.0).round())
     };
@@ -77,7 +77,7 @@ fn the_three_updates_differ_in_what_begins_a_window() {
 
 #[test]
 fn without_misses_the_probability_is_back_within_its_windows() {
-    let mut policy = Aequitas::new(config(Update::Prose));
+    let mut policy = Aequitas::new(config(Update::Prose), 1000);
     completes(&mut policy, 200, 1_000_000, 1);
     near(policy.admit_probability(HostId(1), 0), 0.1);
     // ceil(0.9 / 0.01) = 90 windows, a completion just after each.
@@ -90,7 +90,7 @@ fn without_misses_the_probability_is_back_within_its_windows() {
 
 #[test]
 fn at_most_one_increase_in_a_window() {
-    let mut policy = Aequitas::new(config(Update::Prose));
+    let mut policy = Aequitas::new(config(Update::Prose), 1000);
     completes(&mut policy, 50, 1_000_000, 1);
     let at_102 = completes(&mut policy, 1, 1, 102);
     near(at_102, 0.51);
@@ -102,7 +102,7 @@ fn at_most_one_increase_in_a_window() {
 
 #[test]
 fn keys_do_not_touch_each_other_and_the_lowest_class_has_none() {
-    let mut policy = Aequitas::new(config(Update::Prose));
+    let mut policy = Aequitas::new(config(Update::Prose), 1000);
     let mut dice = dice(3);
     let late = done(0, 1000, Span::from_ms(1), 0);
     assert_eq!(live_once(&mut policy, &flow(0, (1, 0), 1000, None), &late, &mut dice), 0);
@@ -117,7 +117,7 @@ fn keys_do_not_touch_each_other_and_the_lowest_class_has_none() {
 
 #[test]
 fn the_fraction_downgraded_is_one_minus_p_and_all_of_it_to_the_lowest() {
-    let mut policy = Aequitas::new(config(Update::Prose));
+    let mut policy = Aequitas::new(config(Update::Prose), 1000);
     completes(&mut policy, 70, 1_000_000, 1);
     let p = policy.admit_probability(HostId(1), 0);
     near(p, 0.3);
@@ -134,7 +134,7 @@ fn the_fraction_downgraded_is_one_minus_p_and_all_of_it_to_the_lowest() {
 
 #[test]
 fn probabilities_stay_between_floor_and_one_whatever_happens() {
-    let mut policy = Aequitas::new(config(Update::Simulator));
+    let mut policy = Aequitas::new(config(Update::Simulator), 1000);
     let mut draw = dice(9);
     for i in 0..20_000 {
         let p = completes(&mut policy, 1 + draw.below(90), draw.below(2_000), 20 * i);

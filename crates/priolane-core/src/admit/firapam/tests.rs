@@ -2,23 +2,22 @@ use super::*;
 use crate::admit::Policy;
 use crate::admit::tests::{dice, done, flow, live_once};
 
+/// Steps of `a` times the gradient, bounded where that is analytic.
 fn config(mode: Mode) -> Config {
     Config {
         levels: 3,
-        utility: Constants::default(),
         mode,
+        utility: Constants::default(),
+        a: mode.step_size(),
+        step: (mode == Mode::Analytic).then_some(0.1),
         b_low: 0.1,
         b_up: 1.9,
-        interval: Interval::Rpc,
-        remap: Remap::AtIssue,
+        monitoring: Monitoring::default(),
     }
 }
 
-const ANALYTIC: Mode = Mode::Analytic { a: 0.05, step: 0.1 };
-const LITERAL: Mode = Mode::Literal { a: 25.0 };
-
 pub(in crate::admit) fn analytic() -> Policy {
-    Policy::Firapam(config(ANALYTIC))
+    Policy::Firapam(config(Mode::Analytic))
 }
 
 /// A flow of 1 Gbit that had `allowed` and took `took`: D is 1 Gbit/s where it had a second.
@@ -72,7 +71,7 @@ fn without_deadline_it_is_eq_19_against_the_longest_deadline_of_the_class() {
 
 #[test]
 fn an_analytic_update_moves_by_a_g_at_most_a_step() {
-    let mut policy = Firapam::new(config(ANALYTIC));
+    let mut policy = Firapam::new(config(Mode::Analytic));
     let (soon, later) = (SECOND + Span::from_us(500), SECOND + Span::from_ms(250));
     // lambda = 1, slack 0.5 ms, no loss: g = 0.9 - 0.45 = 0.45; p = 1 + 0.05 * 0.45.
     near(ends(&mut policy, 125_000_000, soon, SECOND, 0), 1.0225);
@@ -84,7 +83,7 @@ fn an_analytic_update_moves_by_a_g_at_most_a_step() {
 
 #[test]
 fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
-    let mut policy = Firapam::new(config(Mode::Literal { a: 1e-4 }));
+    let mut policy = Firapam::new(Config { a: 1e-4, ..config(Mode::Literal) });
     // First: x = 1 / 1 = 1 Gbit/s, u = 1 - 0. No quotient yet.
     near(ends(&mut policy, 125_000_000, SECOND, SECOND, 0), 1.0);
     // Then x = 1 / 0.8 = 1.25, u = 1 - 900 * 0.2 = -179: g = -180 / 0.25 = -720, p = 1 - 0.072.
@@ -99,7 +98,7 @@ fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
 
 #[test]
 fn the_papers_step_size_jumps_between_the_bounds() {
-    let mut policy = Firapam::new(config(LITERAL));
+    let mut policy = Firapam::new(config(Mode::Literal));
     ends(&mut policy, 125_000_000, SECOND, SECOND, 0);
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.1);
     // x = 1.25 to 1.111, u = -179 to 1 - 900 * 0.1 = -89: g = 90 / -0.139 < 0 still; then a quotient above 0.
@@ -130,7 +129,7 @@ fn issue_is_algorithm_1() {
 #[test]
 fn moves_are_to_the_adjacent_level_and_as_frequent_as_p_says() {
     for (p, neighbour) in [(0.35, 2u8), (1.35, 0)] {
-        let mut policy = Firapam::new(config(ANALYTIC));
+        let mut policy = Firapam::new(config(Mode::Analytic));
         policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None) });
         let (mut dice, n) = (dice(4), 100_000);
         let mut given = [0u32; 3];
@@ -247,7 +246,7 @@ fn theorem_2_settling_is_faster_with_larger_gradients() {
     // lambda near 1, late by x: g = 0.9 + 900 x, and p needs ceil(0.9 / (0.05 g)) updates from 1 to 1.9:
     // x = 0.1 ms: g = 0.99, 18.2; 0.5 ms: 1.35, 13.3; 1 ms: 1.8, 10; 2 ms and more: the step of 0.1, 9.
     let updates = |late_us: u64| {
-        let mut policy = Firapam::new(config(ANALYTIC));
+        let mut policy = Firapam::new(config(Mode::Analytic));
         let took = SECOND + Span::from_us(late_us);
         (1..100).find(|_| ends(&mut policy, 125_000_000, SECOND, took, 0) > 1.9 - 1e-9)
     };
@@ -256,7 +255,7 @@ fn theorem_2_settling_is_faster_with_larger_gradients() {
 
 #[test]
 fn probabilities_stay_within_their_bounds_and_finite_whatever_happens() {
-    for mode in [ANALYTIC, LITERAL] {
+    for mode in [Mode::Analytic, Mode::Literal] {
         let mut policy = Firapam::new(config(mode));
         let mut draw = dice(2);
         for _ in 0..20_000 {
@@ -273,7 +272,7 @@ fn probabilities_stay_within_their_bounds_and_finite_whatever_happens() {
 
 #[test]
 fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
-    let mut policy = Firapam::new(config(ANALYTIC));
+    let mut policy = Firapam::new(config(Mode::Analytic));
     for (bytes, allowed, took) in [(0, SECOND, SECOND), (9, Span::ZERO, SECOND), (9, SECOND, Span::ZERO)] {
         near(ends(&mut policy, bytes, allowed, took, 0), 1.0);
     }
@@ -282,7 +281,7 @@ fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
 
 #[test]
 fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
-    let mut policy = Firapam::new(config(ANALYTIC));
+    let mut policy = Firapam::new(config(Mode::Analytic));
     policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None) });
     let (spec, end) =
         (flow(0, (1, 0), 125_000_000, Some(SECOND)), done(0, 125_000_000, Span::from_ms(1200), 0));
@@ -299,7 +298,10 @@ fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
 
 #[test]
 fn flows_under_way_move_when_the_probability_crosses_their_draw() {
-    let policy = Config { interval: Interval::Monitor, remap: Remap::PerInterval, ..config(ANALYTIC) };
+    let policy = Config {
+        monitoring: Monitoring { mi: Interval::Rtt, remap: Remap::PerInterval },
+        ..config(Mode::Analytic)
+    };
     let mut policy = Firapam::new(policy);
     let spec = flow(0, (1, 1), 125_000_000, Some(SECOND));
     policy.live.insert(spec.id, Live::new(&spec, 1, 0.85));
@@ -330,7 +332,7 @@ fn ends_beside(policy: &mut Firapam) {
 
 #[test]
 fn without_a_step_every_flow_gets_what_it_asks_for() {
-    let mut policy = Firapam::new(config(Mode::Analytic { a: 0.0, step: 0.1 }));
+    let mut policy = Firapam::new(Config { a: 0.0, ..config(Mode::Analytic) });
     let mut dice = dice(7);
     for id in 0..1_000 {
         let class = (id % 3) as u8;
@@ -342,7 +344,7 @@ fn without_a_step_every_flow_gets_what_it_asks_for() {
 
 #[test]
 fn terms_are_logged_in_canonical_units() {
-    let mut policy = Firapam::new(config(ANALYTIC));
+    let mut policy = Firapam::new(config(Mode::Analytic));
     ends(&mut policy, 125_000_000, SECOND + Span::from_ms(250), SECOND, 0);
     let terms = policy.account().terms;
     let medians: Vec<_> = terms.iter().map(|(name, all)| (*name, all.quantile(0.5).unwrap())).collect();

@@ -1,23 +1,22 @@
 //! The utility of a flow and its derivative at fixed slack, in Gbit, seconds and Gbit/s whatever a user writes
 //! (docs/assumptions.md#firapam-units).
 
+use crate::keys::Keys;
 use crate::units::{PS_PER_S, Span};
 
 /// Constants of the utility, for Gbit, seconds and Gbit/s.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(group = "firapam")]
 pub struct Constants {
-    /// The exponent t, in (0, 1]. Default 0.9 (§V).
+    /// Exponent of the utility.
+    #[key(default = 0.9, range = "(0, 1]", source = "Firapam §V")]
     pub t: f64,
-    /// The price b of slack, at least 0, per second. Default 900 (§V).
+    /// Price of slack, for Gbit/s and seconds.
+    #[key(default = 900.0, range = "[0, )", unit = "1/s", source = "docs/assumptions.md#firapam-units")]
     pub b: f64,
-    /// The price c of loss, at least 0. Default 11 (§V).
+    /// Price of loss.
+    #[key(default = 11.0, range = "[0, )", source = "docs/assumptions.md#firapam-loss-price")]
     pub c: f64,
-}
-
-impl Default for Constants {
-    fn default() -> Self {
-        Self { t: 0.9, b: 900.0, c: 11.0 }
-    }
 }
 
 /// What was seen of a flow, or of what was left of one.

@@ -4,7 +4,7 @@ use crate::admit::tests::{dice, done, flow};
 use crate::units::Span;
 
 fn config(remap: Remap) -> Config {
-    Config { levels: 3, capacity: Rate::from_gbps(10), remap }
+    Config { levels: 3, monitoring: Monitoring { mi: Interval::Rtt, remap } }
 }
 
 pub(in crate::admit) fn policy() -> Policy {
@@ -18,7 +18,7 @@ fn needs(id: u32, gbps: u64) -> FlowSpec {
 
 #[test]
 fn flows_go_to_the_top_while_those_ahead_of_them_leave_room() {
-    let mut pase = Pase::new(config(Remap::AtIssue));
+    let mut pase = Pase::new(config(Remap::AtIssue), Rate::from_gbps(10));
     let mut open = |spec: FlowSpec| pase.open(&spec, Time::ZERO, &mut dice(1));
     // Of equal deadlines fewer bytes are more urgent: 4 + 6 Gbit/s are ahead of the third, 4 + 6 + 7 of the fourth.
     assert_eq!(open(needs(0, 4)), 0);
@@ -40,7 +40,7 @@ fn flows_go_to_the_top_while_those_ahead_of_them_leave_room() {
 
 #[test]
 fn flows_without_deadline_ask_for_the_line_and_come_last() {
-    let mut pase = Pase::new(config(Remap::AtIssue));
+    let mut pase = Pase::new(config(Remap::AtIssue), Rate::from_gbps(10));
     let plain = |id| flow(id, (1, 1), 1_000 + u64::from(id), None);
     assert_eq!(pase.open(&plain(0), Time::ZERO, &mut dice(1)), 0);
     assert_eq!(pase.open(&plain(1), Time::ZERO, &mut dice(1)), 0, "10 Gbit/s ahead are not above the line's");
@@ -51,7 +51,7 @@ fn flows_without_deadline_ask_for_the_line_and_come_last() {
 #[test]
 fn flows_under_way_are_mapped_again_only_where_asked() {
     for (remap, moved) in [(Remap::AtIssue, None), (Remap::PerInterval, Some(0))] {
-        let mut pase = Pase::new(config(remap));
+        let mut pase = Pase::new(config(remap), Rate::from_gbps(10));
         for id in 0..3 {
             pase.open(&needs(id, 6), Time::ZERO, &mut dice(1));
         }

@@ -4,6 +4,7 @@ use priolane_core::endpoint::{Control, Weights};
 use priolane_core::port::Limit;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::scenario::Machine;
+use serde_json::Value as Json;
 
 use super::*;
 

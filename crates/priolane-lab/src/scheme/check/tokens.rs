@@ -104,7 +104,7 @@ fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens<'_>, &Fabric)) -> Result<
         let fix = format!("transport.classes = {wanted} and port.classes = {wanted}");
         return Err(Fault::new("transport.classes", what, fix));
     }
-    if !asked && scheme.admit.levels().is_some() {
+    if !asked && scheme.admit.part().levels().is_some() {
         let what = format!("`{}` gives flows classes, and receivers give tokens theirs", scheme.admit.name());
         return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
     }

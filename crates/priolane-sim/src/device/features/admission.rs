@@ -1,6 +1,6 @@
 //! Admission control at one host: it gives flows their class as they open, and moves them if its policy says so.
 
-use priolane_core::admit::{Admission, Notice};
+use priolane_core::admit::{Admission, Notice, Source};
 use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
@@ -30,10 +30,12 @@ pub(super) struct AdmissionControl {
 impl AdmissionControl {
     /// That of `host`; `None` where every flow gets the class it asks for.
     pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
-        let mut policy = scenario.admission.at_host()?;
+        let source =
+            Source { mtu: u32::from(scenario.frame.mss()), line: scenario.topology.host_capacity(host) };
+        let mut policy = scenario.admission.part().at_host(&source)?;
         scenario.admission_every.into_iter().for_each(|every| policy.watch(every));
         let rng = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));
-        let lowest = scenario.admission.levels().map_or(0, |levels| levels.saturating_sub(1));
+        let lowest = scenario.admission.part().levels().map_or(0, |levels| levels.saturating_sub(1));
         let applications = Applications::new(&scenario.on_downgrade);
         Some(Self { host, policy, rng, lowest, applications, active: FxHashMap::default(), used: false })
     }

@@ -43,7 +43,7 @@ fn scenario(memory: SharedBuffer, port: PortSpec) -> Scenario {
         flows: FlowList::default(),
         waits: Vec::new(),
         outages: Outages::default(),
-        admission: priolane_core::admit::Policy::None,
+        admission: priolane_core::admit::Policy::default(),
         on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,

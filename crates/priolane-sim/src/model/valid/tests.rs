@@ -40,7 +40,7 @@ fn scenario() -> Scenario {
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
-        admission: Policy::None,
+        admission: Policy::default(),
         on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,

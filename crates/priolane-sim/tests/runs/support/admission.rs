@@ -1,10 +1,10 @@
 //! Admission policies for tests.
 
-use priolane_core::admit::aequitas::{self, Objective, Per, Update};
-use priolane_core::admit::firapam::{self, Constants, Interval, Mode};
-use priolane_core::admit::{Policy, Remap, pase};
+use priolane_core::admit::aequitas::{self, Per, Update};
+use priolane_core::admit::firapam::{self, Constants, Mode};
+use priolane_core::admit::{Interval, Monitoring, Policy, Remap, pase};
 use priolane_core::transport::Transport;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use priolane_sim::scenario::{OnDowngrade, Scenario};
 
 use super::Draw;
@@ -13,27 +13,28 @@ use super::Draw;
 pub fn firapam(a: f64) -> firapam::Config {
     firapam::Config {
         levels: 3,
+        mode: Mode::Analytic,
         utility: Constants::default(),
-        mode: Mode::Analytic { a, step: 0.1 },
+        a,
+        step: Some(0.1),
         b_low: 0.1,
         b_up: 1.9,
-        interval: Interval::Rpc,
-        remap: Remap::AtIssue,
+        monitoring: Monitoring::default(),
     }
 }
 
 /// Aequitas on three classes whose flows are to take less than `target` for each packet.
 pub fn aequitas(target: Span) -> aequitas::Config {
-    let objective = Objective { target, window: Span::from_us(50) };
     aequitas::Config {
         levels: 3,
         alpha: 0.01,
         beta: 0.01,
         floor: 0.1,
         most: 1.0,
-        mtu: 1460,
         per: Per::Mtu,
-        objectives: vec![objective; 2],
+        targets: vec![target; 2],
+        percentile: None,
+        window: Some(Span::from_us(50)),
         update: Update::Prose,
     }
 }
@@ -47,14 +48,15 @@ pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
             let target = draw.pick(&[Span::from_us(2), Span::from_us(20)]);
             Policy::Aequitas(aequitas::Config { beta: 0.3, update, ..aequitas(target) })
         }
-        1 => Policy::Pase(pase::Config { levels: 3, capacity: Rate::from_gbps(1), remap }),
+        1 => Policy::Pase(pase::Config { levels: 3, monitoring: Monitoring { mi: Interval::Rtt, remap } }),
         mode => {
-            let mode = match mode {
-                2 => Mode::Literal { a: 25.0 },
-                _ => Mode::Analytic { a: 5.0, step: 0.5 },
+            let (mode, a, step) = match mode {
+                2 => (Mode::Literal, 25.0, None),
+                _ => (Mode::Analytic, 5.0, Some(0.5)),
             };
-            let interval = draw.pick(&[Interval::Rpc, Interval::Monitor, Interval::Monitor]);
-            Policy::Firapam(firapam::Config { mode, interval, remap, ..firapam(0.0) })
+            let mi = draw.pick(&[Interval::Rpc, Interval::Rtt, Interval::Rtt]);
+            let monitoring = Monitoring { mi, remap };
+            Policy::Firapam(firapam::Config { mode, step, monitoring, ..firapam(a) })
         }
     };
     let Transport::Window { window, .. } = &mut scenario.transport else {

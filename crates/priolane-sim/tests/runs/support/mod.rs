@@ -207,7 +207,7 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
         outages: Outages::default(),
         controls: Vec::new(),
         adaptation: None,
-        admission: priolane_core::admit::Policy::None,
+        admission: priolane_core::admit::Policy::default(),
         on_downgrade: Vec::new(),
         machines: Vec::new(),
         rates_every: None,

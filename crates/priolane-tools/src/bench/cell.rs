@@ -9,40 +9,21 @@ use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{LeafSpine, LinkSpec};
 use priolane_workload::{App, Permutation, Until};
 
+use super::dctcp::{self, Broken, Dctcp};
 use super::rivals::{self, Rival};
-use super::scenarios::{self, Broken, Dctcp, Named};
 
 /// Thirty-two hosts in four racks, each sending at once to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     /// Flows that leave each host at the start.
-    flows_per_host: u32,
+    pub(super) flows_per_host: u32,
     /// Packets of each.
-    packets: u32,
+    pub(super) packets: u32,
     /// Delay of each link: a round trip over eight of them is what a window has to fill.
-    delay: Span,
+    pub(super) delay: Span,
 }
 
 const FRAME: Frame = Frame::ETHERNET;
-
-macro_rules! cells {
-    ($($flows:literal x $packets:literal),* $(,)?) => {
-        /// All cells: numbers of flows, packets of a flow and microseconds of a link, each by each.
-        pub(super) const CELLS: &[Named] = &[$(
-            cells!(@one $flows, $packets, 1),
-            cells!(@one $flows, $packets, 4),
-            cells!(@one $flows, $packets, 16),
-        )*];
-    };
-    (@one $flows:literal, $packets:literal, $delay:literal) => {
-        Named::cell(
-            concat!("top_", $flows, "x", $packets, "_", $delay, "us"),
-            Cell { flows_per_host: $flows, packets: $packets, delay: Span::from_us($delay) },
-        )
-    };
-}
-
-cells!(1 x 10, 1 x 50, 1 x 250, 8 x 10, 8 x 50, 8 x 250, 32 x 10, 32 x 50, 32 x 250);
 
 impl Cell {
     pub(super) fn build(&self) -> Result<Scenario, Broken> {
@@ -55,30 +36,10 @@ impl Cell {
         let app = App::Permutation(Permutation { size, start: Time::ZERO, jitter: Span::from_us(10) });
         let all = Until::Flows(u64::from(topology.hosts));
         let groups = (0..self.flows_per_host)
-            .map(|group| scenarios::generated(&app, &topology, FRAME, (group as u16, all)));
+            .map(|group| dctcp::generated(&app, &topology, FRAME, (group as u16, all)));
         let flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         let window = window::Config::new(FRAME);
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
-        Ok(rivals::on_tokens(Rival::Top, scenarios::dctcp_scenario(topology, dctcp, flows)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::build;
-    use super::*;
-
-    #[test]
-    fn each_cell_is_what_its_name_says() {
-        assert_eq!(CELLS.len(), 27);
-        for named in CELLS {
-            let scenario = build(named, None).unwrap();
-            let Some(flow) = scenario.flows.get(0) else { panic!("{} has no flow", named.name) };
-            let packets = flow.size.unwrap() / u64::from(FRAME.mss());
-            let delay = scenario.topology.links[0].delay.0 / 1_000_000;
-            let name = format!("top_{}x{packets}_{delay}us", scenario.flows.len() / 32);
-            assert_eq!(named.name, name);
-            assert!(Named::find(&name).is_some());
-        }
+        Ok(rivals::on_tokens(Rival::Top, dctcp::dctcp_scenario(topology, dctcp, flows)))
     }
 }

@@ -1,0 +1,90 @@
+//! Monitor intervals: how often a policy hears of a flow, and whether it then moves it.
+
+use crate::keys::{Bounds, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
+use crate::units::Span;
+
+/// The monitor interval, and what its end does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "monitor", check = Self::check)]
+pub struct Monitoring {
+    /// Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time.
+    #[key(default = Interval::Rpc, source = "Firapam §V; docs/assumptions.md#firapam-interval")]
+    pub mi: Interval,
+    /// at_issue: a flow keeps its class; per_mi: flows under way are mapped again.
+    #[key(default = Remap::AtIssue, source = "docs/assumptions.md#firapam-remap")]
+    pub remap: Remap,
+}
+
+impl Monitoring {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.mi == Interval::Rpc && self.remap == Remap::PerInterval {
+            let what = "a monitor interval of mi = \"rpc\" is over when its flow is";
+            return Err(Misfit::of("remap", what, "mi = \"rtt\" or a time"));
+        }
+        Ok(())
+    }
+}
+
+/// What a monitor interval is. At its end a flow under way counts once more, as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interval {
+    /// A whole flow, from start to last acknowledgement.
+    #[default]
+    Rpc,
+    /// The round trip of a small packet between the first and the last host.
+    Rtt,
+    /// This time.
+    Every(Span),
+}
+
+impl Interval {
+    /// Its length, where it is shorter than flows; `round_trip` is that of a small packet.
+    pub fn length(self, round_trip: Span) -> Option<Span> {
+        match self {
+            Self::Rpc => None,
+            Self::Rtt => Some(round_trip),
+            Self::Every(span) => Some(span),
+        }
+    }
+}
+
+impl KeyValue for Interval {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Text("rpc") => return Ok(Self::Rpc),
+            Value::Text("rtt") => return Ok(Self::Rtt),
+            _ => {}
+        }
+        Span::read(value, &Bounds::above(0.0, "(0, )")).map(Self::Every).map_err(|error| match error {
+            KeyError::Wrong { what, .. } => {
+                KeyError::new(what, "\"rpc\", \"rtt\", or a time such as \"50us\"")
+            }
+            other => other,
+        })
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Rpc => "rpc".into(),
+            Self::Rtt => "rtt".into(),
+            Self::Every(span) => span.write(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::Text
+    }
+}
+
+/// Whether flows that have started change their class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Words)]
+pub enum Remap {
+    /// A flow keeps the class it was given when it opened.
+    #[default]
+    AtIssue,
+    /// A flow may get another class at the end of each of its monitor intervals.
+    #[word("per_mi")]
+    PerInterval,
+}

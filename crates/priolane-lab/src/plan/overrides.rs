@@ -1,0 +1,100 @@
+//! What is laid over an experiment file before its sweep: overlays, `--set`, seeds and the schemes asked for.
+
+use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse_value};
+use serde_json::Value as Json;
+
+use super::options::{Options, Size};
+use crate::experiment::overlay::{self, Axis};
+use crate::experiment::{self, Read, Seeds};
+
+/// What is left to do once everything that does not depend on the point is laid over the file.
+pub(super) struct Sweep {
+    /// What is swept.
+    pub(super) axes: Vec<Axis>,
+    /// The keys that the file sweeps, those that were set included.
+    pub(super) swept: Vec<String>,
+    /// The schemes to run, if not all.
+    pub(super) chosen: Option<Vec<String>>,
+    /// What was asked for and is not there.
+    pub(super) warning: Option<String>,
+}
+
+/// Lays over `root` what does not depend on the point; mistakes that leave the rest readable go to `found`.
+pub(super) fn apply(
+    name: &str,
+    root: &mut Table,
+    options: &Options,
+    found: &mut Mistakes,
+) -> Result<Sweep, InputError> {
+    let whole = options.size == Size::Quick && root.get("quick").is_none();
+    let warning = whole.then(|| format!("{name} has no [quick]: it is run whole"));
+    found.keep(overlay::apply_size(root, options.size.table()));
+    let mut axes = overlay::take_sweep(root)?;
+    let swept = axes.iter().map(|axis| axis.key.clone()).collect();
+    let mut sets = Vec::new();
+    for (key, text) in &options.sets {
+        let value = parse_value("--set", text);
+        let labelled = axes.iter_mut().find(|axis| axis.key == *key && axis.is_labelled());
+        if let Some(axis) = labelled {
+            found.keep(axis.keep_label(&value));
+            continue;
+        }
+        axes.retain(|axis| axis.key != *key);
+        sets.push((key.as_str(), value));
+    }
+    let sets: Vec<(&str, &Node)> = sets.iter().map(|(key, value)| (*key, value)).collect();
+    found.each(overlay::in_order(sets), |(key, value)| overlay::set(root, key, value));
+    if let Some(seeds) = &options.seeds {
+        let argument = if matches!(seeds, Seeds::Count(_)) { "--seeds" } else { "--seed-list" };
+        found.keep(overlay::set(root, "seeds", &parse_value(argument, &seeds.to_toml())));
+    }
+    let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
+    Ok(Sweep { axes, swept, chosen, warning })
+}
+
+/// The names of the schemes asked for; those that the file does not list are added to its list, so that claims
+/// and changes may go on naming the others.
+fn choose(root: &mut Table, schemes: &[String]) -> Result<Vec<String>, InputError> {
+    let origin = Origin { file: "--schemes".into(), line: None };
+    let names: Vec<String> = schemes.iter().map(|text| experiment::name_of(text).to_owned()).collect();
+    let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+    if let Some((_, name)) = twice {
+        return Err(origin.error(
+            "schemes",
+            format!("the scheme {name:?} is listed twice"),
+            "each scheme once",
+        ));
+    }
+    if names.is_empty() {
+        return Err(origin.error("schemes", "no scheme is listed", "at least one scheme"));
+    }
+    if let Some(Node { value: Value::List(items), .. }) = root.get_mut("schemes") {
+        for (text, name) in schemes.iter().zip(&names) {
+            let is_it = |item: &Node| matches!(&item.value, Value::Text(t) if experiment::name_of(t) == name);
+            if !items.iter().any(is_it) {
+                items.push(Node { origin: origin.clone(), value: Value::Text(text.clone()) });
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// The experiment with the chosen schemes only, in the order in which they were asked for.
+pub(super) fn only(read: Read, chosen: Option<&[String]>) -> Read {
+    let Some(chosen) = chosen else { return read };
+    let Read { mut experiment, mut schemes } = read;
+    schemes.retain(|named| chosen.contains(&named.name));
+    experiment.scheme.retain(|name, _| chosen.contains(name));
+    experiment.schemes = chosen.to_vec();
+    Read { experiment, schemes }
+}
+
+/// A key that is swept, and its values as figures and claims call them.
+pub(super) fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
+    (axis.key.clone(), axis.values.iter().map(shown).collect())
+}
+
+/// What figures and claims call a value of a sweep: the label of keys that are set together.
+pub(super) fn shown(node: &Node) -> Json {
+    overlay::label(node).unwrap_or(node).value.to_json()
+}
