@@ -13,6 +13,7 @@ pub mod flows;
 pub mod host;
 pub mod ids;
 pub mod keys;
+pub mod nic;
 pub mod noise;
 pub mod packed;
 pub mod packet;

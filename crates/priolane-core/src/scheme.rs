@@ -7,21 +7,21 @@
 mod list;
 mod own;
 mod stated;
-mod switch_side;
-mod tokens;
 
 use std::sync::LazyLock;
 
 use crate::admit::Policy;
 use crate::assign::by_flow::ByFlow;
+use crate::nic::Nic;
 use crate::part::{Capability, Entry, Row};
+use crate::port::PortKeys;
 use crate::transport::Spec;
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let stated = list::STATED.iter().map(stated::entry);
     let declared = [Spec::entries(), ByFlow::entries(), Policy::entries()];
-    declared.into_iter().flatten().chain(stated).collect()
+    declared.into_iter().flatten().chain(stated).chain(Nic::entries()).chain(PortKeys::entries()).collect()
 });
 
 /// The entry of this name in this row.

@@ -1,40 +1,30 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod admit;
-mod alpha;
-mod buffer;
 mod check;
 mod controller;
 mod fabric;
 mod groups;
-mod map;
-mod nic;
 mod parts;
-mod pfc;
 mod port;
 mod read;
 mod shipped;
 mod thresholds;
-mod token_port;
 mod transport;
 
 use priolane_core::admit::Policy;
+use priolane_core::nic::Nic;
+use priolane_core::port::{ClassMap, PortKeys};
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use buffer::{Buffer, Ecn, Scope, Sharing};
 pub use check::check;
 pub use controller::Controller;
 pub use fabric::{Coverage, Fabric, Fault, Routing};
-pub use map::Map;
-pub use nic::{Nic, NicQueue};
 pub use parts::{Assign, Count, Host};
-pub use pfc::{Headroom, Pfc, Xoff};
-pub use port::{Overflow, Port, PortKind, WfqClock};
 pub use read::{MERGE, read};
 pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
 pub use thresholds::{Solver, Tail, Thresholds};
-pub use token_port::{Order as TokenOrder, TokenPort};
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,9 +46,9 @@ pub struct Scheme {
     /// What stands between transport and line.
     pub nic: Nic,
     /// What a switch port does.
-    pub port: Port,
+    pub port: PortKeys,
     /// Which queue of a port a class goes to.
-    pub map: Map,
+    pub map: ClassMap,
 }
 
 impl Scheme {

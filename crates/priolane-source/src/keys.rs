@@ -34,12 +34,12 @@ impl keys::Table for Reader<'_> {
 }
 
 impl Field<'_> {
-    /// The value, in the form that its type has by itself.
+    /// The value, read in the form `F`.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn key_value<T: keys::KeyValue>(&self) -> Result<T, InputError> {
-        T::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
+    pub fn read_as<F: keys::Form<T>, T>(&self) -> Result<T, InputError> {
+        F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 
     /// A table of which these keys have been read.

@@ -57,6 +57,14 @@ pub enum BufferSpec {
 }
 
 impl BufferSpec {
+    /// So much over all queues together.
+    pub fn of(limit: Limit) -> Self {
+        match limit {
+            Limit::Unlimited => Self::Unbounded,
+            limit => Self::Shared { limit, at: ByRate::default() },
+        }
+    }
+
     /// A limit of nothing is no limit.
     pub(super) fn normalize(&mut self) {
         if let Self::Shared { limit: Limit::Unlimited, at }

@@ -3,7 +3,7 @@
 use super::pfc::Pfc;
 use super::{Buffer, BufferSpec, DisciplineSpec, Ecn, PortKind};
 use crate::ids::CLASSES;
-use crate::keys::{InTable, KeyInfo, Keys, Misfit, Pairs, Table};
+use crate::keys::{InTable, KeyInfo, Keys, Misfit, Pairs, Table, append_new};
 use crate::packet::Frame;
 use crate::part::{Capability, Entry, Provision};
 use crate::units::Rate;
@@ -87,11 +87,7 @@ pub(super) fn one_sorted_queue(name: &str, buffer: &BufferSpec) -> Result<(), Mi
 
 impl Keys for PortKind {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        let words: Vec<(&str, &str)> = Self::NAMES.iter().map(|&name| (name, name)).collect();
-        let Some(name) = table.take("kind", |value| value.word(&words))? else {
-            return Err(table.missing("kind", "kind = \"fifo\""));
-        };
-        Ok(Self::read(name, table)?.expect("invariant: the name is on the list"))
+        Self::read_kind(table)
     }
 
     fn write(&self, out: &mut Pairs) {
@@ -99,7 +95,9 @@ impl Keys for PortKind {
     }
 
     fn describe(out: &mut Vec<KeyInfo>) {
-        out.extend(Self::entries().into_iter().flat_map(|entry| entry.parameters));
+        for entry in Self::entries() {
+            append_new(entry.parameters, out);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::part::Part;
 
 /// Strict priority over several queues, 0 first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
-#[keys(group = "queues")]
+#[keys(group = "strict")]
 #[part(
     name = "strict",
     summary = "strict priority: the first non-empty queue is served, never preempting a packet",
@@ -22,7 +22,7 @@ use crate::part::Part;
 )]
 pub struct StrictSpec {
     /// Number of queues, 1 to 16.
-    #[key(required = "queues = 8", range = "[1, 16]", source = "NOS2 §III-A")]
+    #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "NOS2 §III-A")]
     pub queues: u8,
     /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
     #[keys(skip = CLASS_IS_QUEUE)]

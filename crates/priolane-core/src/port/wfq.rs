@@ -26,7 +26,7 @@ use crate::part::Part;
 
 /// Weighted fair queueing as files state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
-#[keys(group = "queues", check = Self::check)]
+#[keys(group = "wfq", check = Self::check)]
 #[part(
     name = "wfq",
     summary = "weighted fair queueing: backlogged queues share the line by weight (self-clocked, in exact integers)",
@@ -35,7 +35,7 @@ use crate::part::Part;
 )]
 pub struct WfqKeys {
     /// Number of queues, 1 to 16.
-    #[key(required = "queues = 8", range = "[1, 16]", source = "docs/assumptions.md#wfq")]
+    #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "docs/assumptions.md#wfq")]
     pub queues: u8,
     /// Weight of each queue, queue 0 first: whole numbers above 0 with a least common multiple of at most 2^40.
     #[key(required = "weights = [8, 4, 1]", source = "docs/assumptions.md#wfq")]

@@ -40,28 +40,6 @@ pub(super) const fn parameter(
     Parameter { name, meaning, unit, default, source }
 }
 
-/// What an entry provides however it is set.
-pub(super) const fn always(capability: Capability) -> Provision {
-    Provision { capability, if_set: None }
-}
-
-pub(super) const MARKS_IF_ECN: Provision =
-    Provision { capability: Capability::CongestionMarks, if_set: Some("ecn") };
-
-pub(super) const BUFFER: Parameter = parameter(
-    "buffer",
-    "{ shared = LIMIT } over all queues, { per_queue = LIMIT }, { dynamic = SIZE, alpha } shared by all ports of a \
-     switch, or unbounded, at = { RATE = LIMIT } where it depends on the \
-     link; the packet on the line is not counted",
-    ["pkt or B", "", "docs/assumptions.md#buffers, docs/assumptions.md#dynamic-thresholds"],
-);
-
-pub(super) const ECN: Parameter = parameter(
-    "ecn",
-    "{ per = port | queue, at = { RATE = LIMIT } }: an arrival that makes the backlog exceed the limit is marked",
-    ["pkt or B", "none", "RFC 8257 §3.1; docs/assumptions.md#marking"],
-);
-
 /// An entry that is stated in this module's lists, and not beside its algorithm.
 pub(super) struct Stated {
     pub(super) row: Row,

@@ -110,19 +110,21 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
             let what =
                 "published thresholds do not follow a workload, and a controller is to make them".into();
             Err(Fault {
-                key,
+                key: key.into(),
                 what,
                 fix: "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned(),
             })
         }
         Thresholds::Solved { tail: Some(_), .. } => {
             let what = "a controller finds thresholds from what hosts report, not from a tail".into();
-            Err(Fault { key, what, fix: "no tail, or no controller".to_owned() })
+            Err(Fault { key: key.into(), what, fix: "no tail, or no controller".to_owned() })
         }
         Thresholds::Solved { .. } => Ok(()),
-        Thresholds::Given(_) => {
-            Err(Fault { key, what: "stated thresholds leave a controller nothing to find".into(), fix })
-        }
+        Thresholds::Given(_) => Err(Fault {
+            key: key.into(),
+            what: "stated thresholds leave a controller nothing to find".into(),
+            fix,
+        }),
     }
 }
 
@@ -141,7 +143,7 @@ fn solve(key: &'static str, levels: u8, thresholds: &mut Thresholds, site: &Site
     let Thresholds::Solved { solver, from, tail, bytes: bytes @ None } = thresholds else { return Ok(()) };
     let Belief { law, name, published, load } = belief(key, from, site)?;
     let seen = tail.map(|tail| misjudged(&law, tail)).transpose().map_err(|error| Fault {
-        key,
+        key: key.into(),
         what: format!("sizes {name:?} with this tail: {error}"),
         fix: "tail = { max = \"1MB\" }, or { from = 0.9, times = 3 }".to_owned(),
     })?;
@@ -153,7 +155,8 @@ fn solve(key: &'static str, levels: u8, thresholds: &mut Thresholds, site: &Site
         levels,
     };
     let found = ladder(*solver, &question);
-    *bytes = Some(found.map_err(|refusal| Fault { key, what: refusal.what, fix: refusal.fix })?);
+    *bytes =
+        Some(found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?);
     Ok(())
 }
 

@@ -3,14 +3,15 @@
 use priolane_core::admit::Policy;
 use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::ids::CLASSES;
+use priolane_core::keys::{InTable, Plain};
+use priolane_core::nic::Nic;
+use priolane_core::port::ClassMap;
 use priolane_source::{
     Field, InputError, Merge, Mistakes, Origin, Own, ReadKeys, Reader, Replace, Shared, Table,
 };
 
-use super::map::Map;
-use super::nic::Nic;
 use super::parts::{Assign, Count, Host};
-use super::{Scheme, admit, controller, map, nic, port, thresholds, transport};
+use super::{Scheme, admit, controller, port, thresholds, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -21,7 +22,7 @@ pub const MERGE: Merge = Merge {
         ("assign", &ASSIGN_MERGE),
         ("host", &HOST_MERGE),
         ("admit", &admit::MERGE),
-        ("nic", &nic::MERGE),
+        ("nic", &port::NIC_MERGE),
         ("port", &port::MERGE),
     ],
     each: None,
@@ -51,9 +52,9 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let assign = found.keep(keys.take("assign").map_or(Ok(Assign::None), |f| assign(&f)));
     let host = found.keep(keys.take("host").map_or(Ok(order), |f| host(&f)));
     let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| admit::read(&f)));
-    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| nic::read(&f)));
+    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| f.read_as::<Plain, _>()));
     let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| port::read(&field)));
-    let map = found.keep(keys.take("map").map_or(Ok(Map::Identity), |f| map::read(&f)));
+    let map = found.keep(keys.take("map").map_or(Ok(ClassMap::IDENTITY), |f| f.read_as::<InTable, _>()));
     found.keep(keys.finish());
     let scheme = (|| {
         Some(Scheme {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{Among, DisciplineSpec, Limit, Unscheduled};
+use priolane_core::port::{DisciplineSpec, Limit, TokenOrder, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
@@ -68,7 +68,7 @@ fn shipped_schemes_are_what_they_say() {
     let ideal = scenario(&with("ideal_tokens", "").unwrap());
     assert_eq!(transport(&ideal).priority, Priority::Exact(Key::Remaining));
     let DisciplineSpec::Tokens(spec) = ideal.ports[1].discipline else { panic!("{:?}", ideal.ports[1]) };
-    assert_eq!((spec.among, spec.depth * u32::from(spec.classes)), (Among::Rank, 48));
+    assert_eq!((spec.order, spec.depth * u32::from(spec.classes)), (TokenOrder::Rank, 48));
 }
 
 #[test]
