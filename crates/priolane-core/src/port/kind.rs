@@ -78,6 +78,7 @@ pub(super) fn ordinary(name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
 
 /// Refuses buffers in which another rule than the port's own says what has room.
 pub(super) fn one_sorted_queue(name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    ordinary(name, buffer)?;
     if matches!(buffer, BufferSpec::Unbounded | BufferSpec::Shared { .. }) {
         return Ok(());
     }

@@ -99,9 +99,8 @@ impl Pfc {
     fn check(&mut self) -> Result<(), Misfit> {
         let beyond = self.classes.iter().find(|&&class| class >= PAUSABLE_CLASSES);
         let Some(class) = beyond.filter(|_| self.headroom == HeadroomFrom::Memory) else { return Ok(()) };
-        let what =
-            format!("{class} is out of range: a pause frame names classes 0 to {}", PAUSABLE_CLASSES - 1);
-        Err(Misfit::of("classes", what, "smaller classes, or headroom = \"free\""))
+        let what = format!("class {class} cannot be paused: a pause frame names {PAUSABLE_CLASSES} classes");
+        Err(Misfit::of("classes", what, "classes from 0 to 7, or headroom = \"free\""))
     }
 
     /// What a switch with this memory does.

@@ -103,7 +103,7 @@ fn what_makes_no_sense_is_refused() {
         ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds for 6"),
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
         ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),
-        ("port.burst = 0\n", "port.burst", "holds no token"),
+        ("port.burst = 0\n", "port.burst", "0 is out of range"),
         ("port.data_queues = 2\n", "port.data_queues", "data has 1 ranks"),
         ("transport.ranks = \"data\"\n", "port.data_queues", "1 queues of data, and data has 6"),
         ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "0 is out of range"),
