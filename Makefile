@@ -60,7 +60,7 @@ format: $(STAMPS)/dev
 
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := experiment scheme sizes topology flow_list import wire
+FUZZ_TARGETS := experiment scheme sizes topology flow_list import wire datagrams
 FUZZ := target/tools/bin/cargo-fuzz
 
 $(FUZZ):
@@ -75,6 +75,7 @@ fuzz: $(FUZZ)
 	cp fuzz/seeds/flow_list/* experiments/validation/*.csv fuzz/corpus/flow_list
 	cp crates/priolane-workload/tests/import_samples/* fuzz/corpus/import
 	cp fuzz/seeds/wire/* fuzz/corpus/wire
+	cp fuzz/seeds/datagrams/* fuzz/corpus/datagrams
 	for target in $(FUZZ_TARGETS); do \
 	  RUSTC_BOOTSTRAP=1 $(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=30 || exit 1; \
 	done

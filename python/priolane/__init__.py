@@ -9,6 +9,7 @@
 what is already there. See docs/python.md.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,14 @@ _MODULES = {
     "grid": ("run",),
     "results": ("Results", "load"),
 }
+
+
+if _own := os.environ.get("PRIOLANE_CORE"):
+    try:
+        import_module(_own)
+    except ImportError as error:
+        message = f"PRIOLANE_CORE names {_own}, a core with transports of its own, which cannot be imported: {error}"
+        raise ImportError(message) from error
 
 
 def __getattr__(name: str) -> Any:

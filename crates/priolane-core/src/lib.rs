@@ -5,6 +5,11 @@
 
 extern crate self as priolane_core;
 
+pub use priolane_derive::code_id;
+/// For the code that derives make.
+#[doc(hidden)]
+pub use serde;
+
 pub mod admit;
 pub mod analyze;
 pub mod assign;

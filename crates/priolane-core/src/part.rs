@@ -168,18 +168,21 @@ pub(crate) fn take_kind<T: Table>(
     }
 }
 
-/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list.
+/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. `else` names the variant
+/// of what is not on the list: a box of a trait that has `name` and `write` of its own.
 macro_rules! parts {
     (
         $(#[$meta:meta])*
         pub enum $list:ident: dyn $trait:ident in $row:ident {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
+        $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {
             $($(#[$doc])* $kind($config),)*
+            $($(#[$else_doc])* $other($boxed),)?
         }
 
         impl $list {
@@ -188,7 +191,10 @@ macro_rules! parts {
 
             /// The name in files.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+                match self {
+                    $(Self::$kind(_) => <$config as $crate::part::Part>::NAME,)*
+                    $(Self::$other(other) => other.name(),)?
+                }
             }
 
             /// Reads the keys of the kind `name`; `None` where there is no such kind.
@@ -214,7 +220,10 @@ macro_rules! parts {
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
                 out.push(("kind", self.name().into()));
-                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
+                match self {
+                    $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
+                    $(Self::$other(other) => other.write(out),)?
+                }
             }
 
             /// What the catalogue says of each.
@@ -224,12 +233,18 @@ macro_rules! parts {
 
             /// What it does.
             pub fn part(&self) -> &dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::Deref>::deref(other),)?
+                }
             }
 
             /// What it does, to change.
             pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
+                match self {
+                    $(Self::$kind(config) => config,)*
+                    $(Self::$other(other) => <$boxed as std::ops::DerefMut>::deref_mut(other),)?
+                }
             }
         }
 

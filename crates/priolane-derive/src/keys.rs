@@ -82,8 +82,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
         }
 
         #[automatically_derived]
-        impl #of ::serde::Serialize for #name #arguments #bounded {
-            fn serialize<S: ::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
+        impl #of ::priolane_core::serde::Serialize for #name #arguments #bounded {
+            fn serialize<S: ::priolane_core::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
                 ::priolane_core::keys::serialize(self, s)
             }
         }

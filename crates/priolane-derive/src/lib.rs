@@ -2,6 +2,7 @@
 //!
 //! `priolane_core::keys` has the traits that are implemented here, and documents the attributes.
 
+mod code_id;
 mod fields;
 mod interval;
 mod keys;
@@ -30,6 +31,13 @@ pub fn derive_words(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Part, attributes(part))]
 pub fn derive_part(input: TokenStream) -> TokenStream {
     answer(part::expand(&parse_macro_input!(input as DeriveInput)))
+}
+
+/// A number of type `u64` that stands for the code in the `src` folder of the crate that calls it: another one if a token
+/// changes, the same if a comment does.
+#[proc_macro]
+pub fn code_id(_: TokenStream) -> TokenStream {
+    code_id::expand().into()
 }
 
 fn answer(expanded: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

@@ -45,8 +45,8 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         }
 
         #[automatically_derived]
-        impl ::serde::Serialize for #name {
-            fn serialize<S: ::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
+        impl ::priolane_core::serde::Serialize for #name {
+            fn serialize<S: ::priolane_core::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
                 ::priolane_core::keys::serialize(self, s)
             }
         }

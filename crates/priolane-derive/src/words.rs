@@ -55,8 +55,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
         }
 
         #[automatically_derived]
-        impl ::serde::Serialize for #name {
-            fn serialize<S: ::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
+        impl ::priolane_core::serde::Serialize for #name {
+            fn serialize<S: ::priolane_core::serde::Serializer>(&self, s: S) -> ::core::result::Result<S::Ok, S::Error> {
                 s.serialize_str(self.word())
             }
         }

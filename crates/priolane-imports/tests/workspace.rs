@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-sim/src/observe"],
     &["priolane-sim/src/device"],
     &["priolane-sim/src/engine"],
+    &["priolane-sim/src/drive.rs", "priolane-sim/src/registered.rs"],
     &["priolane-sim/src/lib.rs", "priolane-sim/src/run.rs"],
     &["priolane-workload/src/"],
     &["priolane-workload/src/import"],

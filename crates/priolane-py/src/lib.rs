@@ -2,7 +2,10 @@
 //!
 //! Nothing is decided here. Every function reads its JSON, calls the lab with Python's lock released, and
 //! writes JSON; the types that Python shows its users are built in `python/priolane`.
+//!
+//! A crate with transports of its own builds the same module with them: [`init_own`].
 
+mod own;
 mod progress;
 mod request;
 mod signals;
@@ -21,6 +24,7 @@ use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+pub use own::init_own;
 use progress::Reporter;
 use request::{OptionsRequest, SettingsRequest, plan_to_json};
 use signals::Signals;
@@ -386,14 +390,44 @@ fn response<T: Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// Adds what `priolane._core` has to `module`.
+fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("InputError", py.get_type::<InputError>())?;
+    module.add("RunFailed", py.get_type::<RunFailed>())?;
+    module.add("Stopped", py.get_type::<Stopped>())?;
+    module.add_function(wrap_pyfunction!(analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(self::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_flow_list, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_scenarios, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_side, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(channels, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(holm, module)?)?;
+    module.add_function(wrap_pyfunction!(import_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(level, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(paired, module)?)?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_top, module)?)?;
+    module.add_function(wrap_pyfunction!(promised, module)?)?;
+    module.add_function(wrap_pyfunction!(read_checked, module)?)?;
+    module.add_function(wrap_pyfunction!(run_one, module)?)?;
+    module.add_function(wrap_pyfunction!(summary_value, module)?)?;
+    module.add_function(wrap_pyfunction!(thresholds, module)?)?;
+    module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(verdicts, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(welch, module)?)?;
+    module.add_function(wrap_pyfunction!(with_checksum, module)?)?;
+    Ok(())
+}
+
 /// `priolane._core`.
 #[pymodule]
-mod _core {
-    #[pymodule_export]
-    use super::{
-        InputError, RunFailed, Stopped, analyze, bench, bench_flow_list, bench_scenarios, bench_side,
-        bench_threads, catalogue, channels, check, holm, import_flows, level, metrics, paired, plan,
-        plan_requirement, plan_top, promised, read_checked, run_one, summary_value, thresholds, trace,
-        verdicts, version, welch, with_checksum,
-    };
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    init(module)
 }

@@ -1,15 +1,19 @@
 //! Packet-level simulation: nodes, links, topologies, and two engines that agree to the bit.
 
 mod device;
+mod drive;
 mod engine;
 mod model;
 mod observe;
+mod registered;
 mod run;
 
+pub use drive::{Drive, run_with};
 pub use engine::stop::OnProgress;
 pub use engine::window::NodeOrder;
 pub use engine::window::{Fallback, Threads, window_length};
 pub use model::valid::{DependencyProblem, ScenarioError};
 pub use model::{dependencies, outage, scenario, topology};
 pub use observe::{outcome, records, trace};
-pub use run::{Drive, run, run_traced, run_with};
+pub use registered::register;
+pub use run::{run, run_traced};

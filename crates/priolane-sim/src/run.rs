@@ -1,54 +1,18 @@
-//! A scenario becomes an outcome: the engine is chosen, nodes are made, and the run is driven.
+//! A scenario is run with its transport, whichever it is.
+
+use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::host::SchedulerKind;
 use priolane_core::ids::FlowId;
-use priolane_core::transport::EndpointUser;
-use priolane_core::units::Span;
+use priolane_core::transport::{EndpointUser, Registered, window};
 
-use crate::device::fabric::Fabric;
-use crate::engine::network::Network;
+use crate::drive::{Drive, run_with, trace_with};
 use crate::engine::stop::OnProgress;
-use crate::engine::window::{NodeOrder, Threads};
-use crate::engine::{wheel, window};
-use crate::model::partition::Partition;
-use crate::model::scenario::{Engine, Scenario};
-use crate::model::valid::ValidScenario;
+use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Outcome, RunError};
-use crate::observe::trace::{Trace, Tracer};
-
-/// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
-const TINY_LOOKAHEAD: Span = Span::from_ns(40);
-
-/// A shorter window is no window.
-const SHORTEST_WINDOW: Span = Span(2);
-
-/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
-///
-/// `progress` is told now and then how far the run is and may end it.
-///
-/// # Errors
-/// A [`crate::ScenarioError`], a violated invariant of the run, or `progress` asked to stop.
-pub fn run_with<E: Endpoint + 'static>(
-    scenario: &Scenario,
-    drive: Drive,
-    make: &dyn Fn(LocalHost) -> E,
-    progress: OnProgress,
-) -> Result<Outcome, RunError> {
-    let valid = ValidScenario::new(scenario)?;
-    let on_wheel = match drive.engine {
-        Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
-        Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
-        Engine::Wheel => true,
-    };
-    let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let fabric = Fabric::new(valid, Partition::of(scenario, threads));
-    if on_wheel {
-        wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
-    } else {
-        let networks = Network::parts(&fabric, make);
-        window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
-    }
-}
+use crate::observe::trace::Trace;
+use crate::registered::{Window, engine_of};
 
 /// Runs `scenario` with its transport.
 ///
@@ -70,23 +34,15 @@ impl EndpointUser for Runner<'_> {
     fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
         run_with(self.scenario, self.drive, &make, self.progress)
     }
-}
 
-/// How a run is driven; its outcome does not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drive {
-    /// The engine.
-    pub engine: Engine,
-    /// The order in which the window engine takes nodes.
-    pub order: NodeOrder,
-    /// The threads of the window engine; the wheel engine has one.
-    pub threads: Threads,
-}
-
-impl Drive {
-    /// On this engine, nodes in their natural order.
-    pub fn on(engine: Engine) -> Self {
-        Self { engine, ..Self::default() }
+    fn run_registered(
+        self,
+        controller: &dyn Registered,
+        window: Arc<window::Config>,
+        scheduler: SchedulerKind,
+    ) -> Self::Out {
+        let window = Window { window, scheduler };
+        engine_of(controller).run(&window, self.scenario, self.drive, self.progress)
     }
 }
 
@@ -113,12 +69,16 @@ impl EndpointUser for TracedRunner<'_> {
     type Out = Result<(Outcome, Trace), RunError>;
 
     fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
-        let Self { scenario, flow, progress } = self;
-        let fabric = Fabric::new(ValidScenario::new(scenario)?, Partition::WHOLE);
-        let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
-        let mut network = Network::whole(&fabric, &make);
-        let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;
-        let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
-        Ok((outcome, trace))
+        trace_with(self.scenario, self.flow, &make, self.progress)
+    }
+
+    fn run_registered(
+        self,
+        controller: &dyn Registered,
+        window: Arc<window::Config>,
+        scheduler: SchedulerKind,
+    ) -> Self::Out {
+        let window = Window { window, scheduler };
+        engine_of(controller).trace(&window, self.scenario, self.flow, self.progress)
     }
 }

@@ -34,11 +34,13 @@
 //!
 //! A struct of keys is the value of a key with `form = InTable`.
 
+mod any_table;
 mod defaults;
 mod forms;
 mod nested;
 mod value;
 
+pub use any_table::{AnyError, AnyTable, Opaque};
 pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub use forms::{
@@ -80,7 +82,7 @@ impl Keys for () {
 /// A table that keys are read from: it knows the file and the line of each value.
 pub trait Table {
     /// A mistake with its place.
-    type Error;
+    type Error: 'static;
 
     /// Takes the value of `key` and reads it; `None` where the table has no such key.
     ///

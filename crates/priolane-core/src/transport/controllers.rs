@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::window::{self, CongestionControl, WindowEndpoint};
-use super::{EndpointUser, OnWindow, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, prioplus, swift};
+use super::{
+    EndpointUser, OnWindow, Registered, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, prioplus, swift,
+};
 use crate::host::SchedulerKind;
 use crate::part::parts;
 
@@ -15,6 +17,9 @@ macro_rules! controllers {
             /// A congestion controller with its parameters.
             pub enum Controller: dyn OnWindow in Transport {
                 $($(#[$doc])* $name(ConfigOf<$controller>);)*
+            } else {
+                /// One of another crate.
+                Registered(Box<dyn Registered>);
             }
         }
 
@@ -29,7 +34,8 @@ macro_rules! controllers {
                     $(Self::$name(config) => user.run(|host| {
                         let window = Arc::clone(&window);
                         WindowEndpoint::<$controller>::with_kind(host, window, config.clone(), scheduler)
-                    })),*
+                    }),)*
+                    Self::Registered(controller) => user.run_registered(&**controller, window, scheduler),
                 }
             }
         }

@@ -20,6 +20,7 @@ pub mod pfabric;
 pub mod phost;
 pub mod prioplus;
 pub mod receiver_driven;
+mod registered;
 mod spec;
 pub mod swift;
 pub mod tokens;
@@ -28,7 +29,8 @@ pub mod window;
 pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;
 pub use on_window::OnWindow;
-pub use spec::{Setup, Spec};
+pub use registered::{ReadKeys, RegisterError, Registered, Registration, registered};
+pub use spec::{Setup, Spec, register};
 
 use std::sync::Arc;
 

@@ -1,10 +1,11 @@
 //! What a file says of a transport, and the transport that it stands for in a run.
 
+use super::registered::{self, RegisterError, Registration, registered};
 use super::window;
 use super::{Controller, Transport, homa, ndp, phost, tokens};
 use crate::assign::Ladder;
 use crate::host::SchedulerKind;
-use crate::keys::{KeyInfo, Keys, Pairs, Table};
+use crate::keys::{AnyError, KeyInfo, Keys, Pairs, Table};
 use crate::packet::Frame;
 use crate::part::{Entry, Part, Row};
 use crate::units::Span;
@@ -55,7 +56,8 @@ macro_rules! machines {
 
             /// What the catalogue says of each.
             pub fn entries() -> Vec<Entry> {
-                let on_window = Controller::entries().into_iter();
+                let others = registered().iter().map(|other| other.entry.clone());
+                let on_window = Controller::entries().into_iter().chain(others);
                 let mut entries: Vec<Entry> = on_window.map(Entry::followed_by::<window::Config>).collect();
                 $(entries.push(Entry::of::<$config>(Row::Transport));)*
                 entries
@@ -99,17 +101,34 @@ machines! {
     Top: tokens::Top;
 }
 
+/// Adds a congestion controller of another crate to the transports that files can name.
+///
+/// # Errors
+/// As [`RegisterError`] says.
+pub fn register(registration: Registration) -> Result<(), RegisterError> {
+    let name = registration.entry.name;
+    if Spec::listed().contains(&name) {
+        Err(RegisterError::Taken(name))
+    } else {
+        registered::add(registration)
+    }
+}
+
 impl Keys for Spec {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
+        let others = registered().iter().map(|other| other.entry.name);
         let words: Vec<(&str, &str)> =
-            Controller::NAMES.iter().chain(Self::OTHERS).map(|&name| (name, name)).collect();
+            Self::listed().into_iter().chain(others).map(|name| (name, name)).collect();
         let Some(name) = table.take("kind", |value| value.word(&words))? else {
             return Err(table.missing("kind", "kind = \"dctcp\""));
         };
         if let Some(other) = Self::read_other(name, table)? {
             return Ok(other);
         }
-        let controller = Controller::read(name, table)?.expect("invariant: the name is on one of the lists");
+        let controller = match registered().iter().find(|other| other.entry.name == name) {
+            Some(other) => Controller::Registered((other.read)(table).map_err(AnyError::of::<T>)?),
+            None => Controller::read(name, table)?.expect("invariant: the name is on one of the lists"),
+        };
         let window = window::Config::read(table)?;
         controller.part().fits(&window).map_err(|misfit| table.refuse(misfit))?;
         Ok(Self::Window { controller, window: Box::new(window) })
@@ -131,6 +150,11 @@ impl serde::Serialize for Spec {
 }
 
 impl Spec {
+    /// The names of files of those of this crate.
+    pub(super) fn listed() -> Vec<&'static str> {
+        Controller::NAMES.iter().chain(Self::OTHERS).copied().collect()
+    }
+
     /// The parameters of the window machine; `None` for a transport that is not on it.
     pub fn window(&self) -> Option<&window::Config> {
         match self {
@@ -145,6 +169,12 @@ impl Spec {
             Self::Window { controller, .. } => Some(controller),
             _ => None,
         }
+    }
+
+    /// What stands for the code of a transport of another crate; `None` for one of this crate.
+    pub fn code(&self) -> Option<u64> {
+        let registration = registered().iter().find(|other| other.entry.name == self.name());
+        registration.map(|other| other.code)
     }
 
     /// Whether receivers give senders tokens that ports limit.

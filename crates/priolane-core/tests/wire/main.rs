@@ -2,6 +2,7 @@
 
 mod damaged;
 mod golden;
+mod hostile;
 mod layout;
 mod packets;
 mod round_trip;

@@ -11,12 +11,14 @@ const WORDS: [&str; 4] = ["title", "paper", "figure", "quote"];
 /// What the ids of the runs of a scheme and point have in common.
 pub(super) struct Base<'a> {
     text: String,
+    code: Option<u64>,
     sources: &'a Sources,
 }
 
 impl<'a> Base<'a> {
-    /// Of the merged experiment but for its words, and the files it names; of those of one seed, each run has its own.
-    pub(super) fn new(merged: &Json, sources: &'a Sources) -> Self {
+    /// Of the merged experiment but for its words, and the files it names; of those of one seed, each run has its own. `code`
+    /// stands for that of a transport of another crate.
+    pub(super) fn new(merged: &Json, code: Option<u64>, sources: &'a Sources) -> Self {
         let mut text = String::new();
         match merged {
             Json::Object(map) => {
@@ -24,7 +26,7 @@ impl<'a> Base<'a> {
             }
             other => canonical(other, &mut text),
         }
-        Self { text, sources }
+        Self { text, code, sources }
     }
 
     /// 16 hexadecimal digits from these, the seed and the version of results.
@@ -41,6 +43,9 @@ impl<'a> Base<'a> {
         for (name, digest) in self.sources.digests(seed).filter(|(name, _)| !name.ends_with(".toml")) {
             part(name.as_bytes());
             part(digest);
+        }
+        if let Some(code) = self.code {
+            part(&code.to_le_bytes());
         }
         hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
@@ -73,4 +78,18 @@ fn object<'j>(entries: impl Iterator<Item = (&'j String, &'j Json)>, out: &mut S
         out.push(',');
     }
     out.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_transport_of_another_crate_tells_its_runs_apart() {
+        let (merged, sources) = (Json::Null, Sources::default());
+        let id = |code| Base::new(&merged, code, &sources).run_id(1);
+        assert_eq!(id(Some(1)), id(Some(1)));
+        assert_ne!(id(Some(1)), id(Some(2)));
+        assert_ne!(id(Some(0)), id(None));
+    }
 }

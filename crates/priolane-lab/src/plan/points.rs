@@ -140,8 +140,10 @@ impl Points {
 fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
     let experiment = &point.experiment;
     let merged = experiment.all_merged();
-    let ids: Vec<identity::Base> =
-        merged.iter().map(|merged| identity::Base::new(merged, &experiment.sources)).collect();
+    let code = |scheme: &String| experiment.scheme.get(scheme).and_then(|scheme| scheme.transport.code());
+    let ids: Vec<identity::Base> = std::iter::zip(&experiment.schemes, &merged)
+        .map(|(scheme, merged)| identity::Base::new(merged, code(scheme), &experiment.sources))
+        .collect();
     for (nth, seed) in experiment.seeds.list().into_iter().enumerate() {
         if nth % 1024 == 0 {
             interrupt.check(experiment.sources.experiment())?;

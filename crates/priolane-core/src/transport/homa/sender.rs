@@ -12,6 +12,9 @@ use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn};
 /// The class of what is sent again: the best.
 const AGAIN: Class = 0;
 
+/// Ranges that wait to go again; a receiver that asks for more is not heard, and asks again.
+const MAX_AGAIN: usize = 256;
+
 /// A message that this host sends; it is counted in packets.
 #[derive(Debug)]
 pub(super) struct Outflow {
@@ -85,7 +88,7 @@ impl Outflow {
         if first >= end {
             return false;
         }
-        if !self.again.contains(&(first, end)) {
+        if self.again.len() < MAX_AGAIN && !self.again.contains(&(first, end)) {
             self.again.push_back((first, end));
         }
         true

@@ -241,7 +241,7 @@ impl Outflow {
         if silent && self.oldest().is_none() && !self.may_send() {
             self.silences = (self.silences + 1).min(MAX_DOUBLINGS);
             self.heard = now;
-            self.credits += 1;
+            self.credits = self.credits.saturating_add(1);
             self.out.timeouts += 1;
         }
     }

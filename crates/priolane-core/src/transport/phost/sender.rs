@@ -13,6 +13,9 @@ use crate::units::Time;
 const SHORT: Class = 1;
 const LONG: Class = 2;
 
+/// Tokens that a flow holds, expired ones included; an honest receiver gives no more than fill the path.
+const MAX_TOKENS: usize = 1 << 17;
+
 /// Permission to send a packet.
 #[derive(Clone, Copy, Debug)]
 struct Token {
@@ -95,7 +98,7 @@ impl Outflow {
     pub(super) fn take_token(&mut self, packet: &Packet<Note>, expires: Time) {
         let number = packet.body.count;
         let packet = self.out.packets.at(packet.header.offset.get());
-        if packet < self.out.packets.count() {
+        if packet < self.out.packets.count() && self.tokens.len() < MAX_TOKENS {
             self.tokens.push_back(Token { packet, number, expires });
         }
     }

@@ -55,6 +55,10 @@ impl Packets {
     }
 }
 
+/// Words of a set: packets this far beyond the first that is missing are not taken, whatever a sender says they are. An
+/// honest one has fewer than 2^17 on their way.
+const MAX_WORDS: u64 = 1 << 14;
+
 /// A set of packet numbers that fills from below.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct PacketSet {
@@ -65,10 +69,13 @@ pub(in crate::transport) struct PacketSet {
 }
 
 impl PacketSet {
-    /// Puts `n` in; whether it was not there.
+    /// Puts `n` in; whether it was not there. One too far above the others is not taken.
     #[inline]
     pub(in crate::transport) fn insert(&mut self, n: u64) -> bool {
         let Some(word) = (n / 64).checked_sub(self.full) else { return false };
+        if word >= MAX_WORDS {
+            return false;
+        }
         let word = word as usize;
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
@@ -122,6 +129,17 @@ mod tests {
             (2_920, 2, 2_920, 3_000)
         );
         assert_eq!(Packets::new(None, &Frame::ETHERNET).size(), Offset::MAX);
+    }
+
+    #[test]
+    fn a_set_takes_little_memory_whatever_is_put_in() {
+        let mut set = PacketSet::default();
+        let most = 64 * MAX_WORDS;
+        assert_eq!([1 << 37, most, most - 1, most - 1].map(|n| set.insert(n)), [false, false, true, false]);
+        assert_eq!((set.words.len() as u64, set.has(1 << 37), set.first_missing(0)), (MAX_WORDS, false, 0));
+        // As it fills from below it takes more above.
+        (0..64).for_each(|n| assert!(set.insert(n)));
+        assert!(set.insert(most));
     }
 
     #[test]

@@ -85,7 +85,8 @@ pub struct Period {
 
 impl Period {
     fn loss(self) -> f64 {
-        f64::from(self.dropped) / f64::from((self.dropped + self.delivered).max(1))
+        let (dropped, delivered) = (f64::from(self.dropped), f64::from(self.delivered));
+        dropped / (dropped + delivered).max(1.0)
     }
 }
 

@@ -80,6 +80,9 @@ pub(super) struct Receiver {
     pub(super) alarm: Alarm,
 }
 
+/// Runs of packets that are kept out of order; a packet that would begin one more is taken for lost.
+const MAX_RUNS: usize = 1 << 16;
+
 /// Weight of the old round trip in the mean (ExpressPass's published code).
 const RTT_KEPT: u64 = 8;
 const RTT_PARTS: u64 = 10;
@@ -191,7 +194,8 @@ impl Receiver {
         if config.stop != Stop::NeedCap || self.packets == u64::MAX {
             return false;
         }
-        let missing = self.packets - self.edge - self.above.bytes();
+        // Packets beyond the flow's end may have come, from a sender that is at fault.
+        let missing = self.packets.saturating_sub(self.edge + self.above.bytes());
         let under_way = f64::from(self.next_seq.wrapping_sub(self.fate.expected));
         under_way >= missing as f64 / (1.0 - config.feedback.target)
     }
@@ -209,11 +213,18 @@ impl Receiver {
             self.learn(seq, Stamp::read(cx.clock, cx.now).since(stamp));
         }
         let packet = arrived.packet;
+        // Whatever its sender says.
+        if packet >= self.packets {
+            return;
+        }
         self.top = self.top.max(packet + 1);
         if packet == self.edge {
             self.edge = self.above.absorb(packet + 1);
         } else if packet > self.edge {
-            self.above.insert(Interval { start: packet, end: packet + 1 }, |_| ());
+            let new = Interval { start: packet, end: packet + 1 };
+            if self.above.count() < MAX_RUNS || self.above.touches(new) {
+                self.above.insert(new, |_| ());
+            }
         }
         if let Granting::Enough(_) = self.granting
             && !self.has_enough(config)
@@ -250,7 +261,7 @@ impl Receiver {
         let period = &mut self.fate.period;
         period.delivered += 1;
         if ahead >= 0 {
-            period.dropped += ahead.cast_unsigned();
+            period.dropped = period.dropped.saturating_add(ahead.cast_unsigned());
             self.fate.expected = seq.wrapping_add(1);
         } else {
             // It was overtaken, not dropped.

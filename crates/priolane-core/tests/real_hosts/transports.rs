@@ -1,0 +1,79 @@
+//! Every transport, with its parameters for the sizes of its datagrams.
+
+use std::sync::Arc;
+
+use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::host::SchedulerKind;
+use priolane_core::packet::Frame;
+use priolane_core::transport::delay::Signal;
+use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
+use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
+use priolane_core::transport::{
+    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, prioplus, swift,
+};
+use priolane_core::units::Span;
+use priolane_core::wire::{Codec, IpVersion, WireBody};
+
+/// Something that is tried with every transport.
+pub(crate) trait Trial {
+    /// Tries it; `make` builds the endpoint of a host.
+    fn run<E: Endpoint<Body: WireBody> + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E);
+}
+
+/// The codec of all hosts.
+pub(crate) fn codec<B: WireBody>() -> Codec<B> {
+    Codec::new(1_500, IpVersion::V4).unwrap()
+}
+
+fn window<C>(trial: &impl Trial, name: &str, controller: C::Config)
+where
+    C: CongestionControl<Telemetry: priolane_core::wire::WireTelemetry> + 'static,
+{
+    let frame = codec::<window::Segment<C::Telemetry>>().frame();
+    let config = window::Config { min_rto: Span::from_ms(2), ..window::Config::new(frame) };
+    let config = Arc::new(config);
+    trial.run(name, |host| {
+        let config = Arc::clone(&config);
+        WindowEndpoint::<C>::with_kind(host, config, controller.clone(), SchedulerKind::RoundRobin)
+    });
+}
+
+fn tokens(trial: &impl Trial, name: &str, config: impl Fn(Frame) -> tokens::Config) {
+    let config = Arc::new(config(codec::<tokens::Ticket>().frame()));
+    trial.run(name, |host| Tokens::new(host, Arc::clone(&config)));
+}
+
+/// Tries every transport in turn.
+pub(crate) fn every_transport(trial: &impl Trial) {
+    let swift = |signal| swift::Config { signal, ..swift::Config::default() };
+    let ledbat = |signal| ledbat::Config { signal, ..ledbat::Config::default() };
+    window::<new_reno::NewReno>(trial, "newreno", new_reno::Config::default());
+    window::<dctcp::Dctcp>(trial, "dctcp", dctcp::Config::default());
+    window::<d2tcp::D2tcp>(trial, "d2tcp", d2tcp::Config::default());
+    window::<paccp::Paccp>(trial, "paccp", paccp::Config::default());
+    window::<dctcp::Dctcp<paccp::Paccp>>(trial, "paccp over dctcp", dctcp::Config::default());
+    window::<swift::Swift>(trial, "swift", swift(Signal::Rtt));
+    window::<swift::Swift>(trial, "swift by one-way delay", swift(Signal::OneWay));
+    window::<ledbat::Ledbat>(trial, "ledbat", ledbat(Signal::Rtt));
+    window::<ledbat::Ledbat>(trial, "ledbat by one-way delay", ledbat(Signal::OneWay));
+    window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
+    window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
+    window::<prioplus::PrioPlus<swift::Swift>>(trial, "prioplus", prioplus::Config::default());
+    window::<prioplus::PrioPlus<ledbat::Ledbat>>(trial, "prioplus over ledbat", prioplus::Config::default());
+    receivers_decide(trial);
+}
+
+/// Tries those in which receivers say who may send.
+pub(crate) fn receivers_decide(trial: &impl Trial) {
+    let top = |frame| tokens::Config::top(frame, Priority::Size(vec![10, 30]));
+    tokens(trial, "expresspass", tokens::Config::expresspass);
+    tokens(trial, "top", top);
+    tokens(trial, "top, capped", |frame| tokens::Config { stop: Stop::NeedCap, ..top(frame) });
+    let frame = codec::<priolane_core::transport::receiver_driven::Note>().frame();
+    let config = Arc::new(phost::Config::new(frame));
+    trial.run("phost", |host| phost::PHost::new(host, Arc::clone(&config)));
+    let config = Arc::new(ndp::Config::new(frame));
+    trial.run("ndp", |host| ndp::Ndp::new(host, Arc::clone(&config)));
+    let config = Arc::new(homa::Config::new(frame));
+    trial.run("homa", |host| homa::Homa::new(host, Arc::clone(&config)));
+}

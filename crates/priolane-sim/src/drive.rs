@@ -1,0 +1,87 @@
+//! A scenario becomes an outcome: the engine is chosen, nodes are made, and the run is driven.
+
+use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::ids::FlowId;
+use priolane_core::units::Span;
+
+use crate::device::fabric::Fabric;
+use crate::engine::network::Network;
+use crate::engine::stop::OnProgress;
+use crate::engine::window::{NodeOrder, Threads};
+use crate::engine::{wheel, window};
+use crate::model::partition::Partition;
+use crate::model::scenario::{Engine, Scenario};
+use crate::model::valid::ValidScenario;
+use crate::observe::outcome::{Outcome, RunError};
+use crate::observe::trace::{Trace, Tracer};
+
+/// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
+const TINY_LOOKAHEAD: Span = Span::from_ns(40);
+
+/// A shorter window is no window.
+const SHORTEST_WINDOW: Span = Span(2);
+
+/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
+///
+/// `progress` is told now and then how far the run is and may end it.
+///
+/// # Errors
+/// A [`crate::ScenarioError`], a violated invariant of the run, or `progress` asked to stop.
+pub fn run_with<E: Endpoint + 'static>(
+    scenario: &Scenario,
+    drive: Drive,
+    make: &dyn Fn(LocalHost) -> E,
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
+    let valid = ValidScenario::new(scenario)?;
+    let on_wheel = match drive.engine {
+        Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
+        Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
+        Engine::Wheel => true,
+    };
+    let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
+    let fabric = Fabric::new(valid, Partition::of(scenario, threads));
+    if on_wheel {
+        wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
+    } else {
+        let networks = Network::parts(&fabric, make);
+        window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
+    }
+}
+
+/// How a run is driven; its outcome does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drive {
+    /// The engine.
+    pub engine: Engine,
+    /// The order in which the window engine takes nodes.
+    pub order: NodeOrder,
+    /// The threads of the window engine; the wheel engine has one.
+    pub threads: Threads,
+}
+
+impl Drive {
+    /// On this engine, nodes in their natural order.
+    pub fn on(engine: Engine) -> Self {
+        Self { engine, ..Self::default() }
+    }
+}
+
+/// Runs `scenario` on the wheel engine with the transport that `make` makes at each host, and keeps what happens to `flow`; of a
+/// flow that the scenario does not have, nothing is seen.
+///
+/// # Errors
+/// As [`run_with`].
+pub(crate) fn trace_with<E: Endpoint + 'static>(
+    scenario: &Scenario,
+    flow: FlowId,
+    make: &dyn Fn(LocalHost) -> E,
+    progress: OnProgress,
+) -> Result<(Outcome, Trace), RunError> {
+    let fabric = Fabric::new(ValidScenario::new(scenario)?, Partition::WHOLE);
+    let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
+    let mut network = Network::whole(&fabric, make);
+    let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;
+    let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
+    Ok((outcome, trace))
+}

@@ -1,0 +1,94 @@
+"""A transport of a crate outside of the tree has the whole command and the Python module: examples/own-scheme."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "own-scheme"
+COMMAND = "import sys, own_scheme; sys.exit(own_scheme.main())"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the module of the example can be imported."""
+    cargo = shutil.which("cargo")
+    assert cargo, "the example is compiled"
+    built = subprocess.run(
+        [cargo, "build", "-p", "own-scheme", "--message-format=json"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    messages = map(json.loads, built.stdout.splitlines())
+    artifacts = (m for m in messages if m["reason"] == "compiler-artifact" and m["target"]["name"] == "own_scheme")
+    library = next(Path(name) for artifact in artifacts for name in artifact["filenames"])
+    folder = tmp_path_factory.mktemp("own")
+    shutil.copy(library, folder / "own_scheme.abi3.so")
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path}
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    """The experiment of the example, cut short."""
+    text = (EXAMPLE / "experiment.toml").read_text(encoding="utf-8")
+    path = tmp_path / "experiment.toml"
+    path.write_text(text.replace('measure = "10ms"', 'measure = "1ms"').replace("seeds = 3", "seeds = 2"))
+    shutil.copy(EXAMPLE / "vegas.toml", tmp_path)
+    return path
+
+
+def run(environment: dict[str, str], code: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_its_keys_are_listed_and_checked(environment: dict[str, str], experiment: Path) -> None:
+    listed = run(environment, "import own_scheme; print(own_scheme.catalogue())")
+    vegas = next(entry for entry in json.loads(listed.stdout)["transports"] if entry["name"] == "vegas")
+    assert {"alpha = 1", "beta = 3", "gamma = 1"} <= set(vegas["parameters"])
+    assert any(parameter.startswith("init_window") for parameter in vegas["parameters"])
+
+    scheme = experiment.with_name("vegas.toml")
+    text = scheme.read_text(encoding="utf-8")
+    for keys, message in {
+        "alpha = 0": "vegas.toml:3: key `transport.alpha`: 0 is out of range",
+        "alpha = 4": "vegas.toml:3: key `transport.alpha`: the window would grow and shrink at once",
+        "alfa = 1": "vegas.toml:3: key `transport.alfa`: ",
+    }.items():
+        scheme.write_text(text.replace('kind = "vegas"', f'kind = "vegas", {keys}'), encoding="utf-8")
+        checked = run(environment, COMMAND, "check", experiment)
+        assert checked.returncode == 2
+        assert message in checked.stderr
+
+
+def test_workers_run_it_on_both_engines_alike(environment: dict[str, str], experiment: Path) -> None:
+    out = experiment.with_name("results")
+    ran = run(environment, COMMAND, "run", experiment, "-o", out, "--jobs", "2", "--verify")
+    assert ran.returncode == 0, ran.stderr
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(out.glob("**/run.json"))]
+    assert sorted(run["scheme"] for run in runs) == ["dctcp", "dctcp", "vegas", "vegas"]
+    assert len({run["digest"] for run in runs}) == 4
+
+
+def test_the_python_module_has_it_if_it_is_imported_first(environment: dict[str, str], experiment: Path) -> None:
+    names = "print(sorted({run.scheme for run in priolane.plan(sys.argv[1]).runs}))"
+    planned = run(environment, f"import sys, own_scheme, priolane; {names}", experiment)
+    assert planned.stdout == "['dctcp', 'vegas']\n", planned.stderr
+
+    late = run(environment, "import priolane; priolane.plan; import own_scheme")
+    assert "ImportError: import own_scheme before priolane" in late.stderr
+
+    without = run(environment, f"import sys, priolane; {names}", experiment)
+    assert "vegas" in without.stderr
+    assert "InputError" in without.stderr
+
+    lost = run({**environment, "PRIOLANE_CORE": "no_such_module"}, "import priolane")
+    assert "PRIOLANE_CORE names no_such_module" in lost.stderr
