@@ -221,6 +221,8 @@ disciplines! {
         Aifo(AifoSpec) is [Aifo: AifoSpec];
         /// The flow with the best rank first, the worst rank dropped.
         PFabric(PFabricSpec) is [PFabric: PFabricSpec];
+        /// About sorted by rank, by strict queues.
+        SpPifo(super::sp_pifo::SpPifoSpec) is [SpPifo: super::sp_pifo::SpPifoSpec];
     }
     besides { Limited: LimitedSpec }
 }

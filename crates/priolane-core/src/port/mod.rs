@@ -24,6 +24,7 @@ mod ranked;
 mod ranked_tokens;
 mod real_time_wfq;
 mod shared_buffer;
+mod sp_pifo;
 mod strict;
 mod token_group;
 mod trimming;
