@@ -85,6 +85,25 @@ def test_a_line_of_many_marks_is_a_band_with_few_of_them() -> None:
     assert any(element.get("id", "").startswith("f0-FillBetween") for element in drawn.iter())
 
 
+def test_a_heat_map_has_a_cell_with_its_value_for_each_series_and_x() -> None:
+    panel = replace(REPORT.panels[0], kind="heat_map", y_label="FCT (s)", log_x=True)
+    one = panel.series[0]
+    empty = replace(one.marks[0], estimate=Estimate(mean=None, low=None, high=None, seeds=0))
+    ms = [replace(mark, estimate=replace(mark.estimate, mean=nth / 1e3)) for nth, mark in enumerate(one.marks)]
+    drawing = draw_panel(replace(panel, series=(replace(one, marks=(empty, *ms[1:])), *panel.series[1:])))
+    assert len(drawing.titles) == 3 * 4  # schemes x loads
+    axes, colours = drawing.figure.axes
+    assert [text.get_text() for text in axes.texts[:4]] == ["–", "0.00100", "0.00200", "0.00300"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [series.label for series in panel.series]
+    assert axes.get_ylim() == (2.5, -0.5)
+    assert colours.get_ylabel() == "FCT (s)"
+
+    alone = replace(panel, series=(replace(one, marks=(empty, *ms[1:])),))
+    axes, colours = draw_panel(alone).figure.axes
+    assert [text.get_text() for text in axes.texts] == ["–", "1.00", "2.00", "3.00"]
+    assert colours.get_ylabel() == "FCT (ms)"
+
+
 def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     first = write_figures(REPORT.panels, tmp_path / "a")
     second = write_figures(REPORT.panels, tmp_path / "b")

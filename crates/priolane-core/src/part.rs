@@ -2,7 +2,7 @@
 
 pub use priolane_derive::Part;
 
-use crate::keys::{KeyInfo, Keys, Table};
+use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new};
 
 /// A question that a scheme answers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -153,27 +153,57 @@ impl Entry {
     }
 }
 
-/// Takes the `kind` of a part, which is one of `names`.
+/// Takes the word under `tag`, which is one of `names`.
 ///
 /// # Errors
 /// That it is none of them, or missing.
-pub(crate) fn take_kind<T: Table>(
+pub(crate) fn take_name<T: Table>(
     table: &mut T,
-    names: &'static [&'static str],
+    tag: &'static str,
+    names: &[&'static str],
 ) -> Result<&'static str, T::Error> {
     let words: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
-    match table.take("kind", |value| value.word(&words))? {
+    match table.take(tag, |value| value.word(&words))? {
         Some(name) => Ok(name),
-        None => Err(table.missing("kind", &format!("kind = {:?}", names[0]))),
+        None => Err(table.missing(tag, &format!("{tag} = {:?}", names[0]))),
     }
 }
 
+/// Describes the key `tag`, whose word says which part of a list it is, and the keys of `entries`.
+pub(crate) fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) {
+    out.push(KeyInfo {
+        name: tag,
+        group: tag,
+        meaning: "Which one; its keys stand in the same table",
+        unit: "",
+        bounds: Bounds::ANY,
+        default: String::new(),
+        source: "",
+        required: true,
+        word: None,
+        schema: Schema::Text,
+    });
+    entries.into_iter().for_each(|entry| append_new(entry.parameters, out));
+}
+
 /// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. `else` names the variant
-/// of what is not on the list: a box of a trait that has `name` and `write` of its own.
+/// of what is not on the list: a box of a trait that has `name` and `write` of its own; a list without such a variant
+/// implements [`Keys`]. The word that says which part it is stands under `kind`, or another key: `by "solver"`.
 macro_rules! parts {
     (
         $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident in $row:ident {
+        pub enum $list:ident: dyn $trait:ident in $row:ident { $($kinds:tt)* }
+        $(else { $($others:tt)* })?
+    ) => {
+        $crate::part::parts! {
+            $(#[$meta])*
+            pub enum $list: dyn $trait in $row by "kind" { $($kinds)* }
+            $(else { $($others)* })?
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident in $row:ident by $tag:literal {
             $($(#[$doc:meta])* $kind:ident($config:ty);)*
         }
         $(else { $(#[$else_doc:meta])* $other:ident($boxed:ty); })?
@@ -208,18 +238,9 @@ macro_rules! parts {
                 Ok(None)
             }
 
-            /// Reads the kind, and the keys of that kind.
-            ///
-            /// # Errors
-            /// Those of its keys, and that there is no such kind.
-            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::take_kind(table, Self::NAMES)?;
-                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
-            }
-
             /// Appends its kind and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
-                out.push(("kind", self.name().into()));
+                out.push(($tag, self.name().into()));
                 match self {
                     $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
                     $(Self::$other(other) => other.write(out),)?
@@ -255,7 +276,30 @@ macro_rules! parts {
                 s.collect_map(pairs)
             }
         }
+
+        $crate::part::keys_of_parts!($list by $tag $(else $other)?);
     };
 }
 
-pub(crate) use parts;
+/// Implements [`Keys`] for a list of parts, unless there are some that are not on it.
+macro_rules! keys_of_parts {
+    ($list:ident by $tag:literal) => {
+        impl $crate::keys::Keys for $list {
+            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            fn write(&self, out: &mut $crate::keys::Pairs) {
+                self.write(out);
+            }
+
+            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
+                $crate::part::describe($tag, Self::entries(), out);
+            }
+        }
+    };
+    ($list:ident by $tag:literal else $other:ident) => {};
+}
+
+pub(crate) use {keys_of_parts, parts};

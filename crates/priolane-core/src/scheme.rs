@@ -4,14 +4,11 @@
 //! A scheme is one choice in each [`Row`]. Whether the choices fit is decided by comparing what each
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
-mod list;
-mod own;
-mod stated;
-
 use std::sync::LazyLock;
 
 use crate::admit::Policy;
-use crate::assign::by_flow::ByFlow;
+use crate::assign::Assign;
+use crate::host::Order;
 use crate::nic::Nic;
 use crate::part::{Capability, Entry, Row};
 use crate::port::PortKeys;
@@ -19,9 +16,15 @@ use crate::transport::Spec;
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let stated = list::STATED.iter().map(stated::entry);
-    let declared = [Spec::entries(), ByFlow::entries(), Policy::entries()];
-    declared.into_iter().flatten().chain(stated).chain(Nic::entries()).chain(PortKeys::entries()).collect()
+    let rows = [
+        Spec::entries(),
+        Assign::entries(),
+        Policy::entries(),
+        Order::entries(),
+        Nic::entries(),
+        PortKeys::entries(),
+    ];
+    rows.into_iter().flatten().collect()
 });
 
 /// The entry of this name in this row.

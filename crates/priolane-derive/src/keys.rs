@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
+use syn::{DataStruct, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type};
 
 use crate::fields::{Key, Presence, Role, inside_option};
 use crate::interval::bounds;
@@ -21,13 +21,7 @@ struct Whole {
     check: Option<ExprPath>,
 }
 
-pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
-    let data = match &input.data {
-        Data::Struct(data) => data,
-        Data::Enum(data) if crate::one_of::is_one_of(input)? => return crate::one_of::expand(input, data),
-        Data::Enum(data) => return crate::tagged::expand(input, data),
-        Data::Union(_) => return Err(Error::new_spanned(input, "a struct of keys, or an enum of such")),
-    };
+pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
     let members = members(&data.fields)?;
     let whole = whole(input)?;
     let name = &input.ident;

@@ -12,13 +12,13 @@ mod tagged;
 mod words;
 
 use proc_macro::TokenStream;
-use syn::{DeriveInput, parse_macro_input};
+use syn::{Data, DeriveInput, parse_macro_input};
 
 /// Implements `Keys` and `serde::Serialize` for a struct whose fields are keys of a file, or for an enum of such structs
 /// that a word or a key tells apart.
 #[proc_macro_derive(Keys, attributes(keys, key, word))]
 pub fn derive_keys(input: TokenStream) -> TokenStream {
-    answer(keys::expand(&parse_macro_input!(input as DeriveInput)))
+    answer(expand_keys(&parse_macro_input!(input as DeriveInput)))
 }
 
 /// Implements `KeyValue` and `serde::Serialize` for an enum of words.
@@ -38,6 +38,15 @@ pub fn derive_part(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn code_id(_: TokenStream) -> TokenStream {
     code_id::expand().into()
+}
+
+fn expand_keys(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
+    match &input.data {
+        Data::Struct(data) => keys::expand(input, data),
+        Data::Enum(data) if one_of::is_one_of(input)? => one_of::expand(input, data),
+        Data::Enum(data) => tagged::expand(input, data),
+        Data::Union(_) => Err(syn::Error::new_spanned(input, "a struct of keys, or an enum of such")),
+    }
 }
 
 fn answer(expanded: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

@@ -1,5 +1,6 @@
 //! What experiment and scheme files can name.
 
+use priolane_core::assign::Solver;
 use priolane_core::part::{Entry, Row};
 use priolane_core::scheme::ENTRIES;
 use priolane_source::parse;
@@ -7,7 +8,7 @@ use priolane_workload::import::Format;
 use priolane_workload::size_csv;
 use serde::Serialize;
 
-use crate::scheme::{SHIPPED, Solver};
+use crate::scheme::SHIPPED;
 
 /// Everything that has a name, by kind.
 #[derive(Clone, Debug, Serialize)]
@@ -127,27 +128,6 @@ const TOPOLOGIES: [Named; 6] = [
     Named { name: "file", summary: "nodes and links from a CSV file" },
 ];
 
-const SOLVERS: [(Solver, &str, &str); 6] = [
-    (Solver::EqualSplit, "as many flows in each level", "ES-N, NOS2 §III-B"),
-    (Solver::Opt, "least mean completion time of a row of queues by their bytes", "docs/thresholds.md#opt"),
-    (Solver::Opt2, "the same with one threshold", "NOS2 §IV-B; docs/assumptions.md#opt2-byte-share"),
-    (
-        Solver::BasinHopping,
-        "what a random search finds on PIAS's cost",
-        "PIAS (ToN 2017); docs/assumptions.md#pias-cost",
-    ),
-    (
-        Solver::ClosedForm,
-        "about the least mean sojourn of two-level processor sharing",
-        "Avrachenkov, Brown, Osipova 2009; docs/assumptions.md#two-level-fit",
-    ),
-    (
-        Solver::PiasPublished,
-        "the tables of two workloads at five loads",
-        "PIAS-NS2; docs/assumptions.md#pias-thresholds",
-    ),
-];
-
 /// All names.
 pub fn catalogue() -> Catalogue {
     Catalogue {
@@ -155,7 +135,7 @@ pub fn catalogue() -> Catalogue {
         transports: row(Row::Transport),
         ports: row(Row::Port),
         assign: row(Row::Assign),
-        solvers: SOLVERS.map(solver).to_vec(),
+        solvers: std::iter::zip(Solver::all(), Solver::entries()).map(solver).collect(),
         admit: row(Row::Admit),
         apps: APPS.to_vec(),
         workloads: size_csv::names().filter_map(workload).collect(),
@@ -168,8 +148,9 @@ fn row(row: Row) -> Vec<Choice> {
     ENTRIES.iter().filter(|entry| entry.row == row).map(choice).collect()
 }
 
-fn solver((solver, summary, source): (Solver, &'static str, &'static str)) -> SolverEntry {
-    SolverEntry { name: solver.name(), levels: solver.levels(), summary, source }
+fn solver((solver, entry): (Solver, Entry)) -> SolverEntry {
+    let Entry { name, summary, source, .. } = entry;
+    SolverEntry { name, levels: solver.part().levels(), summary, source }
 }
 
 fn choice(entry: &Entry) -> Choice {

@@ -17,15 +17,15 @@ use crate::metrics::effective::Bottleneck;
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, Built, Run};
-use crate::results::admission::AdmissionRecord;
-use crate::results::compare::{Difference, differing_member, first_difference};
-use crate::results::digest;
-use crate::results::record::{self, Counters, LoadRecord, RunRecord};
-use crate::results::rows::{Rows, canonical};
-use crate::results::source::Source;
-use crate::results::store::{Published, RunId, Store, StoreError};
-use crate::results::summary::EffectiveRecord;
-use crate::results::tokens::{ReceivedRecord, TokenRecord};
+use priolane_results::admission::AdmissionRecord;
+use priolane_results::compare::{Difference, differing_member, first_difference};
+use priolane_results::digest;
+use priolane_results::record::{self, Counters, LoadRecord, RunRecord};
+use priolane_results::rows::{Rows, canonical};
+use priolane_results::source::Source;
+use priolane_results::store::{Published, RunId, Store, StoreError};
+use priolane_results::summary::EffectiveRecord;
+use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
 /// How runs are carried out. Nothing here changes results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,8 @@ impl From<RunError> for Failure {
 pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Anything that can run a scenario: `priolane_sim::run`.
-pub type Simulate<'a> = dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
+pub(crate) type Simulate<'a> =
+    dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
 
 /// Carries out `run` and puts it into `dir`, unless it is there already.
 ///
@@ -277,7 +278,7 @@ impl Job<'_> {
         let window = experiment.time.window();
         RunRecord {
             run: id.clone(),
-            version: crate::VERSION.to_owned(),
+            version: priolane_results::VERSION.to_owned(),
             title: experiment.title.clone(),
             scheme: scheme.clone(),
             point: point.iter().cloned().collect(),

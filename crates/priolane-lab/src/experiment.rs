@@ -38,28 +38,38 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
-pub use app::{
-    AppText, EpochRule, FlowSize, ListText, OpenLoop, PairText, PairsText, PauseRule, QueryText, RingText,
-    RuleKind, RuleText, Start,
+pub use app::Start;
+
+pub(crate) use app::{
+    AppText, EpochRule, ListText, OpenLoop, PairText, PairsText, PauseRule, QueryText, RingText, RuleKind,
+    RuleText,
 };
-pub use claims::{Claim, MetricAt, OpenRange, Source, Test, Way};
-pub use coflow::{CoflowText, TraceText};
-pub use deadlines::{Allowed, AtRate, Deadline, Deadlines, Exponential, Part, Split};
-pub use evaluation::{Metrics, Slowdown};
-pub use events::{Event, FailEvent, NewValue, SetEvent, Setting};
-pub use group::{Active, Group, HostSet, Target};
-pub use load::LoadText;
-pub use network::{LinkText, Network, Paths, Shape};
+pub use claims::{Claim, Source, Test, Way};
+pub(crate) use claims::{MetricAt, OpenRange};
+pub(crate) use coflow::CoflowText;
+pub(crate) use deadlines::AtRate;
+pub use deadlines::{Allowed, Deadline, Deadlines, Exponential, Part, Split};
+pub(crate) use evaluation::Metrics;
+pub use evaluation::Slowdown;
+pub use events::Event;
+pub(crate) use events::{FailEvent, NewValue, SetEvent, Setting};
+pub use group::{Active, Group, Target};
+pub(crate) use load::LoadText;
+pub use network::{Network, Paths, Shape};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;
 pub use read::read;
 pub use schemes::{Named, name_of};
-pub use seeds::{MAX_SEEDS, Seeds};
-pub use service::{Pair, Payer, Portion, Service};
+pub(crate) use seeds::MAX_SEEDS;
+pub use seeds::Seeds;
+pub(crate) use service::Payer;
+pub use service::{Pair, Service};
 pub use sizes::Sizes;
-pub use sources::{Sources, of_seed};
-pub use timing::{Change, ControlText, Timing, Whom};
+pub use sources::Sources;
+pub(crate) use sources::of_seed;
+pub(crate) use timing::{Change, ControlText};
+pub use timing::{Timing, Whom};
 
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
@@ -153,7 +163,7 @@ pub struct Read {
 }
 
 /// What is an alternative of what in an experiment file.
-pub const MERGE: Merge = Merge {
+pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
         ("time", &timing::MERGE),
@@ -182,7 +192,7 @@ impl Experiment {
     }
 
     /// The same of each scheme in order; what they have in common is made once.
-    pub fn all_merged(&self) -> Vec<Arc<Json>> {
+    pub(crate) fn all_merged(&self) -> Vec<Arc<Json>> {
         let common = self.without_schemes();
         self.schemes.iter().map(|scheme| Arc::new(common.with(self, scheme))).collect()
     }
@@ -225,7 +235,7 @@ impl Experiment {
     }
 
     /// The largest class that a flow asks for, at its start or by a control message.
-    pub fn top_class(&self) -> u8 {
+    pub(crate) fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match &group.app {
             AppText::Flows { list: ListText::Inline(flows), .. } => {
                 flows.iter().map(|row| row.flow.class).max().unwrap_or(0)

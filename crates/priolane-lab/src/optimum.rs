@@ -20,7 +20,7 @@ use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::Topology;
 
-use crate::results::ports::port_names;
+use priolane_results::ports::port_names;
 
 /// Most flows for which an optimum is found.
 const MAX_FLOWS: usize = 20_000;
@@ -106,7 +106,7 @@ impl Optimum {
 }
 
 /// The payload that a link of `rate` carries in full packets, in bits per second.
-pub fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
+pub(crate) fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
     rate.bps() as f64 * f64::from(frame.mss()) / f64::from(frame.data_wire(frame.mss()))
 }
 

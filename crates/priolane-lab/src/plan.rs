@@ -30,7 +30,6 @@ use priolane_source::{InputError, SIZE_LIMIT, read_text};
 
 pub(crate) use admission::round_trip;
 pub use build::{Built, Load, Measured, build, build_at, transport};
-pub use demand::GroupLoad;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
@@ -77,4 +76,4 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,30 +1,31 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod admit;
+mod assign;
 mod check;
-mod controller;
 mod fabric;
-mod groups;
-mod parts;
+mod host;
 mod port;
 mod read;
+mod row;
 mod shipped;
-mod thresholds;
 mod transport;
 
 use priolane_core::admit::Policy;
+use priolane_core::assign::Assign;
+use priolane_core::host::Order;
 use priolane_core::nic::Nic;
 use priolane_core::port::{ClassMap, PortKeys};
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
 pub use check::check;
-pub use controller::Controller;
-pub use fabric::{Coverage, Fabric, Fault, Routing};
-pub use parts::{Assign, Count, Host};
-pub use read::{MERGE, read};
-pub use shipped::{RENAMED, SHIPPED, shipped, shipped_tree};
-pub use thresholds::{Solver, Tail, Thresholds};
+pub(crate) use fabric::{Coverage, Routing};
+pub use fabric::{Fabric, Fault};
+pub(crate) use read::MERGE;
+pub use read::read;
+pub(crate) use shipped::{RENAMED, shipped_tree};
+pub use shipped::{SHIPPED, shipped};
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +41,7 @@ pub struct Scheme {
     /// Who deserves which priority.
     pub assign: Assign,
     /// In what order a host sends.
-    pub host: Host,
+    pub host: Order,
     /// Who is admitted at which priority.
     pub admit: Policy,
     /// What stands between transport and line.
@@ -54,18 +55,15 @@ pub struct Scheme {
 impl Scheme {
     /// The number of classes packets of a flow can carry that is given class 0, at least 1.
     pub fn levels(&self) -> u8 {
-        match &self.assign {
-            Assign::None | Assign::Known(_) => 1,
-            Assign::BytesSent { levels, .. } => *levels,
-        }
+        self.assign.demotion().map_or(1, |demotion| demotion.levels)
     }
 
     /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
     /// they are demoted to, or the transport's own.
-    pub fn classes_carried(&self, top: u8) -> u32 {
+    pub(crate) fn classes_carried(&self, top: u8) -> u32 {
         let given = match &self.assign {
-            Assign::Known(known) => known.part().levels(),
-            Assign::None | Assign::BytesSent { .. } => top + 1,
+            Assign::ByFlow(rule) => rule.part().levels(),
+            Assign::None(_) | Assign::BytesSent(_) => top + 1,
         };
         let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
         let own = match &self.transport {
@@ -74,21 +72,5 @@ impl Scheme {
             _ => 1,
         };
         (u32::from(given) + u32::from(self.levels()) - 1).max(own)
-    }
-
-    /// The thresholds of the assign row, to resolve or read.
-    pub fn assign_thresholds(&self) -> Option<&Thresholds> {
-        match &self.assign {
-            Assign::None | Assign::Known(_) => None,
-            Assign::BytesSent { thresholds, .. } => Some(thresholds),
-        }
-    }
-
-    /// The thresholds of the host row, to resolve or read.
-    pub fn host_thresholds(&self) -> Option<&Thresholds> {
-        match &self.host {
-            Host::Mlfq { thresholds, .. } => Some(thresholds),
-            _ => None,
-        }
     }
 }

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use priolane_lab::execute::{self, Failure};
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
-use priolane_lab::results::checksum;
-use priolane_lab::results::summary::Summary;
+use priolane_results::checksum;
+use priolane_results::summary::Summary;
 use priolane_source::InputError as LabInputError;
 use priolane_workload::import::{self, Request};
 use pyo3::create_exception;
@@ -320,7 +320,7 @@ fn level() -> f64 {
 /// The version that records state: the crate's, and that of results.
 #[pyfunction]
 fn version() -> &'static str {
-    priolane_lab::VERSION
+    priolane_results::VERSION
 }
 
 /// The text of a JSON file of priolane's, if its checksum is that of its content.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// Most mistakes that an error spells out; others are counted.
-pub const MOST_SHOWN: usize = 20;
+pub(crate) const MOST_SHOWN: usize = 20;
 
 /// Bytes of a line of a message, at most.
 const LONGEST_LINE: usize = 990;

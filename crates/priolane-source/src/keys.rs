@@ -26,7 +26,12 @@ impl keys::Table for Reader<'_> {
     }
 
     fn refuse(&self, misfit: Misfit) -> InputError {
-        match misfit.key.and_then(|key| self.field(key)) {
+        let inside = |key: &str| {
+            let mut path = key.split('.');
+            let first = path.next().and_then(|key| self.field(key))?;
+            path.try_fold(first, |field, key| field.inner(key))
+        };
+        match misfit.key.and_then(inside) {
             Some(field) => field.error(misfit.what, misfit.fix),
             None => self.error(misfit.what, misfit.fix),
         }

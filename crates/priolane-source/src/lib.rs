@@ -13,7 +13,8 @@ mod tree;
 pub use priolane_core::quantity;
 
 pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, open, read_text};
-pub use error::{InputError, MOST_SHOWN, Mistakes};
+pub(crate) use error::MOST_SHOWN;
+pub use error::{InputError, Mistakes};
 pub use merge::{Form, Merge, Own, Replace, Shared};
 pub use parse::{from_json, parse, parse_value};
 pub use reader::{Field, ReadKeys, Reader, nearest};

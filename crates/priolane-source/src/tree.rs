@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// The values, to change.
-    pub fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
+    pub(crate) fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
         self.0.values_mut()
     }
 

@@ -23,11 +23,12 @@ use serde::Deserialize;
 
 pub use compare::{Bench, Measured, compare};
 pub use dctcp::Broken;
-pub use error::BenchError;
-pub use limit::{Extent, Limit};
+pub(crate) use error::BenchError;
+pub use limit::Limit;
 use measure::build;
 pub use measure::{Busy, Raw};
-pub use named::{Named, Usual};
+pub use named::Named;
+pub(crate) use named::Usual;
 use scenarios::find;
 pub use scenarios::{ALL, FINISHED, MEMORY, TABLE};
 
@@ -110,7 +111,7 @@ pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> 
 
 /// A short run, and what it took.
 #[derive(Debug)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// What was run.
     pub scenario: scenario::Scenario,
     /// CPU time in seconds: the median of three.
@@ -121,7 +122,7 @@ pub struct Calibration {
 ///
 /// # Errors
 /// A run that does not end.
-pub fn calibrate() -> Result<Calibration, BenchError> {
+pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
     let Request { repeat, engine, .. } = Request::default();
     let scenario = calibration()?;
     let raw = measure::measure(peer::scenario()?.name, &scenario, engine.into(), repeat)?;
@@ -132,7 +133,7 @@ pub fn calibrate() -> Result<Calibration, BenchError> {
 ///
 /// # Errors
 /// If it cannot be built.
-pub fn calibration() -> Result<scenario::Scenario, BenchError> {
+pub(crate) fn calibration() -> Result<scenario::Scenario, BenchError> {
     build(peer::scenario()?, Some(40))
 }
 

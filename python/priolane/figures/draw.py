@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import offset_copy
 
 from priolane.figures.marks import Drawing, PanelAxes
-from priolane.figures.panels import PAINTERS
+from priolane.figures.panels import painter_of
 from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.style import INK, applied
 from priolane.report.model import Panel
@@ -53,7 +53,7 @@ class _Painted:
 
 def width_of(panel: Panel) -> float:
     """The width of a panel in inches: a column's, or a page's where a column has no room for it."""
-    return DOUBLE_IN if PAINTERS[panel.kind].wide(panel) else SINGLE_IN
+    return DOUBLE_IN if painter_of(panel.kind).wide(panel) else SINGLE_IN
 
 
 def draw_panel(panel: Panel) -> Drawing:
@@ -205,24 +205,30 @@ def _name_powers(axis: Axis, scale: float) -> None:
 
 def _paint(panel: Panel, place: PanelAxes) -> _Painted:
     """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
-    axes = place.axes
-    names = PAINTERS[panel.kind].paint(panel, place) if panel.has_values else []
+    axes, painter = place.axes, painter_of(panel.kind)
+    names = painter.paint(panel, place) if panel.has_values else []
     axes.set_xlabel(_clipped(panel.x_label))
-    if panel.log_x:
+    if painter.y_is_value:
+        _scale_y(panel, axes)
+    if panel.log_x and not names:
         axes.set_xscale("log")
         _name_powers(axes.xaxis, 1.0)
+    if not panel.has_values:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", va="center", color=INK)
+    return _Painted(panel, axes, names)
+
+
+def _scale_y(panel: Panel, axes: Axes) -> None:
+    """Scale and label of a y axis along which values are, and the line that they are compared with."""
     if panel.log_y:
         axes.set_yscale("log")
     y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
     (_name_powers if panel.log_y else _name_ticks)(axes.yaxis, scale)
     axes.set_ylabel("\n".join(wrapped(_clipped(y_label), _Y_LABEL_IN, Font.of("axes.label"))))
-    if not panel.has_values:
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", va="center", color=INK)
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
-    return _Painted(panel, axes, names)
 
 
 def _depth_of(axes: Axes) -> float:

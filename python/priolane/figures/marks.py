@@ -48,11 +48,13 @@ class Painter:
     """How panels of a kind, the lab's name for it, are painted.
 
     `paint` returns the names below the x axis, if it has names; `wide` says whether a column has no room for a panel.
+    `y_is_value`: values are along y, whose scale and label are those of the panel; otherwise `paint` sees to y.
     """
 
     kind: str
     paint: Callable[[Panel, PanelAxes], list[str]]
     wide: Callable[[Panel], bool] = never
+    y_is_value: bool = True
 
 
 def hover_text(series: Series, panel: Panel, mark: Mark) -> str:

@@ -16,6 +16,9 @@
 //! a valley that is not the deepest.
 
 use super::pias_cost::{PiasForm, pias_cost};
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::rng::{Purpose, Stream};
 use crate::sizes::{SizeDistribution, whole_bytes};
 
@@ -29,6 +32,21 @@ const TEMPERATURE: f64 = 0.05;
 
 const FIRST_STEP: f64 = 0.125;
 const LAST_STEP: f64 = 1.0 / (1u32 << 20) as f64;
+
+/// The solver `basin_hopping`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(
+    name = "basin_hopping",
+    summary = "what a random search finds on PIAS's cost",
+    source = "PIAS (ToN 2017); docs/assumptions.md#pias-cost"
+)]
+pub struct BasinHopping;
+
+impl ThresholdSolver for BasinHopping {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        Ok(basin_hopping(question.sizes, question.load, question.levels))
+    }
+}
 
 /// The `levels - 1` thresholds in bytes, non-decreasing, that the search finds; none for 0 or 1 level.
 /// `load` is in (0, 1).

@@ -14,6 +14,9 @@
 //! (docs/assumptions.md#opt2-byte-share). Every stage costs its visitors at least 1, so under
 //! this cost eight levels can be worse than two, and the published tables of eight do not minimise it.
 
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::sizes::{Interpolation, SizeDistribution};
 
 /// The most parts into which a segment is cut before each is searched: the cost may have several minima in one.
@@ -43,6 +46,25 @@ pub fn cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64) -> f64 {
         visitors = 1.0 - sizes.cdf(end);
     }
     total
+}
+
+/// The solver `opt2`: [`Opt`](super::Opt) with two levels.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(
+    name = "opt2",
+    summary = "the same with one threshold",
+    source = "NOS2 §IV-B; docs/assumptions.md#opt2-byte-share"
+)]
+pub struct Opt2;
+
+impl ThresholdSolver for Opt2 {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        Ok(vec![opt2(question.sizes, question.load)])
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(2)
+    }
 }
 
 /// The threshold in bytes, at least 1, that minimises [`cost`] for two levels: the smallest of equally good.

@@ -7,7 +7,25 @@
 //! Where a size is as common as several levels together (half of data mining's flows are one packet), the
 //! thresholds tie and the levels between them stay empty: that is legal, and what ES-N does there.
 
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::sizes::{SizeDistribution, whole_bytes};
+
+/// The solver `equal_split`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(name = "equal_split", summary = "as many flows in each level", source = "ES-N, NOS2 §III-B")]
+pub struct EqualSplit;
+
+impl ThresholdSolver for EqualSplit {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        Ok(equal_split(question.sizes, question.levels))
+    }
+
+    fn needs_load(&self) -> bool {
+        false
+    }
+}
 
 /// The `levels - 1` thresholds of ES-`levels` in whole bytes (nearest), non-decreasing; none for 0 or 1 level.
 pub fn equal_split(sizes: &SizeDistribution, levels: u8) -> Vec<u64> {

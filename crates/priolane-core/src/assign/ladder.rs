@@ -5,9 +5,10 @@
 //! with the cached end of the current level.
 
 use crate::ids::CLASSES;
+use crate::keys::Words;
 
 /// What "bytes sent" counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Count {
     /// The packet's own offset in the stream: a retransmission keeps its level (PIAS-NS2).
     #[default]

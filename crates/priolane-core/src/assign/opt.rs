@@ -22,6 +22,9 @@
 //! pays, thresholds stand at the largest size and the levels above stay empty.
 
 use super::byte_share::{cost, golden_section};
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::sizes::{Interpolation, SizeDistribution};
 
 /// Logarithmic points of a linear table: 0.5 % apart or less on tables from 1 B to 1 GB.
@@ -32,6 +35,21 @@ const VALLEYS: usize = 32;
 
 /// Sweeps of the descent, at most; ten are rarely needed.
 const SWEEPS: usize = 100;
+
+/// The solver `opt`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(
+    name = "opt",
+    summary = "least mean completion time of a row of queues by their bytes",
+    source = "docs/thresholds.md#opt"
+)]
+pub struct Opt;
+
+impl ThresholdSolver for Opt {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        Ok(opt(question.sizes, question.load, question.levels))
+    }
+}
 
 /// The `levels - 1` thresholds in bytes, non-decreasing, of the least [`cost`] that the search above finds.
 ///

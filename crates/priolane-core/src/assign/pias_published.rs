@@ -4,6 +4,10 @@
 //! (docs/assumptions.md#pias-thresholds), so they are a table: two workloads, loads .5 to .9. Load has no
 //! unit, and the tables are taken as they are at other rates.
 
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
+
 /// Payload bytes of the packets that the tables count in.
 const PACKET: u64 = 1460;
 
@@ -25,6 +29,41 @@ const DATA_MINING: [[u64; 7]; 5] = [
     [745, 1083, 1391, 13689, 14936, 21149, 27245],
     [750, 1083, 1416, 13705, 14952, 21125, 28253],
 ];
+
+/// The solver `pias_published`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(
+    name = "pias_published",
+    summary = "the tables of two workloads at five loads",
+    source = "PIAS-NS2; docs/assumptions.md#pias-thresholds"
+)]
+pub struct PiasPublished;
+
+impl ThresholdSolver for PiasPublished {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        let Question { name, load, .. } = *question;
+        let table = question.published.and_then(|name| pias_published(name, load));
+        table.map(|table| table.to_vec()).ok_or_else(|| {
+            Refusal::new(
+                format!("nothing is published for sizes {name:?} at load {load}"),
+                "thresholds = { solver = \"equal_split\" } in both assign and host of [scheme.NAME] in the experiment; published are \
+                 web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9",
+            )
+        })
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(8)
+    }
+
+    fn needs_load(&self) -> bool {
+        false
+    }
+
+    fn goes_by_sizes(&self) -> bool {
+        false
+    }
+}
 
 /// The seven published thresholds in bytes, for `workload` `"web_search"` or `"data_mining"` (with or without
 /// `_pkt1460`) at a load of exactly .5, .6, .7, .8 or .9; `None` where nothing was published.

@@ -21,6 +21,9 @@
 //! A_j - k sum_i c_i (A_i + A_j) / (mu_i + mu_j) = 1 / mu_j + b sum_i c_i / (mu_i + mu_j)      j = 1, 2
 //! ```
 
+use super::solver::{Question, Refusal, ThresholdSolver};
+use crate::keys::Keys;
+use crate::part::Part;
 use crate::sizes::{Segment, SizeDistribution, whole_bytes};
 
 /// Places between two rows of a linear table at which a fit is compared with it.
@@ -95,6 +98,32 @@ pub fn tlps_h2_approx(law: &Hyperexponential, load: f64) -> Option<f64> {
     let lambda = load / law.mean();
     let threshold = libm::log((law.mu1 - lambda) / (law.mu2 * (1.0 - load))) / (law.mu1 - law.mu2);
     (threshold > 0.0 && threshold.is_finite()).then_some(threshold)
+}
+
+/// The solver `closed_form`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
+#[part(
+    name = "closed_form",
+    summary = "about the least mean sojourn of two-level processor sharing",
+    source = "Avrachenkov, Brown, Osipova 2009; docs/assumptions.md#two-level-fit"
+)]
+pub struct ClosedForm;
+
+impl ThresholdSolver for ClosedForm {
+    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+        let found = closed_form(question.sizes, question.load);
+        found.map(|threshold| vec![threshold]).ok_or_else(|| {
+            let what = format!(
+                "no mix of two exponentials fits sizes {:?}: their deviation is not above their mean",
+                question.name
+            );
+            Refusal::new(what, "solver = \"opt2\"")
+        })
+    }
+
+    fn levels(&self) -> Option<u8> {
+        Some(2)
+    }
 }
 
 /// [`tlps_h2_approx`] in whole bytes, at least 1, for the fit of `sizes`; `None` where there is no fit, or no

@@ -3,8 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Candidate, HostScheduler};
+use super::order::HostOrder;
+use super::scheduler::{Candidate, HostScheduler};
 use crate::ids::FlowId;
+use crate::keys::Keys;
+use crate::part::Part;
+
+/// The order `las`; it has no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "las",
+    summary = "the flow with the fewest bytes sent goes first (least attained service)",
+    source = "Kleinrock, Queueing Systems 2 (1976) §4.6",
+    requires = [PacketPull]
+)]
+pub struct Config;
+
+impl HostOrder for Config {}
 
 /// The flow with the fewest bytes sent.
 #[derive(Debug, Default)]

@@ -6,8 +6,37 @@
 
 use std::collections::VecDeque;
 
-use super::{Candidate, HostScheduler};
+use super::order::HostOrder;
+use super::scheduler::{Candidate, HostScheduler};
+use crate::assign::Demotion;
 use crate::ids::CLASSES;
+use crate::keys::Keys;
+use crate::part::Part;
+
+/// Parameters of the order `mlfq`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "mlfq")]
+#[part(
+    name = "mlfq",
+    summary = "multi-level feedback queue: strict levels by bytes sent",
+    source = "NOS2 (GLOBECOM 2019) §IV-B",
+    requires = [HostOrder]
+)]
+pub struct Config {
+    /// The levels, and where one ends and the next begins.
+    #[keys(flatten)]
+    pub demotion: Demotion,
+}
+
+impl HostOrder for Config {
+    fn demotion(&self) -> Option<&Demotion> {
+        Some(&self.demotion)
+    }
+
+    fn demotion_mut(&mut self) -> Option<&mut Demotion> {
+        Some(&mut self.demotion)
+    }
+}
 
 /// A place in a level: the flow's slot, and the ticket it must still hold when its turn comes.
 type Place = (u32, u32);

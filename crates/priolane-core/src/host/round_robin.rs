@@ -2,7 +2,22 @@
 
 use std::collections::VecDeque;
 
-use super::{Candidate, HostScheduler};
+use super::order::HostOrder;
+use super::scheduler::{Candidate, HostScheduler};
+use crate::keys::Keys;
+use crate::part::Part;
+
+/// The order `round_robin`; it has no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "round_robin",
+    summary = "the flows of a host take turns, a packet each (packet-wise processor sharing)",
+    source = "Nagle, RFC 970 §5",
+    requires = [PacketPull]
+)]
+pub struct Config;
+
+impl HostOrder for Config {}
 
 /// Turns among the flows that may send.
 #[derive(Debug, Default)]

@@ -3,8 +3,27 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Candidate, HostScheduler};
+use super::order::HostOrder;
+use super::scheduler::{Candidate, HostScheduler};
 use crate::ids::FlowId;
+use crate::keys::Keys;
+use crate::part::Part;
+
+/// The order `srpt`; it has no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "srpt",
+    summary = "the flow with the fewest bytes left goes first",
+    source = "Schrage, Operations Research 16 (1968)",
+    requires = [PacketPull]
+)]
+pub struct Config;
+
+impl HostOrder for Config {
+    fn warning(&self) -> Option<&'static str> {
+        Some("host srpt knows the size of every flow, which real hosts rarely do")
+    }
+}
 
 /// The flow with the fewest bytes left.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@
 //! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | of an `Option`: `None` is written as the literal; `"auto"` or `"off"` is read for it too; it is the default unless another is stated |
 //! | `optional` | of an `Option`: `None` is not written |
 //! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
-//! | `group = "classes"` | another group than that of the struct: other kinds have the same key |
+//! | `group = "classes"` | another group than that of the struct: kinds of that group have the same key; `""`: no other kind has it |
 //! | `unit`, `source` | for the documentation |
 //! | `shown = "by preset"` | the default in words, where it depends on other keys |
 //! | `form = Bytes` | another [`Form`] than that of the type |
@@ -107,7 +107,7 @@ pub trait Table {
 /// Values that do not fit each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
-    /// The key at fault; `None` for the table as a whole.
+    /// The key at fault, with points between it and those of the tables that it is in; `None` for the table as a whole.
     pub key: Option<&'static str>,
     /// What is wrong.
     pub what: String,

@@ -65,8 +65,9 @@ impl Table for Nested<'_> {
 
     fn refuse(&self, misfit: Misfit) -> KeyError {
         let wrong = KeyError::new(misfit.what, misfit.fix);
-        match misfit.key.filter(|key| self.has(key)) {
-            Some(key) => KeyError::Key(key.to_owned(), Box::new(wrong)),
+        let within = |inner, key: &str| KeyError::Key(key.to_owned(), Box::new(inner));
+        match misfit.key.filter(|key| key.split('.').next().is_some_and(|first| self.has(first))) {
+            Some(key) => key.rsplit('.').fold(wrong, within),
             None => wrong,
         }
     }

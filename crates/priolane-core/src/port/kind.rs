@@ -3,7 +3,7 @@
 use super::pfc::Pfc;
 use super::{Buffer, BufferSpec, DisciplineSpec, Ecn, PortKind};
 use crate::ids::CLASSES;
-use crate::keys::{InTable, KeyInfo, Keys, Misfit, Pairs, Table, append_new};
+use crate::keys::{InTable, Keys, Misfit};
 use crate::packet::Frame;
 use crate::part::{Capability, Entry, Provision};
 use crate::units::Rate;
@@ -84,22 +84,6 @@ pub(super) fn one_sorted_queue(name: &str, buffer: &BufferSpec) -> Result<(), Mi
     }
     let what = format!("a port of kind {name} decides itself what has room in its one queue");
     Err(Misfit::of("buffer", what, ORDINARY))
-}
-
-impl Keys for PortKind {
-    fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
-        Self::read_kind(table)
-    }
-
-    fn write(&self, out: &mut Pairs) {
-        self.write(out);
-    }
-
-    fn describe(out: &mut Vec<KeyInfo>) {
-        for entry in Self::entries() {
-            append_new(entry.parameters, out);
-        }
-    }
 }
 
 /// A port as scheme files state it.

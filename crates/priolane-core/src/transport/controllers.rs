@@ -65,6 +65,8 @@ controllers! {
     PrioPlusSwift: prioplus::PrioPlus<swift::Swift>;
     /// PrioPlus around LEDBAT.
     PrioPlusLedbat: prioplus::PrioPlus<ledbat::Ledbat>;
+    /// TIMELY.
+    Timely: super::timely::Timely;
 }
 
 impl Controller {

@@ -23,6 +23,7 @@ pub mod receiver_driven;
 mod registered;
 mod spec;
 pub mod swift;
+pub mod timely;
 pub mod tokens;
 pub mod window;
 

@@ -9,7 +9,7 @@ use priolane_core::transport::delay::Signal;
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
-    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, prioplus, swift,
+    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, prioplus, swift, timely,
 };
 use priolane_core::units::Span;
 use priolane_core::wire::{Codec, IpVersion, WireBody};
@@ -57,6 +57,7 @@ pub(crate) fn every_transport(trial: &impl Trial) {
     window::<ledbat::Ledbat>(trial, "ledbat", ledbat(Signal::Rtt));
     window::<ledbat::Ledbat>(trial, "ledbat by one-way delay", ledbat(Signal::OneWay));
     window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
+    window::<timely::Timely>(trial, "timely", timely::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
     window::<prioplus::PrioPlus<swift::Swift>>(trial, "prioplus", prioplus::Config::default());
     window::<prioplus::PrioPlus<ledbat::Ledbat>>(trial, "prioplus over ledbat", prioplus::Config::default());

@@ -2,7 +2,9 @@ use priolane_core::units::Span;
 
 use super::*;
 use crate::plan::Load;
-use crate::results::fixture::{self, Fixture};
+use priolane_testkit::made_up::MadeUp;
+
+use crate::plan::tests::made_up;
 
 #[derive(PartialEq)]
 enum Engines {
@@ -13,17 +15,17 @@ enum Engines {
 struct Bench {
     dir: tempfile::TempDir,
     run: Run,
-    fixture: Fixture,
+    fixture: MadeUp,
 }
 
 impl Bench {
     fn new() -> Self {
-        let run = Run { id: "0123456789abcdef".to_owned(), ..fixture::plan().runs.remove(0) };
-        Self { dir: tempfile::tempdir().unwrap(), run, fixture: Fixture::with_flows(3) }
+        let run = Run { id: "0123456789abcdef".to_owned(), ..made_up().runs.remove(0) };
+        Self { dir: tempfile::tempdir().unwrap(), run, fixture: MadeUp::with_flows(3) }
     }
 
     fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<Done, Failure> {
-        let Fixture { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
+        let MadeUp { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
         let built = Built {
             scenario,
             groups,
@@ -211,7 +213,7 @@ fn an_id_of_another_form_is_refused() {
 #[test]
 fn a_real_run_is_verified_stored_and_not_repeated() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = fixture::plan();
+    let plan = made_up();
     let mut progress = |_| ControlFlow::Continue(());
     let settings = Settings { verify: true, ..Settings::default() };
     for run in &plan.runs[..4] {
@@ -229,7 +231,7 @@ fn a_real_run_is_verified_stored_and_not_repeated() {
 #[test]
 fn a_real_run_that_is_interrupted_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let run = &fixture::plan().runs[0];
+    let run = &made_up().runs[0];
     let result = execute(run, dir.path(), &Settings::default(), &mut |_| ControlFlow::Break(()));
     assert!(matches!(result, Err(Failure::Interrupted)), "{result:?}");
     assert_eq!(Store::at(dir.path()).names().unwrap(), []);

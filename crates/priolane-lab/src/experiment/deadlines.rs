@@ -133,7 +133,7 @@ impl Deadlines {
     }
 
     /// Whether any hangs on R_base.
-    pub fn of_base(&self) -> bool {
+    pub(crate) fn of_base(&self) -> bool {
         let by_base = |part: &Part| matches!(part.allowed, Allowed::OfBase { .. });
         matches!(self, Self::Mix(parts) if parts.iter().any(by_base))
     }

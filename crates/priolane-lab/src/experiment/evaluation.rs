@@ -14,8 +14,8 @@ use serde_json::{Map, Value as Json};
 use super::{Seeds, service};
 use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::{SizeClass, path};
-use crate::panels::{KINDS, Panel, X};
-use crate::results::summary::PortSet;
+use crate::panels::{KINDS, Panel, PanelKind, X};
+use priolane_results::summary::PortSet;
 
 /// `[metrics]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -214,7 +214,7 @@ fn some_groups(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<String>, Inpu
 pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
     let mut keys = field.table()?;
     let title = text(keys.need("title", "title = \"Mean FCT\"")?)?;
-    let kinds = KINDS.map(|kind| (kind.name, kind));
+    let kinds: Vec<(&str, &PanelKind)> = KINDS.iter().map(|&kind| (kind.name, kind)).collect();
     let kind = keys.need("kind", "kind = \"line\"")?.word(&kinds)?;
     let optional = |keys: &mut Reader<'_>, key| keys.take(key).map(text).transpose();
     let x = optional(&mut keys, "x")?;

@@ -47,7 +47,7 @@ const LASTS: Span = Span::from_ms(1);
 
 impl OnDowngrade {
     /// Whether nothing is done.
-    pub fn is_ignore(&self) -> bool {
+    pub(crate) fn is_ignore(&self) -> bool {
         *self == Self::Ignore
     }
 

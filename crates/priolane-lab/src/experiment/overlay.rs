@@ -129,7 +129,7 @@ fn lay(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), Input
 
 impl Axis {
     /// Whether its values set several keys each, and have labels.
-    pub fn is_labelled(&self) -> bool {
+    pub(crate) fn is_labelled(&self) -> bool {
         self.values.iter().any(|value| label(value).is_some())
     }
 
@@ -137,7 +137,7 @@ impl Axis {
     ///
     /// # Errors
     /// If there is none.
-    pub fn keep_label(&mut self, wanted: &Node) -> Result<(), InputError> {
+    pub(crate) fn keep_label(&mut self, wanted: &Node) -> Result<(), InputError> {
         let wanted_json = wanted.value.to_json();
         let labels: Vec<String> =
             self.values.iter().filter_map(label).map(|node| node.value.to_json().to_string()).collect();
@@ -153,7 +153,7 @@ impl Axis {
 }
 
 /// The name of a swept table that sets several keys together: its `label`.
-pub fn label(node: &Node) -> Option<&Node> {
+pub(crate) fn label(node: &Node) -> Option<&Node> {
     match &node.value {
         Value::Table(table) => table.get(LABEL),
         _ => None,
@@ -164,7 +164,7 @@ pub fn label(node: &Node) -> Option<&Node> {
 const LABEL: &str = "label";
 
 /// Lays a value of the swept `key` over the tree: where it has a label, each of its other keys, which are dotted.
-pub fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
+pub(crate) fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     match &node.value {
         Value::Table(together) if label(node).is_some() => {
             set_all(root, together.entries().filter(|&(key, _)| key != LABEL))
@@ -246,7 +246,7 @@ fn part(key: &str, node: &mut Node) -> Result<(), InputError> {
 }
 
 /// Where the value of the dotted `key` stands, or the innermost table around it.
-pub fn locate(root: &Table, key: &str) -> Option<Origin> {
+pub(crate) fn locate(root: &Table, key: &str) -> Option<Origin> {
     let path = segments(key)?;
     let mut found = None;
     let mut table = root;
@@ -266,7 +266,7 @@ pub fn locate(root: &Table, key: &str) -> Option<Origin> {
 }
 
 /// Takes `[quick]` and `[full]` out of `root` and lays the one named over it.
-pub fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputError> {
+pub(crate) fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputError> {
     for name in ["quick", "full"] {
         let Some(node) = root.remove(name) else { continue };
         let Value::Table(overrides) = &node.value else {
@@ -285,7 +285,7 @@ pub fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputErr
 
 /// A swept key and its values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The dotted key.
     pub key: String,
     /// Its values, at least one.
@@ -293,7 +293,7 @@ pub struct Axis {
 }
 
 /// Takes `[sweep]` out of `root`.
-pub fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
+pub(crate) fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
     let Some(node) = root.remove("sweep") else { return Ok(Vec::new()) };
     let mut axes = Vec::new();
     let mut found = Mistakes::new(&node.origin.file);

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, Serializer};
 use priolane_source::{Field, InputError};
 
 /// Most seeds of an experiment.
-pub const MAX_SEEDS: u64 = 10_000;
+pub(crate) const MAX_SEEDS: u64 = 10_000;
 
 /// The seeds of each point and scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Seeds {
     }
 
     /// As TOML text: `5`, or `[7, 8, 9]`.
-    pub fn to_toml(&self) -> String {
+    pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),
             Self::Listed(seeds) => {

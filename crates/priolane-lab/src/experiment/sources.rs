@@ -14,7 +14,7 @@ use super::Seeds;
 const SEED: &str = "{seed}";
 
 /// The file that runs of `seed` read where `path` is written.
-pub fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
+pub(crate) fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
     if path.contains(SEED) { path.replace(SEED, &seed.to_string()).into() } else { path.into() }
 }
 
@@ -50,7 +50,7 @@ impl Sources {
     }
 
     /// The experiment has these seeds: a path with `{seed}` stands for a file for each of them.
-    pub fn expect_seeds(&mut self, seeds: &Seeds) {
+    pub(crate) fn expect_seeds(&mut self, seeds: &Seeds) {
         self.seeds = seeds.list();
     }
 
@@ -91,7 +91,12 @@ impl Sources {
     }
 
     /// Reads the files that `path` stands for: with `{seed}` in it one for each seed, else itself.
-    pub fn read_for_seeds(&mut self, field: &Field<'_>, path: &str, limit: u64) -> Result<(), InputError> {
+    pub(crate) fn read_for_seeds(
+        &mut self,
+        field: &Field<'_>,
+        path: &str,
+        limit: u64,
+    ) -> Result<(), InputError> {
         if !path.contains(SEED) {
             return self.read(field, path, limit).map(drop);
         }

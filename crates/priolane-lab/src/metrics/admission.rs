@@ -2,7 +2,7 @@
 
 use super::interval::half_width;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
-use crate::results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
+use priolane_results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
 
 const OF_KEYS: Metric = Metric { scope: Scope::All("all probabilities count together"), ..Metric::OF_FLOWS };
 

@@ -48,13 +48,13 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::topology::{LeastTimes, Leg, Topology, Ways};
 
 use super::SizeClass;
-use crate::results::source::Source;
+use priolane_results::source::Source;
 
 /// Classes whose flows are told by the bits of one number.
 const AT_ONCE: usize = 64;
 
 /// By class, the least mean completion time of its measured, finished flows in seconds; `None` where there are none.
-pub fn mean_fct(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> Vec<Option<f64>> {
+pub(crate) fn mean_fct(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> Vec<Option<f64>> {
     classes.chunks(AT_ONCE).flat_map(|classes| Bounded::of(source, outcome, classes).means()).collect()
 }
 

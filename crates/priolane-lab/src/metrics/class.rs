@@ -7,7 +7,7 @@ use priolane_sim::outcome::FlowRecord;
 use priolane_source::quantity::as_text;
 use serde::{Serialize, Serializer};
 
-use crate::results::source::Source;
+use priolane_results::source::Source;
 
 /// The class that always exists: every finite flow.
 pub const ALL: &str = "all";

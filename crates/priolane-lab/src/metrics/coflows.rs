@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::RecordBatch;
 use priolane_core::units::PS_PER_S;
+use priolane_results::RecordBatch;
 
 use super::metric::{Context, Metric, Missing, Need, Scope, Unit};
 use super::{Payer, PerMille, SizeClass, percentile};
-use crate::results::coflows::CoflowRow;
-use crate::results::column::Row;
-use crate::results::record::RunRecord;
-use crate::results::rows::Table;
-use crate::results::summary::CoflowSummary;
+use priolane_results::coflows::CoflowRow;
+use priolane_results::column::Row;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::Table;
+use priolane_results::summary::CoflowSummary;
 
 const OF_COFLOWS: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
@@ -83,7 +83,7 @@ fn counts(class: &SizeClass, coflow: &CoflowRow) -> bool {
 }
 
 /// The summaries of all `classes` and of `all`; empty where there is no coflow.
-pub fn summarize(coflows: &[CoflowRow], classes: &[SizeClass]) -> BTreeMap<String, CoflowSummary> {
+pub(crate) fn summarize(coflows: &[CoflowRow], classes: &[SizeClass]) -> BTreeMap<String, CoflowSummary> {
     if coflows.is_empty() {
         return BTreeMap::new();
     }
@@ -111,7 +111,7 @@ fn summary(coflows: &[CoflowRow], class: &SizeClass) -> CoflowSummary {
 
 /// The mean over coflows of a class of how many times as long each takes in `slow` as in `fast`, lists of the same
 /// coflows, of those that are measured and finish in both; `None` where there is none.
-pub fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Option<f64> {
+pub(crate) fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Option<f64> {
     let before: BTreeMap<_, u64> =
         slow.iter().filter_map(|coflow| Some(((coflow.group, coflow.coflow), coflow.cct_ps?))).collect();
     let ratio = |coflow: &CoflowRow| {
@@ -130,14 +130,14 @@ mod tests {
 
     use super::*;
     use crate::metrics::ALL;
-    use crate::results::coflows::coflows;
-    use crate::results::fixture::Fixture;
+    use priolane_results::coflows::coflows;
+    use priolane_testkit::made_up::MadeUp;
 
     const US: u64 = 1_000_000;
 
     /// Flows of (coflow, start in us, bytes, completion time in us).
-    fn run(rows: &[(Option<u32>, u64, u64, Option<u64>)]) -> Fixture {
-        let mut fixture = Fixture::with_flows(rows.len() as u32);
+    fn run(rows: &[(Option<u32>, u64, u64, Option<u64>)]) -> MadeUp {
+        let mut fixture = MadeUp::with_flows(rows.len() as u32);
         for (place, &(coflow, start, bytes, fct)) in rows.iter().enumerate() {
             let coflow = coflow.and_then(CoflowId::new);
             fixture.scenario.flows.edit(place, |flow| {
@@ -195,7 +195,7 @@ mod tests {
         slow[3].3 = Some(60);
         slow[6].3 = Some(1);
         let (fast, slow) = (run(&ROWS), run(&slow));
-        let rows = |fixture| coflows(&Fixture::source(fixture), &fixture.outcome);
+        let rows = |fixture| coflows(&MadeUp::source(fixture), &fixture.outcome);
         let (fast, slow) = (rows(&fast), rows(&slow));
         assert_eq!(speed_up(&fast, &slow, &SizeClass::all()), Some(2.0));
         assert_eq!(speed_up(&slow, &fast, &SizeClass::all()), Some((1.0 / 3.0 + 1.0) / 2.0));

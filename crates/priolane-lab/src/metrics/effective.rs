@@ -15,9 +15,9 @@ use priolane_sim::outcome::Outcome;
 
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{Payer, SizeClass};
-use crate::results::flows::met;
-use crate::results::source::Source;
-use crate::results::summary::{ClassThroughput, EffectiveRecord};
+use priolane_results::flows::met;
+use priolane_results::source::Source;
+use priolane_results::summary::{ClassThroughput, EffectiveRecord};
 
 const OF_BOTTLENECK: Metric =
     Metric { scope: Scope::Classes, needs: &[Need::Bottleneck], ..Metric::OF_FLOWS };

@@ -5,11 +5,11 @@ use priolane_core::units::Span;
 use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit};
 use super::path::single_flow;
 use super::summarize_flow;
-use crate::results::column::Row;
-use crate::results::flows::FlowRow;
-use crate::results::record::RunRecord;
-use crate::results::rows::Table;
-use crate::results::summary::Summary;
+use priolane_results::column::Row;
+use priolane_results::flows::FlowRow;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::Table;
+use priolane_results::summary::Summary;
 
 const SECONDS: Metric = Metric { unit: Unit::Seconds, ..Metric::OF_FLOWS };
 

@@ -9,7 +9,7 @@ use super::student;
 pub const Z: f64 = 1.959_963_984_540_054;
 
 /// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent; `None` without flows.
-pub fn half_width(missed: u64, met: u64) -> Option<f64> {
+pub(crate) fn half_width(missed: u64, met: u64) -> Option<f64> {
     let (missed, n) = (missed as f64, (missed + met) as f64);
     let (p, z2) = (missed / n, Z * Z);
     let half = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt() / (1.0 + z2 / n);

@@ -2,15 +2,15 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
+use priolane_results::RecordBatch;
 use serde::Serialize;
 
 use super::ladder::{Ladder, Threshold};
 use super::{ALL, SizeClass};
-use crate::results::flows::FlowRow;
-use crate::results::record::RunRecord;
-use crate::results::rows::Table;
-use crate::results::summary::Summary;
+use priolane_results::flows::FlowRow;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::Table;
+use priolane_results::summary::Summary;
 
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -97,7 +97,7 @@ pub struct Bins {
 }
 
 /// How a value is found.
-pub type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
+pub(crate) type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
 
 /// What can be asked of a run. Two metrics are equal if their names are.
 #[derive(Clone, Copy, Debug)]
@@ -190,7 +190,7 @@ impl std::fmt::Debug for Context<'_> {
 
 impl<'a> Context<'a> {
     /// The size class of the experiment that the metric is of; `None` for `all` and what is no size class.
-    pub fn size_class(&self) -> Option<&'a SizeClass> {
+    pub(crate) fn size_class(&self) -> Option<&'a SizeClass> {
         self.classes.iter().find(|class| class.name == self.class)
     }
 
@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the metric is of all flows.
-    pub fn is_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.class == ALL
     }
 

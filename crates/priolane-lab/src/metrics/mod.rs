@@ -24,8 +24,10 @@ mod summary;
 pub mod thresholds;
 mod tokens;
 
-pub use self::class::{ALL, Payer, SizeClass};
-pub use self::summary::{summarize, summarize_flow};
+pub use self::class::ALL;
+
+pub(crate) use self::class::{Payer, SizeClass};
+pub(crate) use self::summary::{summarize, summarize_flow};
 
 /// A percentile in thousandths: `PerMille(999)` is the 99.9th percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

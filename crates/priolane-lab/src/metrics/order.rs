@@ -25,8 +25,8 @@ use priolane_sim::scenario::Scenario;
 
 use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::{PerMille, percentile};
-use crate::results::ports::port_names;
-use crate::results::summary::OrderRecord;
+use priolane_results::ports::port_names;
+use priolane_results::summary::OrderRecord;
 
 const OF_PORT: Metric = Metric { scope: Scope::All("a port is shared by all classes"), ..Metric::OF_FLOWS };
 
@@ -199,14 +199,14 @@ mod tests {
     use priolane_sim::topology::{PathChoice, Spray};
 
     use super::*;
-    use crate::results::fixture::Fixture;
+    use priolane_testkit::made_up::MadeUp;
 
     const US: u64 = 1_000_000;
 
     /// 10 Gbps, a bin of 1 us: 1250 bytes. Class 0 is open for the first 4 us, class 1 until it is aborted at 9 us; a flow
     /// the other way gets its ACKs (class 15) over the port.
-    fn run() -> (Fixture, LinkId) {
-        let mut fixture = Fixture::with_flows(3);
+    fn run() -> (MadeUp, LinkId) {
+        let mut fixture = MadeUp::with_flows(3);
         let (high, low, back) = (0, 1, 2);
         let open = [(high, 0, Some(4)), (low, 1, None), (back, 15, None)];
         for (flow, class, fct) in open {

@@ -62,13 +62,13 @@ impl fmt::Display for MetricPath {
 }
 
 /// The flow that a class `flowN` names.
-pub fn single_flow(class: &str) -> Option<u32> {
+pub(crate) fn single_flow(class: &str) -> Option<u32> {
     let digits = class.strip_prefix("flow")?;
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 /// The number of the threshold that a class names, 1 to 15.
-pub fn threshold_number(class: &str) -> Option<usize> {
+pub(crate) fn threshold_number(class: &str) -> Option<usize> {
     let plain = !class.starts_with('0') && class.bytes().all(|b| b.is_ascii_digit());
     class.parse().ok().filter(|number| plain && (1..=15).contains(number))
 }

@@ -10,7 +10,7 @@ use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
 
 use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit};
-use crate::results::summary::{PortSet, PortSummary};
+use priolane_results::summary::{PortSet, PortSummary};
 
 const OF_SET: Metric = Metric { scope: Scope::Ports, ..Metric::OF_FLOWS };
 
@@ -59,7 +59,7 @@ fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
 
 /// Every set of ports of a run. `zero_loss` is by link the buffer in front of it, where it is as large as is derived for
 /// no loss of data.
-pub fn summarize(
+pub(crate) fn summarize(
     scenario: &Scenario,
     zero_loss: Option<&[u64]>,
     outcome: &Outcome,

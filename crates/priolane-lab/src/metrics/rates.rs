@@ -18,8 +18,8 @@ use priolane_sim::outcome::Outcome;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::Optimum;
-use crate::results::source::Source;
-use crate::results::summary::{ClassRates, OptimumRecord, RateRecord};
+use priolane_results::source::Source;
+use priolane_results::summary::{ClassRates, OptimumRecord, RateRecord};
 
 const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
@@ -216,7 +216,7 @@ impl Table {
 }
 
 /// Mean utility relative to the optimum over the measured window.
-pub fn mean_utility(rates: &RateRecord) -> Option<f64> {
+pub(crate) fn mean_utility(rates: &RateRecord) -> Option<f64> {
     let end = rates.end.min(rates.utility.len());
     mean(rates.utility.get(rates.first..end)?.iter().copied().flatten())
 }

@@ -7,12 +7,16 @@ use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::Outcome;
 
 use super::{PerMille, SizeClass, bound, jain, percentile};
-use crate::results::flows::{met, slowdown};
-use crate::results::source::Source;
-use crate::results::summary::Summary;
+use priolane_results::flows::{met, slowdown};
+use priolane_results::source::Source;
+use priolane_results::summary::Summary;
 
 /// The summaries of all `classes` and of `all`, over flows that are measured and finite.
-pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> BTreeMap<String, Summary> {
+pub(crate) fn summarize(
+    source: &Source,
+    outcome: &Outcome,
+    classes: &[SizeClass],
+) -> BTreeMap<String, Summary> {
     let classes: Vec<SizeClass> = std::iter::once(SizeClass::all()).chain(classes.iter().cloned()).collect();
     let bounds = bound::mean_fct(source, outcome, &classes);
     let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
@@ -23,7 +27,7 @@ pub fn summarize(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> B
 }
 
 /// The summary of a single flow that took `fct`, or did not finish, and `acked` at its sender, and takes `bare` alone.
-pub fn summarize_flow(
+pub(crate) fn summarize_flow(
     (fct, acked): (Option<Span>, Option<Span>),
     bare: Option<Span>,
     slowdown: Option<f64>,

@@ -3,8 +3,8 @@ use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 
 use super::*;
-use crate::results::fixture::Fixture;
-use crate::results::flows::met;
+use priolane_results::flows::met;
+use priolane_testkit::made_up::MadeUp;
 
 #[test]
 fn percentile_is_the_ceil_pn_over_100_th_smallest() {
@@ -35,7 +35,7 @@ fn size_classes_include_exactly_the_ends_they_name() {
 #[test]
 fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
     // Completion times 1, 2, 3 s of measured flows, one measured unfinished, one unmeasured of 100 s.
-    let mut fixture = Fixture::with_flows(5);
+    let mut fixture = MadeUp::with_flows(5);
     for (flow, seconds) in [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None), (4, Some(100))] {
         fixture.outcome.flows.edit(flow, |flow| flow.fct = seconds.map(|s| Span(s * 1_000_000_000_000)));
         fixture.bare_fct[flow] = Span(500_000_000_000);
@@ -57,7 +57,7 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
 
 #[test]
 fn endless_flows_are_in_no_class() {
-    let mut fixture = Fixture::with_flows(2);
+    let mut fixture = MadeUp::with_flows(2);
     fixture.scenario.flows.edit(1, |flow| flow.size = None);
     fixture.outcome.flows.edit(1, |flow| flow.fct = None);
     let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
@@ -67,7 +67,7 @@ fn endless_flows_are_in_no_class() {
 #[test]
 fn jain_of_deadlines_compares_what_sources_meet() {
     // Host 0 meets 2 of 2, host 1 meets 1 of 2, host 2 meets 0 of 1, host 3 has none judged: x = 1, 1/2, 0.
-    let mut fixture = Fixture::with_flows(6);
+    let mut fixture = MadeUp::with_flows(6);
     fixture.outcome.stopped_at = Time(1000);
     let cases = [(0, Some(10)), (0, Some(20)), (1, Some(30)), (1, Some(900)), (2, None), (3, None)];
     for (flow, (src, fct)) in cases.into_iter().enumerate() {
@@ -77,7 +77,7 @@ fn jain_of_deadlines_compares_what_sources_meet() {
         fixture.outcome.flows.edit(flow, |flow| flow.fct = fct.map(Span));
     }
     fixture.scenario.flows.edit(5, |flow| flow.deadline = None);
-    let jain = |fixture: &Fixture| summarize(&fixture.source(), &fixture.outcome, &[])[ALL].deadline_jain;
+    let jain = |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[])[ALL].deadline_jain;
     // 1.5^2 / (3 (1 + 1/4)) = 0.6.
     assert!((jain(&fixture).unwrap() - 0.6).abs() < 1e-12);
     fixture.outcome.flows.edit_all(|flow| {
@@ -88,7 +88,7 @@ fn jain_of_deadlines_compares_what_sources_meet() {
 
 #[test]
 fn deadlines_are_met_missed_or_censored() {
-    let mut fixture = Fixture::with_flows(5);
+    let mut fixture = MadeUp::with_flows(5);
     fixture.outcome.stopped_at = Time(1000);
     let cases = [(500, Some(400)), (500, Some(401)), (900, None), (1001, None)];
     for (flow, (deadline, fct)) in cases.into_iter().enumerate() {

@@ -5,9 +5,9 @@ use priolane_core::units::Time;
 use super::ladder::{Ladder, Threshold};
 use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::path::threshold_number;
-use crate::results::column::Row;
-use crate::results::rows::Table;
-use crate::results::series::SeriesRow;
+use priolane_results::column::Row;
+use priolane_results::rows::Table;
+use priolane_results::series::SeriesRow;
 
 /// How far from its last value a threshold may be that has settled, as a fraction.
 const SETTLED: f64 = 0.1;

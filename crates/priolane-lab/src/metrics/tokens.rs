@@ -1,7 +1,7 @@
 //! What became of tokens, and what payload that reached hosts adds up to (see `results::tokens`).
 
 use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit, gbps};
-use crate::results::tokens::TokenRecord;
+use priolane_results::tokens::TokenRecord;
 
 /// Parts of the tokens sent.
 const PART: Metric = Metric { range: SHARE, ..OF_RUN };

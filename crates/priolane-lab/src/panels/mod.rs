@@ -5,13 +5,15 @@
 
 mod bar;
 mod cdf;
+mod heat_map;
 mod line;
 mod panel;
 
-pub use self::bar::BAR;
-pub use self::cdf::CDF;
+pub(crate) use self::bar::BAR;
+pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
-pub use self::panel::{Drawn, Mark, Panel, PanelKind, PanelReport, Series, Values, X};
+pub use self::panel::{Drawn, Mark, Series, Values, X};
+pub(crate) use self::panel::{Panel, PanelKind, PanelReport};
 
 /// All kinds.
-pub const KINDS: [&PanelKind; 3] = [&LINE, &BAR, &CDF];
+pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP];

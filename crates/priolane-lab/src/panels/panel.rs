@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
-use crate::results::flows::FlowRow;
+use priolane_results::flows::FlowRow;
 
 /// A kind of panel. Two kinds are equal if their names are.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! From a run to the scenario it stands for: network, ports, transport, flows, controls, stop.
 
+use priolane_core::assign::Assign;
 use priolane_core::assign::by_flow::tell_coflow_places;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::flows::FlowList;
@@ -20,9 +21,9 @@ use super::{adaptation, admission, failures, judged, ports, traffic};
 use crate::experiment::{
     AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
 };
-use crate::results::bills::{PayingGroup, Pricing};
-use crate::results::record::Demand;
-use crate::scheme::{Assign, Scheme};
+use crate::scheme::Scheme;
+use priolane_results::bills::{PayingGroup, Pricing};
+use priolane_results::record::Demand;
 
 /// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
 const GRACE: Span = Span::from_ms(1);
@@ -211,8 +212,8 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
 /// Gives flows the classes that the scheme's rule has for them. What is drawn has a stream of its own, and the list of
 /// flows is the same for all schemes.
 fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
-    if let Assign::Known(known) = &scheme.assign {
-        known.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
+    if let Assign::ByFlow(rule) = &scheme.assign {
+        rule.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
     }
     if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
         tell_coflow_places(flows);

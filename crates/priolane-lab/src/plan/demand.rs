@@ -18,7 +18,7 @@ use priolane_workload::{Counts, LoadOf};
 
 use super::traffic;
 use crate::experiment::{Event, Experiment, NewValue};
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
 
 /// The load that a group asks for.
 #[derive(Clone, Debug, PartialEq)]

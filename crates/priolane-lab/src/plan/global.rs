@@ -173,8 +173,8 @@ base = "nos2"
 
     fn bytes(plan: &Plan, row: &str) -> Vec<u64> {
         let scheme = &plan.experiment.scheme["own"];
-        let thresholds = if row == "assign" { scheme.assign_thresholds() } else { scheme.host_thresholds() };
-        thresholds.and_then(|t| t.bytes()).unwrap_or_default().to_vec()
+        let demotion = if row == "assign" { scheme.assign.demotion() } else { scheme.host.part().demotion() };
+        demotion.and_then(|demotion| demotion.thresholds.bytes()).unwrap_or_default().to_vec()
     }
 
     #[test]

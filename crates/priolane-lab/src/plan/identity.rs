@@ -36,7 +36,7 @@ impl<'a> Base<'a> {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        part(&crate::RESULTS.to_le_bytes());
+        part(&priolane_results::RESULTS.to_le_bytes());
         part(&seed.to_le_bytes());
         part(self.text.as_bytes());
         // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.

@@ -5,7 +5,7 @@ use priolane_sim::topology::Topology;
 use priolane_source::{InputError, nearest};
 
 use crate::experiment::Experiment;
-use crate::results::ports::port_names;
+use priolane_results::ports::port_names;
 
 /// The port that `[metrics]` names.
 pub(super) fn judged(experiment: &Experiment, topology: &Topology) -> Result<Option<LinkId>, InputError> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use priolane_core::assign::{self, Ladder};
+use priolane_core::assign::{Assign, Count, Demotion, Ladder};
 use priolane_core::endpoint::Weights;
-use priolane_core::host::SchedulerKind;
+use priolane_core::host::Order;
 use priolane_core::ids::HostId;
 use priolane_core::nic::{HostPort, Nic, NicQueue};
 use priolane_core::packet::Frame;
@@ -22,7 +22,7 @@ use priolane_source::{InputError, Origin, Table};
 
 use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
-use crate::scheme::{Count, Fabric, Host, Routing, Scheme, Thresholds};
+use crate::scheme::{Fabric, Routing, Scheme};
 
 /// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
 const NOISE_PART: f64 = 0.9985;
@@ -203,10 +203,10 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
                 sort_by: SortBy::HostLevel,
             };
             match (queue, &scheme.host) {
-                (NicQueue::Host, Host::Mlfq { levels, .. }) => {
-                    by_level(StrictSpec { queues: *levels, map: CLASS_IS_QUEUE }.into())
+                (NicQueue::Host, Order::Mlfq(mlfq)) => {
+                    by_level(StrictSpec { queues: mlfq.demotion.levels, map: CLASS_IS_QUEUE }.into())
                 }
-                (NicQueue::Host, Host::Srpt) => by_level(RankedSpec.into()),
+                (NicQueue::Host, Order::Srpt(_)) => by_level(RankedSpec.into()),
                 // What makes way for what in a switch's buffer does not hold in the host's.
                 (NicQueue::Ports, _) => {
                     of_class(discipline(scheme, &BufferSpec::of(room.limit), frame), buffer)
@@ -237,25 +237,17 @@ pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Set
         Limit::Bytes(n) => Some(n),
         Limit::Unlimited => None,
     };
-    let scheduler = match scheme.host {
-        Host::RoundRobin | Host::Fifo | Host::Own => SchedulerKind::RoundRobin,
-        Host::Mlfq { .. } => SchedulerKind::Mlfq,
-        Host::Srpt => SchedulerKind::Srpt,
-        Host::Las => SchedulerKind::Las,
+    let demoted = |demotion: &Demotion| demotion.ladder(Count::StreamOffset);
+    let class = match &scheme.assign {
+        Assign::BytesSent(bytes_sent) => bytes_sent.ladder(),
+        Assign::None(_) | Assign::ByFlow(_) => Ladder::FLAT,
     };
-    let host_level = ladder(scheme.host_thresholds(), assign::Count::StreamOffset);
-    Setup { frame, scheduler, class: class_ladder(scheme), host_level, queue_limit, monitor }
-}
-
-fn class_ladder(scheme: &Scheme) -> Ladder {
-    let count = match scheme.assign {
-        crate::scheme::Assign::BytesSent { count: Count::BytesSent, .. } => assign::Count::BytesSent,
-        _ => assign::Count::StreamOffset,
-    };
-    ladder(scheme.assign_thresholds(), count)
-}
-
-fn ladder(thresholds: Option<&Thresholds>, count: assign::Count) -> Ladder {
-    let bytes = thresholds.and_then(Thresholds::bytes).unwrap_or_default();
-    Ladder::new(bytes, count).expect("invariant: thresholds were read or found in order, at most 15")
+    Setup {
+        frame,
+        scheduler: scheme.host.scheduler(),
+        class,
+        host_level: scheme.host.part().demotion().map_or(Ladder::FLAT, demoted),
+        queue_limit,
+        monitor,
+    }
 }

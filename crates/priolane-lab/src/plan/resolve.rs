@@ -1,8 +1,7 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
-use priolane_core::assign::SizesOf;
 use priolane_core::assign::by_flow::ByFlow;
-use priolane_core::sizes::{SizeDistribution, SizeError};
+use priolane_core::assign::{Assign, BytesSent, Demotion, Question, SizesOf, Thresholds};
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
 use priolane_core::transport::tokens::RankBy;
@@ -10,8 +9,7 @@ use priolane_sim::topology::Topology;
 
 use super::global::{self, Belief};
 use crate::experiment::Experiment;
-use crate::scheme::{Assign, Fault, Host, Scheme, Solver, Tail, Thresholds};
-use crate::thresholds::{Question, solve as ladder};
+use crate::scheme::{Fault, Scheme};
 
 /// Finds all thresholds of `scheme` that a solver has to find.
 pub(super) fn thresholds(
@@ -19,22 +17,19 @@ pub(super) fn thresholds(
     experiment: &Experiment,
     topology: &Topology,
 ) -> Result<(), Fault> {
-    let site = Site { experiment, topology, followed: follows_workload(scheme) };
-    let host = match &scheme.host {
-        Host::Mlfq { thresholds, .. } => Some(thresholds),
-        _ => None,
-    };
-    if let Assign::BytesSent { thresholds, controller: Some(controller), .. } = &mut scheme.assign {
-        follows("assign.thresholds", thresholds)?;
-        if let Some(host @ Thresholds::Solved { .. }) = host {
-            follows("host.thresholds", host)?;
+    let site = Site { experiment, topology, followed: scheme.assign.controller().is_some() };
+    if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
+        if let Some(controller) = controller {
+            follows("assign.thresholds", &demotion.thresholds)?;
+            let host = scheme.host.part().demotion().map(|demotion| &demotion.thresholds);
+            if let Some(host @ Thresholds::Solved(_)) = host {
+                follows("host.thresholds", host)?;
+            }
+            if controller.load.is_none() {
+                controller.load = Some(load_for(&demotion.thresholds, &site)?);
+            }
         }
-        if controller.load.is_none() {
-            controller.load = Some(load_for(thresholds, &site)?);
-        }
-    }
-    if let Assign::BytesSent { levels, thresholds, .. } = &mut scheme.assign {
-        solve("assign.thresholds", *levels, thresholds, &site)?;
+        solve("assign.thresholds", demotion, &site)?;
     }
     if let Some(mean) = ranks(scheme).and_then(RankBy::lacks_mean) {
         let fix = "mean = 133, the packets of the mean flow less one".to_owned();
@@ -55,11 +50,11 @@ pub(super) fn thresholds(
     {
         cutoffs(keys, &site)?;
     }
-    if let Assign::Known(known) = &mut scheme.assign {
-        cuts(known, &site)?;
+    if let Assign::ByFlow(rule) = &mut scheme.assign {
+        cuts(rule, &site)?;
     }
-    if let Host::Mlfq { levels, thresholds } = &mut scheme.host {
-        solve("host.thresholds", *levels, thresholds, &site)?;
+    if let Some(demotion) = scheme.host.part_mut().demotion_mut() {
+        solve("host.thresholds", demotion, &site)?;
     }
     Ok(())
 }
@@ -98,51 +93,41 @@ struct Site<'a> {
     followed: bool,
 }
 
-fn follows_workload(scheme: &Scheme) -> bool {
-    matches!(scheme.assign, Assign::BytesSent { controller: Some(_), .. })
-}
-
 /// Whether `thresholds` can be found anew while a run goes on.
 fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
-    let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
-    match thresholds {
-        Thresholds::Solved { solver: Solver::PiasPublished, .. } => {
-            let what =
-                "published thresholds do not follow a workload, and a controller is to make them".into();
-            Err(Fault {
-                key: key.into(),
-                what,
-                fix: "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned(),
-            })
-        }
-        Thresholds::Solved { tail: Some(_), .. } => {
-            let what = "a controller finds thresholds from what hosts report, not from a tail".into();
-            Err(Fault { key: key.into(), what, fix: "no tail, or no controller".to_owned() })
-        }
-        Thresholds::Solved { .. } => Ok(()),
-        Thresholds::Given(_) => Err(Fault {
-            key: key.into(),
-            what: "stated thresholds leave a controller nothing to find".into(),
-            fix,
-        }),
+    let Some(solved) = thresholds.solved() else {
+        let what = "stated thresholds leave a controller nothing to find".to_owned();
+        let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
+        return Err(Fault { key: key.into(), what, fix });
+    };
+    if !solved.solver.part().goes_by_sizes() {
+        let what =
+            "published thresholds do not follow a workload, and a controller is to make them".to_owned();
+        let fix = "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned();
+        return Err(Fault { key: key.into(), what, fix });
     }
+    if solved.tail.is_some() {
+        let what = "a controller finds thresholds from what hosts report, not from a tail".to_owned();
+        return Err(Fault { key: key.into(), what, fix: "no tail, or no controller".to_owned() });
+    }
+    Ok(())
 }
 
 /// The load that solvers are told while a run goes on.
 fn load_for(thresholds: &Thresholds, site: &Site<'_>) -> Result<f64, Fault> {
-    let from = match thresholds {
-        Thresholds::Solved { from, .. } => from,
-        Thresholds::Given(_) => &SizesOf::Global,
-    };
+    let from = thresholds.solved().map_or(&SizesOf::Global, |solved| &solved.from);
     let fix = "assign.controller.load = 0.6, the load that solvers are told";
     let found = belief("assign.controller.load", from, site);
     found.map(|belief| belief.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
-fn solve(key: &'static str, levels: u8, thresholds: &mut Thresholds, site: &Site<'_>) -> Result<(), Fault> {
-    let Thresholds::Solved { solver, from, tail, bytes: bytes @ None } = thresholds else { return Ok(()) };
-    let Belief { law, name, published, load } = belief(key, from, site)?;
-    let seen = tail.map(|tail| misjudged(&law, tail)).transpose().map_err(|error| Fault {
+fn solve(key: &'static str, demotion: &mut Demotion, site: &Site<'_>) -> Result<(), Fault> {
+    let Thresholds::Solved(solved) = &mut demotion.thresholds else { return Ok(()) };
+    if solved.bytes.is_some() {
+        return Ok(());
+    }
+    let Belief { law, name, published, load } = belief(key, &solved.from, site)?;
+    let seen = solved.tail.map(|tail| tail.applied(&law)).transpose().map_err(|error| Fault {
         key: key.into(),
         what: format!("sizes {name:?} with this tail: {error}"),
         fix: "tail = { max = \"1MB\" }, or { from = 0.9, times = 3 }".to_owned(),
@@ -152,19 +137,12 @@ fn solve(key: &'static str, levels: u8, thresholds: &mut Thresholds, site: &Site
         name: &name,
         published: published.filter(|_| seen.is_none()),
         load,
-        levels,
+        levels: demotion.levels,
     };
-    let found = ladder(*solver, &question);
-    *bytes =
+    let found = solved.solver.solve(&question);
+    solved.bytes =
         Some(found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?);
     Ok(())
-}
-
-fn misjudged(law: &SizeDistribution, tail: Tail) -> Result<SizeDistribution, SizeError> {
-    match tail {
-        Tail::Cut { max } => law.capped(max as f64),
-        Tail::Stretched { from, times } => law.stretched(from, times),
-    }
 }
 
 /// The sizes and load that `from` stands for.

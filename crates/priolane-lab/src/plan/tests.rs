@@ -1,6 +1,7 @@
 //! Plans: what a run is called by, what overlays and sweeps do.
 
-use priolane_core::assign::control::{Solve, Target};
+use priolane_core::assign::control::{Target, ThresholdRange};
+use priolane_core::assign::{EqualSplit, Opt2, Solver};
 use priolane_core::endpoint::LadderOf;
 use priolane_core::units::Time;
 
@@ -8,6 +9,12 @@ use super::*;
 use crate::experiment::Seeds;
 
 mod pay;
+
+/// The plan of the experiment whose results are made up.
+pub(crate) fn made_up() -> Plan {
+    let text = priolane_testkit::made_up::EXPERIMENT;
+    from_text("made_up.toml", text, Path::new("."), &Options::default()).unwrap()
+}
 
 const FILE: &str = r#"
 title = "Two hosts"
@@ -172,8 +179,8 @@ fn thresholds_are_found_when_planned() {
     let plan = planned(FILE, &Options::default());
     let nos2 = &plan.runs[1].experiment.scheme["nos2"];
     // The byte-share optimum sits on the kink of the web search table at F = .8: 2 MB.
-    assert_eq!(nos2.assign_thresholds().unwrap().bytes().unwrap(), [2_000_000]);
-    assert_eq!(nos2.host_thresholds().unwrap().bytes().unwrap().len(), 7);
+    assert_eq!(nos2.assign.demotion().unwrap().thresholds.bytes().unwrap(), [2_000_000]);
+    assert_eq!(nos2.host.part().demotion().unwrap().thresholds.bytes().unwrap().len(), 7);
 }
 
 #[test]
@@ -245,14 +252,13 @@ fn a_controller_becomes_an_adaptation() {
     let adaptation = build(&plan.runs[1]).unwrap().scenario.adaptation.unwrap();
     assert_eq!(
         adaptation.global,
-        [Target { of: LadderOf::Class, solve: Solve::Opt { levels: 2, load: 0.5 } }]
+        [Target { of: LadderOf::Class, solver: Solver::Opt2(Opt2), levels: 2, load: 0.5 }]
     );
-    let local = Target { of: LadderOf::HostLevel, solve: Solve::EqualSplit { levels: 8 } };
-    assert_eq!((adaptation.local, adaptation.report_loss), (vec![local], 0.1));
-    assert_eq!(
-        (adaptation.plan.min, adaptation.plan.max, adaptation.plan.window),
-        (10_000, 30_000_000, 1_000)
-    );
+    let solver = Solver::EqualSplit(EqualSplit);
+    let local = Target { of: LadderOf::HostLevel, solver, levels: 8, load: 0.5 };
+    assert_eq!((adaptation.local, adaptation.config.report_loss), (vec![local], 0.1));
+    let bounds = ThresholdRange { min: 10_000, max: 30_000_000 };
+    assert_eq!((adaptation.config.bounds, adaptation.config.window), (bounds, 1_000));
 }
 
 #[test]

@@ -1,18 +1,9 @@
 //! The admit row: what replaces what where one policy is laid over another.
 
-use priolane_core::admit::Policy;
 use priolane_core::part::Row;
-use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, Shared};
 
-use super::groups::same_group;
-
-/// Reads `admit = { kind = "firapam", levels = 3, ... }`.
-pub(super) fn read(field: &Field<'_>) -> Result<Policy, InputError> {
-    let mut keys = field.table()?;
-    let policy = Policy::read_kind(&mut keys)?;
-    keys.finish()?;
-    Ok(policy)
-}
+use super::row::same_group;
 
 pub(super) const MERGE: Merge = Merge::of(&[
     Replace::Kind {

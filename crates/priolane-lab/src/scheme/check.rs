@@ -4,6 +4,8 @@ mod pfc;
 mod tokens;
 
 use priolane_core::admit::Interval;
+use priolane_core::assign::Assign;
+use priolane_core::host::Order;
 use priolane_core::keys::Misfit;
 use priolane_core::nic::{Nic, NicQueue};
 use priolane_core::part::{Capability, Entry, Row};
@@ -14,9 +16,8 @@ use priolane_core::transport::{Controller, Spec, ndp};
 use priolane_core::units::Rate;
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
+use super::Scheme;
 use super::fabric::{Coverage, Fabric, Fault, Routing};
-use super::parts::Host;
-use super::{Assign, Scheme};
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
@@ -193,8 +194,8 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 
 /// No message of a controller is faster than a packet on one link.
 fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    match &scheme.assign {
-        Assign::BytesSent { controller: Some(controller), .. } if controller.delay < fabric.lookahead => {
+    match scheme.assign.controller() {
+        Some(controller) if controller.delay < fabric.lookahead => {
             let shortest = show_span(fabric.lookahead);
             let what = format!("messages are faster than a packet on one link, which takes {shortest}");
             Err(Fault::new("assign.controller.delay", what, format!("at least {shortest}")))
@@ -227,14 +228,14 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let name = scheme.transport.name();
     if !scheme.transport.schedules_itself() {
         let what = format!("`{name}` leaves it to the host row which flow goes next");
-        let own = matches!(scheme.host, Host::Own);
+        let own = matches!(scheme.host, Order::Own(_));
         return if own {
             Err(Fault::new("host", what, "host = { kind = \"round_robin\" }, or another of its kinds"))
         } else {
             Ok(())
         };
     }
-    if !matches!(scheme.host, Host::Own) {
+    if !matches!(scheme.host, Order::Own(_)) {
         let what = format!("`{name}` decides itself which flow of a host goes next");
         return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
     }
@@ -243,9 +244,9 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
-    let given = !matches!(scheme.assign, Assign::None) || scheme.admit.part().levels().is_some();
+    let given = !matches!(scheme.assign, Assign::None(_)) || scheme.admit.part().levels().is_some();
     let asks = given || fabric.top_class > 0;
-    if by_class && !matches!(scheme.assign, Assign::BytesSent { .. }) || !asks {
+    if by_class && !matches!(scheme.assign, Assign::BytesSent(_)) || !asks {
         return Ok(());
     }
     let what = format!("flows have classes of their own, and `{name}` goes by none");
@@ -325,15 +326,15 @@ fn noisy(channels: &Channels, fabric: &Fabric) -> Option<String> {
 fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let top = fabric.top_class;
     let asked = match &scheme.assign {
-        Assign::Known(known) if top > 0 => {
+        Assign::ByFlow(rule) if top > 0 => {
             let what = format!(
                 "`{}` gives each flow its class, and the experiment's flows ask for up to {top}",
-                known.name()
+                rule.name()
             );
             return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
         }
-        Assign::Known(known) => known.part().levels(),
-        Assign::None | Assign::BytesSent { .. } => top + 1,
+        Assign::ByFlow(rule) => rule.part().levels(),
+        Assign::None(_) | Assign::BytesSent(_) => top + 1,
     };
     match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
@@ -351,8 +352,8 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
     match (&scheme.assign, scheme.admit.part().without_deadlines()) {
-        (Assign::Known(known), _) if known.part().reads_deadlines() => {
-            let what = format!("`{}` orders flows by deadlines, and no flow has one", known.name());
+        (Assign::ByFlow(rule), _) if rule.part().reads_deadlines() => {
+            let what = format!("`{}` orders flows by deadlines, and no flow has one", rule.name());
             Err(Fault::new("assign", what, fix))
         }
         (_, Some(what)) => Err(Fault::new("admit", what.to_owned(), fix)),
@@ -442,8 +443,6 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
     if fabric.deadlines == Coverage::Some {
         all.extend(scheme.admit.part().with_some_deadlines().map(str::to_owned));
     }
-    if matches!(scheme.host, Host::Srpt) {
-        all.push("host srpt knows the size of every flow, which real hosts rarely do".to_owned());
-    }
+    all.extend(scheme.host.part().warning().map(str::to_owned));
     all
 }

@@ -1,19 +1,9 @@
 //! The rows port and nic: what replaces what where one is laid over another.
 
-use priolane_core::keys::Keys;
 use priolane_core::part::Row;
-use priolane_core::port::PortKeys;
-use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, Shared};
 
-use super::groups::same_group;
-
-/// Reads `port = { kind = ..., ... }`.
-pub(super) fn read(field: &Field<'_>) -> Result<PortKeys, InputError> {
-    let mut keys = field.table()?;
-    let port = PortKeys::read(&mut keys)?;
-    keys.finish()?;
-    Ok(port)
-}
+use super::row::same_group;
 
 /// What is an alternative of what: a kind keeps what all ports have, and the keys that it has in common with the old kind.
 pub(super) const MERGE: Merge = Merge {

@@ -28,6 +28,7 @@ shipped!(
     "ledbat",
     "d2tcp",
     "hpcc",
+    "timely",
     "pfabric",
     "phost",
     "ndp",
@@ -46,7 +47,7 @@ shipped!(
 );
 
 /// Former names of shipped schemes, and what they are called now.
-pub const RENAMED: &[(&str, &str)] = &[("ideal_srpt", "srpt_ranked")];
+pub(crate) const RENAMED: &[(&str, &str)] = &[("ideal_srpt", "srpt_ranked")];
 
 /// The text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {
@@ -57,7 +58,7 @@ pub fn shipped(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// If the shipped file were no TOML, which a test rules out.
-pub fn shipped_tree(name: &str) -> Option<Result<&'static Table, InputError>> {
+pub(crate) fn shipped_tree(name: &str) -> Option<Result<&'static Table, InputError>> {
     static TREES: OnceLock<Vec<Result<Table, InputError>>> = OnceLock::new();
     let tree = |(name, text): &(&str, &str)| parse(&format!("schemes/{name}.toml"), text);
     let trees = TREES.get_or_init(|| SHIPPED.iter().map(tree).collect());

@@ -1,19 +1,9 @@
 //! The transport row: what replaces what where one transport is laid over another.
 
-use priolane_core::keys::Keys;
 use priolane_core::part::Row;
-use priolane_core::transport::Spec;
-use priolane_source::{Field, Form, InputError, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, Shared};
 
-use super::groups::same_group;
-
-/// Reads `transport = { kind = ..., ... }`.
-pub(super) fn read(field: &Field<'_>) -> Result<Spec, InputError> {
-    let mut keys = field.table()?;
-    let transport = Spec::read(&mut keys)?;
-    keys.finish()?;
-    Ok(transport)
-}
+use super::row::same_group;
 
 /// What is an alternative of what: a kind keeps the keys that the kind before it read as the same.
 pub(super) const MERGE: Merge = Merge::of(&[

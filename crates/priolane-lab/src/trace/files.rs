@@ -8,13 +8,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
+use priolane_results::RecordBatch;
 
 use super::capture::{self, Captured};
 use super::life::Life;
 use super::table;
-use crate::results::store::{StoreError, failed};
-use crate::results::tables::write_batches;
+use priolane_results::store::{StoreError, failed};
+use priolane_results::tables::write_batch;
 
 /// How the name of a temporary ends.
 const TEMPORARY: &str = ".tmp";
@@ -65,7 +65,7 @@ fn about(life: &Life, digest: &str) -> BTreeMap<String, String> {
     let point: serde_json::Map<_, _> = run.point.iter().cloned().collect();
     [
         ("run", run.id.clone()),
-        ("version", crate::VERSION.to_owned()),
+        ("version", priolane_results::VERSION.to_owned()),
         ("scheme", run.scheme.clone()),
         ("point", serde_json::Value::from(point).to_string()),
         ("seed", run.seed.to_string()),
@@ -77,7 +77,7 @@ fn about(life: &Life, digest: &str) -> BTreeMap<String, String> {
 }
 
 fn rows(batch: &RecordBatch, out: &mut (impl Write + Send)) -> io::Result<()> {
-    write_batches(batch.schema(), std::iter::once(batch.clone()), out).map(drop)
+    write_batch(batch, out).map(drop)
 }
 
 fn draft(

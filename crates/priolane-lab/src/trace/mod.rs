@@ -30,9 +30,9 @@ use life::Life;
 
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Built, Options, Run};
-use crate::results::digest;
-use crate::results::ports::port_names;
-use crate::results::rows::{Rows, canonical};
+use priolane_results::digest;
+use priolane_results::ports::port_names;
+use priolane_results::rows::{Rows, canonical};
 
 /// What a trace found, and where it put it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,14 +1,11 @@
 //! The rows of a trace: one per packet and hop, one per reading of the sender's state.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema};
 use priolane_core::packet::{Kind, Marks};
 use priolane_sim::trace::{Fate, Hop, Loss, Marking, Reading, Trace, TracedPacket, Turn};
 
-use crate::results::column::{Column, Row, row};
+use priolane_results::{RecordBatch, column, row};
 
 row! {
     /// A row of a trace: a packet at a port.
@@ -80,21 +77,14 @@ pub(super) fn hops(trace: &Trace, ports: &[String], about: &BTreeMap<String, Str
         *place = place.saturating_add(1);
     }
     rows.sort_by_key(|row| (row.packet, row.hop));
-    batch(&rows, about)
+    column::batch(&rows, about.clone())
 }
 
 /// The rows of state, in order of time.
 pub(super) fn state(trace: &Trace, about: &BTreeMap<String, String>) -> RecordBatch {
     let row =
         |reading: &Reading| StateRow { t_ps: reading.at.0, metric: reading.metric, value: reading.value };
-    batch(&trace.state.iter().map(row).collect::<Vec<_>>(), about)
-}
-
-fn batch<'a, R: Row<'a>>(rows: &[R], about: &BTreeMap<String, String>) -> RecordBatch {
-    let fields: Vec<Field> = R::COLUMNS.iter().map(Column::field).collect();
-    let schema = Schema::new_with_metadata(fields, about.clone());
-    RecordBatch::try_new(Arc::new(schema), R::arrays(rows))
-        .expect("invariant: `row!` declares schema and arrays")
+    column::batch(&trace.state.iter().map(row).collect::<Vec<_>>(), about.clone())
 }
 
 /// The row of a packet's hop, less its place on the packet's way and its port.

@@ -1,11 +1,10 @@
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-
 use super::*;
 use crate::execute::{Settings, execute};
-use crate::results::cell::{Cell, View};
+use priolane_results::cell::{Cell, View};
+use priolane_results::{RecordBatch, tables};
 
 mod parsed;
 
@@ -81,21 +80,20 @@ fn flow(flow: u32) -> Request {
     Request { flow, seed: Some(1), point, at: None }
 }
 
-/// The named columns of a table, row by row, as text, and its schema.
-fn read(path: &Path, columns: &[&str]) -> (Vec<String>, arrow_schema::SchemaRef) {
-    let file = fs::File::open(path).unwrap();
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let schema = builder.schema().clone();
+/// The named columns of a table, row by row, as text, and its last batch.
+fn read(path: &Path, columns: &[&str]) -> (Vec<String>, RecordBatch) {
     let mut rows = Vec::new();
-    for batch in builder.build().unwrap() {
+    let mut last = None;
+    for batch in tables::read_file(path).unwrap() {
         let batch = batch.unwrap();
         for row in 0..batch.num_rows() {
             let cell =
                 |name: &&str| View::of(batch.column_by_name(name).unwrap()).unwrap().cell(row).to_string();
             rows.push(columns.iter().map(cell).collect::<Vec<_>>().join(" "));
         }
+        last = Some(batch);
     }
-    (rows, schema)
+    (rows, last.expect("a batch"))
 }
 
 fn capture(report: &Report) -> Vec<Packet> {
@@ -109,7 +107,8 @@ fn three_packets_in_rows() {
     let bench = Bench::new();
     let report = bench.trace(&only("dctcp", &[]), &flow(0)).unwrap();
     let columns = ["kind", "hop", "port", "class", "queued_ps", "start_ps", "end_ps", "arrived_ps", "fate"];
-    let (rows, schema) = read(&report.files[0], &columns);
+    let (rows, batch) = read(&report.files[0], &columns);
+    let schema = batch.schema();
     // 800 ps/B: 1538 B are 1,230,400 ps, 178 B 142,400 ps; 1 us a link. The scheme's host queue takes all three at
     // once; at the switch the short one waits for the one before it.
     assert_eq!(
@@ -127,7 +126,8 @@ fn three_packets_in_rows() {
     for field in schema.fields() {
         assert!(field.metadata().get("unit").is_some() && field.metadata().get("meaning").is_some());
     }
-    assert_eq!(schema.metadata().get("digest").map(String::as_str), Some(report.digest.as_str()));
+    let about = tables::metadata(&report.files[0]).unwrap();
+    assert_eq!(about.get("digest"), Some(&report.digest));
     assert_eq!(report.flow.ports, ["h0->s0", "s0->h1", "h1->s0", "s0->h0"]);
     assert_eq!((report.flow.fct_ps, report.seen.packets, report.seen.hops), (Some(5_833_600), 6, 12));
     let (state, _) = read(&report.files[1], &["t_ps", "metric", "value"]);

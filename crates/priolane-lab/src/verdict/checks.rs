@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::decision::LOAD_TOLERANCE;
 use super::grid::Grid;
 use crate::metrics::ALL;
-use crate::results::record::{LedgerRow, RunRecord};
-use crate::results::summary::Summary;
+use priolane_results::record::{LedgerRow, RunRecord};
+use priolane_results::summary::Summary;
 
 /// One line of the self-check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -14,7 +14,7 @@ use super::band::Band;
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
 
 /// What became of a claim. Of several, the last in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -189,12 +189,12 @@ impl Decision {
     }
 
     /// Of a ratio, whose interval is that of its logarithm.
-    pub fn of_ratio(value: &Interval, band: Band) -> Self {
+    pub(crate) fn of_ratio(value: &Interval, band: Band) -> Self {
         Self::on(value, band, |x| if x > 0.0 { libm::log(x) } else { f64::NEG_INFINITY })
     }
 
     /// Undecided for a reason that is no interval's.
-    pub fn undecided(why: Undecided) -> Self {
+    pub(crate) fn undecided(why: Undecided) -> Self {
         Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why) }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use arrow_array::RecordBatch;
+use priolane_results::RecordBatch;
 use serde_json::{Map, Value};
 
 use super::rules::BySeed;
@@ -14,12 +14,12 @@ use crate::metrics::ladder::{Ladder, Threshold};
 use crate::metrics::metric::{Bins, Context, Missing, Stored};
 use crate::metrics::path::MetricPath;
 use crate::plan::{Plan, Run};
-use crate::results::column::Row;
-use crate::results::flows::FlowRow;
-use crate::results::record::RunRecord;
-use crate::results::rows::Table;
-use crate::results::store::{RunId, Store};
-use crate::results::tables;
+use priolane_results::column::Row;
+use priolane_results::flows::FlowRow;
+use priolane_results::record::RunRecord;
+use priolane_results::rows::Table;
+use priolane_results::store::{RunId, Store};
+use priolane_results::tables;
 
 /// A sweep point: value by dotted key, in the order of the sweep.
 pub(super) type Point = Vec<(String, Value)>;

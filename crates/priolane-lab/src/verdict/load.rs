@@ -2,7 +2,7 @@
 
 use super::decision::{LOAD_TOLERANCE, Undecided};
 use super::grid::Grid;
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
 
 /// Why a claim cannot be decided at `point`: the mean over seeds of the offered load, measured as the experiment asks
 /// for it, is off by more than [`LOAD_TOLERANCE`]. `None` if it is not, or no load is asked for.

@@ -20,17 +20,18 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::checks::{Check, State};
 pub use self::decision::Verdict;
-pub use self::decision::{Direction, Undecided};
 use self::grid::Grid;
-pub use self::report::{ClaimReport, ContrastReport, Measured, PointReport};
+pub(crate) use self::report::ClaimReport;
+pub use self::report::Measured;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
 pub use crate::metrics::metric::Unit;
-pub use crate::panels::{Mark, PanelReport, Series};
+pub(crate) use crate::panels::PanelReport;
+pub use crate::panels::{Mark, Series};
 use crate::plan::{Plan, Run};
-use crate::results::digest::hex;
-use crate::results::record::{LoadRecord, RunRecord};
-use crate::results::store::{RunId, Store};
+use priolane_results::digest::hex;
+use priolane_results::record::{LoadRecord, RunRecord};
+use priolane_results::store::{RunId, Store};
 
 /// What the runs of a plan say.
 #[derive(Clone, Debug, PartialEq, Serialize)]

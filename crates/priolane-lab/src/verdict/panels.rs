@@ -10,7 +10,7 @@ use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
 use crate::metrics::{ALL, Payer, SizeClass};
 use crate::panels::{Drawn, Panel, PanelReport, Values};
-use crate::results::flows::FlowRow;
+use priolane_results::flows::FlowRow;
 
 /// The data of all panels, and what to check before trusting them.
 pub(super) fn draw_all(grid: &Grid) -> (Vec<PanelReport>, Vec<String>) {

@@ -31,7 +31,7 @@ use crate::metrics::interval::Interval;
 use crate::metrics::metric::Scale;
 
 /// Values of one metric by seed.
-pub type BySeed = BTreeMap<u64, f64>;
+pub(crate) type BySeed = BTreeMap<u64, f64>;
 
 /// How two metrics compare, seed by seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub enum Contrast {
 }
 
 /// The contrast of `a` and `b` over the seeds both have.
-pub fn contrast(a: &BySeed, b: &BySeed) -> Contrast {
+pub(crate) fn contrast(a: &BySeed, b: &BySeed) -> Contrast {
     let pairs: Vec<(f64, f64)> = a.iter().filter_map(|(seed, &x)| Some((x, *b.get(seed)?))).collect();
     if pairs.iter().all(|&(x, y)| x > 0.0 && y > 0.0) {
         let logs: Vec<f64> = pairs.iter().map(|&(x, y)| libm::log(x / y)).collect();
@@ -79,7 +79,7 @@ pub fn equal(contrast: Contrast, within: f64) -> Decision {
 
 /// Whether a metric agrees within `within` with numbers stated seed by seed, which are above 0: neither is more than
 /// `1 + within` times the other.
-pub fn agrees(contrast: Contrast, within: f64) -> Decision {
+pub(crate) fn agrees(contrast: Contrast, within: f64) -> Decision {
     match contrast {
         Contrast::Ratio(_) => equal(contrast, within),
         Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
@@ -92,7 +92,7 @@ pub fn bounded(value: &Interval, range: OpenRange) -> Decision {
 }
 
 /// Whether the ratio of two metrics lies in a range.
-pub fn bounded_ratio(contrast: Contrast, range: OpenRange) -> Decision {
+pub(crate) fn bounded_ratio(contrast: Contrast, range: OpenRange) -> Decision {
     match contrast {
         Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, range.into()).directed(beside(&ratio, range)),
         Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
@@ -131,7 +131,7 @@ impl Published {
     }
 
     /// Whether a measured ratio agrees.
-    pub fn judge_ratio(&self, contrast: Contrast) -> Decision {
+    pub(crate) fn judge_ratio(&self, contrast: Contrast) -> Decision {
         match contrast {
             Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
             Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
@@ -148,7 +148,7 @@ impl Published {
 }
 
 /// Whether a metric goes `way` along x: values by seed at each x, in increasing order of x.
-pub fn trend(along: &[(f64, BySeed)], way: Way) -> (Interval, Decision) {
+pub(crate) fn trend(along: &[(f64, BySeed)], way: Way) -> (Interval, Decision) {
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
     let interval = Interval::of(&slopes);

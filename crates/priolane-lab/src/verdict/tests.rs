@@ -5,19 +5,22 @@ use priolane_workload::{Counts, LoadOf};
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::decision::{Direction, Undecided};
 use super::*;
 use crate::execute::{Job, Settings};
 use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, Way};
 use crate::panels::{BAR, CDF, LINE, Panel, PanelKind};
 use crate::plan::{Built, Load};
-use crate::results::fixture::{self, Fixture};
-use crate::results::record::Demand;
+use priolane_results::record::Demand;
+use priolane_testkit::made_up::MadeUp;
+
+use crate::plan::tests::made_up;
 
 const LOAD: &str = "group.all.load.value";
 
 /// The made-up plan with `claims`.
 fn plan_of(claims: Vec<Test>) -> Plan {
-    let mut plan = fixture::plan();
+    let mut plan = made_up();
     let claim = |test| Claim {
         section: "§1".into(),
         says: "so it is".into(),
@@ -40,7 +43,7 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
 fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64) -> f64>) {
     let store = Store::open(dir.path()).unwrap();
     for (i, run) in plan.runs.iter().enumerate().filter(|(i, _)| !left_out.contains(i)) {
-        let fixture = Fixture::with_flows(4);
+        let fixture = MadeUp::with_flows(4);
         let mut outcome = fixture.outcome.clone();
         let load = run.point[0].1.as_f64().unwrap() * 10.0;
         let mut flows = 1_u64..;
@@ -56,7 +59,7 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
             demands: offered.map(|offered| demand(offered(run.seed))).into_iter().collect(),
             ..Load::default()
         };
-        let Fixture { scenario, groups, measured, bare_fct, .. } = fixture;
+        let MadeUp { scenario, groups, measured, bare_fct, .. } = fixture;
         let built = Built {
             scenario,
             groups,
@@ -376,7 +379,7 @@ fn runs_without_a_measured_flow_are_told() {
     let dir = tempfile::tempdir().unwrap();
     run_all(&plan, &dir, &[0]);
     let (store, run) = (Store::open(dir.path()).unwrap(), &plan.runs[0]);
-    let Fixture { scenario, groups, bare_fct, outcome, .. } = Fixture::with_flows(4);
+    let MadeUp { scenario, groups, bare_fct, outcome, .. } = MadeUp::with_flows(4);
     let (measured, load) = (vec![false; 4], Load::default());
     let built = Built {
         scenario,

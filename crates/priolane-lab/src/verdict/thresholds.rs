@@ -2,27 +2,23 @@
 
 use crate::metrics::ladder::{Ladder, Threshold};
 use crate::plan::Run;
-use crate::scheme::{Assign, Thresholds};
-use priolane_core::assign::SizesOf;
+use priolane_core::assign::{SizesOf, Thresholds};
 
 /// The `number`-th threshold (from 1) of a ladder of `run`.
 pub(super) fn planned(run: &Run, ladder: Ladder, number: usize) -> Threshold {
     let scheme = run.experiment.scheme.get(&run.scheme);
-    let controller = scheme.and_then(|scheme| match &scheme.assign {
-        Assign::BytesSent { controller, .. } => controller.as_ref(),
-        Assign::None | Assign::Known(_) => None,
+    let controller = scheme.and_then(|scheme| scheme.assign.controller());
+    let demotion = scheme.and_then(|scheme| match ladder {
+        Ladder::Class => scheme.assign.demotion(),
+        Ladder::Host => scheme.host.part().demotion(),
     });
-    let thresholds = match ladder {
-        Ladder::Class => scheme.and_then(|s| s.assign_thresholds()),
-        Ladder::Host => scheme.and_then(|s| s.host_thresholds()),
-    };
+    let thresholds = demotion.map(|demotion| &demotion.thresholds);
     let bytes = thresholds.and_then(Thresholds::bytes).and_then(|all| all.get(number - 1));
-    let solved = matches!(thresholds, Some(Thresholds::Solved { .. }));
-    let local = matches!(thresholds, Some(Thresholds::Solved { from: SizesOf::Local, .. }));
+    let solved = thresholds.and_then(Thresholds::solved);
     Threshold {
         start: bytes.map(|&bytes| bytes as f64),
-        period: controller.filter(|_| solved).map(|controller| controller.period),
-        own: local && controller.is_some(),
+        period: controller.filter(|_| solved.is_some()).map(|controller| controller.period),
+        own: solved.is_some_and(|solved| solved.from == SizesOf::Local) && controller.is_some(),
         window: run.experiment.time.window(),
     }
 }

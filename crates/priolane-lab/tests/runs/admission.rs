@@ -10,7 +10,7 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Built, Options, Plan};
-use priolane_lab::results::record::RunRecord;
+use priolane_results::record::RunRecord;
 use priolane_sim::scenario::Nic;
 use priolane_source::InputError;
 

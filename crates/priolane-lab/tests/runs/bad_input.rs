@@ -319,11 +319,8 @@ fn misjudged_tails_are_a_largest_size_or_a_stretch() {
     with("{ from = 0.9, times = 3 }", "").unwrap();
     for bad in ["{}", "{ max = \"1MB\", times = 3 }", "{ from = 0.9 }", "{ max = \"0B\" }"] {
         let error = with(bad, "").unwrap_err();
-        assert_eq!(
-            (error.line, error.key.as_str()),
-            (Some(18), "scheme.nos2.assign.thresholds.tail"),
-            "{error}"
-        );
+        assert_eq!(error.line, Some(18), "{error}");
+        assert!(error.key.starts_with("scheme.nos2.assign.thresholds.tail"), "{error}");
     }
     let far = with("{ from = 1.0, times = 3 }", "").unwrap_err();
     assert_eq!(far.key, "scheme.nos2.assign.thresholds.tail.from");

@@ -4,7 +4,7 @@
 //! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 500 runs, each cut to a few simulated
 //! milliseconds: of every experiment every scheme, at the first and the last sweep point, and as many more as there is room for.
 //!
-//! A change that is meant to change results raises `priolane_lab::RESULTS`, adds a line under "Results changed" to
+//! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
 //! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints`.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use priolane_lab::RESULTS;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::experiment::{Seeds, Timing};
 use priolane_lab::plan::{self, Options, Plan, Run, Size};
+use priolane_results::RESULTS;
 use sha2::{Digest as _, Sha256};
 
 /// Runs that are simulated.
@@ -187,7 +187,7 @@ fn compare(name: &str, header: &str, found: &[String]) {
     let new: Vec<&String> = found.iter().filter(|line| !kept.contains(&line.as_str())).collect();
     panic!(
         "{name}: {} lines are not as kept, such as {:?}; now {} others, such as {:?}. If results are meant to change, raise \
-         RESULTS in crates/priolane-lab/src/lib.rs, say why in CHANGELOG.md, and write the file with \
+         RESULTS in crates/priolane-results/src/lib.rs, say why in CHANGELOG.md, and write the file with \
          PRIOLANE_FINGERPRINTS=write",
         gone.len(),
         gone.first(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::results::record::RunRecord;
+use priolane_results::record::RunRecord;
 use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Lanes"

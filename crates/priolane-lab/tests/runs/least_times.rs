@@ -6,9 +6,9 @@ use std::path::Path;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options};
-use priolane_lab::results::record::RunRecord;
 use priolane_lab::scheme::SHIPPED;
 use priolane_lab::verdict;
+use priolane_results::record::RunRecord;
 use priolane_source::InputError;
 
 /// The records of all runs of an experiment, on both engines; `folder` has the files that it names.

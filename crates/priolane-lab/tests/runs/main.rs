@@ -19,3 +19,4 @@ mod requirement;
 mod resume;
 mod rivals;
 mod token_schemes;
+mod write_runs;

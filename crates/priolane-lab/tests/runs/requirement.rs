@@ -6,10 +6,10 @@ use std::path::Path;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::results::column::Row;
-use priolane_lab::results::rows::Table;
-use priolane_lab::results::series::SeriesRow;
-use priolane_lab::results::tables;
+use priolane_results::column::Row;
+use priolane_results::rows::Table;
+use priolane_results::series::SeriesRow;
+use priolane_results::tables;
 use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Required"

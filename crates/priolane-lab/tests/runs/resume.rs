@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use priolane_lab::execute::{Done, Settings, adopt, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::results::compare::{Sameness, compare};
-use priolane_lab::results::store::Store;
+use priolane_results::compare::{Sameness, compare};
+use priolane_results::store::Store;
+
+use crate::write_runs;
 
 /// A small experiment, whose words are `words`.
 fn figure(words: &str) -> Plan {
@@ -60,11 +62,10 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
 }
 
 const RUNS: usize = 30;
-const FLOWS: &str = "4000";
+const FLOWS: u32 = 4_000;
 
 fn writer(directory: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_write-runs"));
-    command.arg(directory).arg(RUNS.to_string()).arg(FLOWS);
+    let mut command = write_runs::command(directory, RUNS, FLOWS);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -124,9 +125,9 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
         let before = digests(killed.path());
         let mut child = writer(killed.path()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
+        let begun = out.by_ref().lines().any(|line| line.unwrap() == "ready");
+        assert!(begun, "the writer said nothing");
         let mut said = String::new();
-        out.read_line(&mut said).unwrap();
-        assert_eq!(said, "ready\n");
         sleep(delay);
         child.kill().unwrap();
         out.read_to_string(&mut said).unwrap();
@@ -169,10 +170,12 @@ fn no_room_is_one_message_and_nothing_half_visible() {
     let directory = tempfile::tempdir().unwrap();
     // A limit of 8 blocks (4 or 8 kB) on files, and SIGXFSZ ignored so that writing fails as on a full disk.
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let writer = write_runs::command(directory.path(), 1, 100_000);
     let output = Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_write-runs")])
-        .arg(directory.path())
-        .args(["1", "100000"])
+        .args(["-c", script])
+        .arg(writer.get_program())
+        .args(writer.get_args())
+        .envs(writer.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
@@ -182,7 +185,6 @@ fn no_room_is_one_message_and_nothing_half_visible() {
     assert_eq!(message.trim_end().lines().count(), 1, "{message}");
     assert!(digests(directory.path()).is_empty());
     assert_eq!(litter(directory.path()), Vec::<String>::new());
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_write-runs")).arg(directory.path()).args(["1", "1000"]).output();
+    let output = write_runs::command(directory.path(), 1, 1_000).output();
     assert!(output.unwrap().status.success(), "with room again, the run is made");
 }

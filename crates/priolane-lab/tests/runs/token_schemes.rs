@@ -11,7 +11,7 @@ use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::Span;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_lab::results::summary::PortSet;
+use priolane_results::summary::PortSet;
 use priolane_sim::scenario::{Nic, Scenario};
 use priolane_sim::topology::{PathChoice, Spray};
 use priolane_source::{InputError, from_json};

@@ -32,10 +32,10 @@ struct Central {
 impl ControlPlane {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let central = scenario.adaptation.as_ref().filter(|a| !a.global.is_empty()).map(|a| Central {
-            controller: ThresholdController::new(a.plan, a.global.clone(), scenario.topology.hosts),
-            period: a.plan.period,
-            delay: a.plan.delay,
-            next: Time::ZERO + a.plan.period + a.plan.delay,
+            controller: ThresholdController::new(a.config, a.global.clone(), scenario.topology.hosts),
+            period: a.config.period,
+            delay: a.config.delay,
+            next: Time::ZERO + a.config.period + a.config.delay,
             under_way: Vec::new(),
         });
         Self { central, history: Vec::new() }

@@ -1,7 +1,7 @@
 //! Everything one run needs, resolved: no file, no sweep, no unit string is left.
 
 use priolane_core::admit::Policy;
-use priolane_core::assign::control::{Plan, Target};
+use priolane_core::assign::control::{self, Target};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
@@ -173,15 +173,11 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adaptation {
     /// How often and from what; its delay is not below [`Scenario::lookahead`].
-    pub plan: Plan,
+    pub config: control::Config,
     /// Ladders that a controller finds from the reports of all hosts.
     pub global: Vec<Target>,
     /// Ladders that each host finds from its own flows.
     pub local: Vec<Target>,
-    /// Probability that a report is lost, 0 to 1.
-    pub report_loss: f64,
-    /// How much longer than the delay a report takes at most, evenly drawn.
-    pub report_jitter: Span,
 }
 
 /// Which engine runs it. They agree to the bit.

@@ -325,7 +325,7 @@ fn intervals(scenario: &Scenario) -> Result<(), ScenarioError> {
         ("rates_every", scenario.rates_every),
         ("admission_every", scenario.admission_every),
         ("sample_every", scenario.sample_every),
-        ("adaptation.plan.period", scenario.adaptation.as_ref().map(|adaptation| adaptation.plan.period)),
+        ("adaptation.config.period", scenario.adaptation.as_ref().map(|adaptation| adaptation.config.period)),
     ];
     let mut all = intervals.into_iter().chain(machines).chain(reactions);
     if let Some((key, _)) = all.find(|(_, interval)| *interval == Some(Span::ZERO)) {
@@ -341,12 +341,12 @@ fn intervals(scenario: &Scenario) -> Result<(), ScenarioError> {
 fn delays(scenario: &Scenario) -> Result<(), ScenarioError> {
     let lookahead = scenario.lookahead();
     if let Some(adaptation) = &scenario.adaptation {
-        let delay = adaptation.plan.delay;
+        let delay = adaptation.config.delay;
         if !adaptation.global.is_empty() && delay < lookahead {
             return Err(ScenarioError::ControllerDelay { delay: delay.0, lookahead: lookahead.0 });
         }
-        if !(0.0..=1.0).contains(&adaptation.report_loss) {
-            return Err(ScenarioError::ReportLoss { found: adaptation.report_loss.to_string() });
+        if !(0.0..=1.0).contains(&adaptation.config.report_loss) {
+            return Err(ScenarioError::ReportLoss { found: adaptation.config.report_loss.to_string() });
         }
     }
     match scenario.stop {

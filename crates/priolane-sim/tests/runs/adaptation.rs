@@ -2,8 +2,8 @@
 //! reach hosts when they should.
 
 use crate::support::{drive, fifo, flow, link, new_reno, physics, quiet, scenario};
-use priolane_core::assign::control::{Plan, Solve, Target};
-use priolane_core::assign::{Count, Ladder, equal_split};
+use priolane_core::assign::control::{self, Target, ThresholdRange};
+use priolane_core::assign::{Count, EqualSplit, Ladder, Solver, equal_split};
 use priolane_core::endpoint::{FlowSpec, LadderOf};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -39,25 +39,22 @@ fn flows(law: &SizeDistribution, start: Time, count: u32, first: u32) -> Vec<Flo
 }
 
 fn adaptation(global: &[Target], local: &[Target]) -> Adaptation {
-    let plan = Plan {
+    let config = control::Config {
         period: PERIOD,
         delay: DELAY,
         window: 40,
         min_samples: 40,
         max_age: 3,
-        min: 1_000,
-        max: 1_000_000,
-    };
-    Adaptation {
-        plan,
-        global: global.to_vec(),
-        local: local.to_vec(),
+        bounds: ThresholdRange { min: 1_000, max: 1_000_000 },
         report_loss: 0.0,
         report_jitter: Span::ZERO,
-    }
+        load: None,
+    };
+    Adaptation { config, global: global.to_vec(), local: local.to_vec() }
 }
 
-const HALVES: Target = Target { of: LadderOf::Class, solve: Solve::EqualSplit { levels: 2 } };
+const HALVES: Target =
+    Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
 
 /// Starts with one threshold that every flow stays below.
 fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> Scenario {
@@ -132,7 +129,7 @@ fn a_shift_of_the_workload_is_followed_within_three_periods() {
 #[test]
 fn hosts_follow_their_own_flows_without_a_controller() {
     // Even hosts send small flows, odd ones large: the level of a 20 kB offset differs between them.
-    let levels = Target { of: LadderOf::Class, solve: Solve::EqualSplit { levels: 2 } };
+    let levels = Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
     let (small, large) = (law(1_000.0, 24_000.0), law(30_000.0, 60_000.0));
     let mut all = flows(&small, Time::ZERO, 1_600, 0);
     for (one, other) in all.iter_mut().zip(flows(&large, Time::ZERO, 1_600, 0)) {
@@ -159,7 +156,8 @@ fn hosts_follow_their_own_flows_without_a_controller() {
 #[test]
 fn reports_that_are_all_lost_leave_everything_as_it_was() {
     let law = law(1_000.0, 24_000.0);
-    let lost = Adaptation { report_loss: 1.0, ..adaptation(&[HALVES], &[]) };
+    let mut lost = adaptation(&[HALVES], &[]);
+    lost.config.report_loss = 1.0;
     let outcome = outcome(&adapting(flows(&law, Time::ZERO, 800, 0), lost));
     assert!(outcome.thresholds.is_empty() && outcome.flows.iter().all(|f| f.class.last == 0));
 }

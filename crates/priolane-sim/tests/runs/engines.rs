@@ -5,7 +5,8 @@ use crate::support::{
     Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
     paccp, paccp_dctcp, physics, prioplus, quiet, scenario,
 };
-use priolane_core::assign::control::{Plan, Solve, Target};
+use priolane_core::assign::control::{self, Target, ThresholdRange};
+use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::{Control, LadderOf, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -16,7 +17,7 @@ use priolane_core::port::{AifoSpec, Buffer, DisciplineSpec, PFabricSpec, SortBy}
 use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
-use priolane_core::transport::{Controller, Transport};
+use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
@@ -58,7 +59,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
     if seed.is_multiple_of(3) {
         let mut adaptation = adaptation(&mut draw);
         // No message is faster than a packet on one link.
-        adaptation.plan.delay = adaptation.plan.delay.max(scenario.lookahead());
+        adaptation.config.delay = adaptation.config.delay.max(scenario.lookahead());
         scenario.adaptation = Some(adaptation);
     }
     if seed % 5 == 4 {
@@ -158,6 +159,7 @@ fn delay_based(seed: u64) -> Controller {
     match seed % 8 {
         0 => Controller::Swift(SWIFT),
         7 if seed.is_multiple_of(3) => Controller::PFabric(PFABRIC),
+        7 if seed.is_multiple_of(5) => Controller::Timely(timely::Config::default()),
         7 => Controller::Hpcc(HPCC),
         1 => Controller::Ledbat(LEDBAT),
         2 => d2tcp(),
@@ -194,22 +196,24 @@ fn pay(scenario: &mut Scenario, draw: &mut Draw) {
 
 /// Thresholds that move often, on reports that get lost and come late.
 fn adaptation(draw: &mut Draw) -> Adaptation {
-    let target = |of, levels| Target { of, solve: Solve::EqualSplit { levels } };
-    Adaptation {
-        plan: Plan {
-            period: draw.pick(&[Span::from_us(50), Span(77_777_777)]),
-            delay: draw.pick(&[Span::from_us(15), Span::from_us(120)]),
-            window: 4,
-            min_samples: 1,
-            max_age: 5,
-            min: 2_000,
-            max: 1_000_000,
-        },
-        global: draw.pick(&[&[][..], &[target(LadderOf::Class, 4), target(LadderOf::HostLevel, 2)]]).to_vec(),
-        local: draw.pick(&[&[][..], &[target(LadderOf::HostLevel, 8)]]).to_vec(),
+    let target = |of, levels| Target { of, solver: Solver::EqualSplit(EqualSplit), levels, load: 0.5 };
+    let period = draw.pick(&[Span::from_us(50), Span(77_777_777)]);
+    let delay = draw.pick(&[Span::from_us(15), Span::from_us(120)]);
+    let global =
+        draw.pick(&[&[][..], &[target(LadderOf::Class, 4), target(LadderOf::HostLevel, 2)]]).to_vec();
+    let local = draw.pick(&[&[][..], &[target(LadderOf::HostLevel, 8)]]).to_vec();
+    let config = control::Config {
+        period,
+        delay,
+        window: 4,
+        min_samples: 1,
+        max_age: 5,
+        bounds: ThresholdRange { min: 2_000, max: 1_000_000 },
         report_loss: draw.pick(&[0.0, 0.3]),
         report_jitter: draw.pick(&[Span::ZERO, Span::from_us(100)]),
-    }
+        load: None,
+    };
+    Adaptation { config, global, local }
 }
 
 fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {

@@ -7,7 +7,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
 use priolane_lab::plan::{self, Built, Options, Plan, Run};
-use priolane_lab::results::flows::met;
+use priolane_results::flows::met;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
 use priolane_source::InputError;

@@ -10,7 +10,7 @@ use super::named::Named;
 use super::scenarios::find;
 
 /// The scenario that peers run too; docs/bench.md has its parameters.
-pub const SCENARIO: &str = "dctcp_leafspine144";
+pub(crate) const SCENARIO: &str = "dctcp_leafspine144";
 
 /// One run, as a peer's program prints its own.
 #[derive(Clone, Debug, Serialize)]

@@ -1,25 +1,24 @@
 //! How long thresholds take: each solver on the law of recorded flows, as a controller would ask it.
 
 use cpu_time::ThreadTime;
+use priolane_core::assign::{BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, Question, Solver};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
-use priolane_lab::scheme::Solver;
 use priolane_workload::size_csv;
 use serde::Serialize;
 
 use super::error::BenchError;
-use priolane_lab::thresholds::{Question, solve};
 
 /// Recorded flows of each law.
 const FLOWS: usize = 1_000_000;
 const LOAD: f64 = 0.8;
 const LAWS: [&str; 2] = ["web_search", "data_mining"];
 const SOLVERS: [(Solver, u8); 5] = [
-    (Solver::EqualSplit, 8),
-    (Solver::Opt2, 2),
-    (Solver::Opt, 8),
-    (Solver::ClosedForm, 2),
-    (Solver::BasinHopping, 8),
+    (Solver::EqualSplit(EqualSplit), 8),
+    (Solver::Opt2(Opt2), 2),
+    (Solver::Opt(Opt), 8),
+    (Solver::ClosedForm(ClosedForm), 2),
+    (Solver::BasinHopping(BasinHopping), 8),
 ];
 
 /// One solver on one law.
@@ -55,7 +54,7 @@ pub fn solver_times(repeat: u32) -> Result<Vec<SolverTime>, BenchError> {
                 different: sizes.points().len(),
                 solver: solver.name(),
                 levels,
-                cpu_ms: median_ms(repeat, || solve(solver, &question).is_ok())
+                cpu_ms: median_ms(repeat, || solver.solve(&question).is_ok())
                     .ok_or(BenchError::Sizes { name })?,
             });
         }

@@ -1,10 +1,11 @@
 //! The answer: ladders with what they cost, and why a solver has none.
 
 use priolane_core::assign::two_level_ps::{Hyperexponential, mean_sojourn};
-use priolane_core::assign::{PiasForm, byte_share, pias_cost};
+use priolane_core::assign::{
+    BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, PiasForm, PiasPublished, Question, Refusal, Solver,
+    byte_share, pias_cost,
+};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
-use priolane_lab::scheme::Solver;
-use priolane_lab::thresholds::{Question, Refusal, solve};
 use serde::{Deserialize, Serialize};
 
 /// Levels of a NOS2 host (§IV-B).
@@ -167,31 +168,31 @@ pub(super) fn answer_of(question: &Question, asked: Asked, traffic: Traffic) -> 
 fn outcome(question: &Question, asked: Asked) -> Outcome {
     let one = |name, solver| of_solver(question, name, solver);
     match asked {
-        Asked::All | Asked::Opt => one("opt", Solver::Opt),
-        Asked::Es => one("es", Solver::EqualSplit),
-        Asked::Opt2 => one("opt2", Solver::Opt2),
+        Asked::All | Asked::Opt => one("opt", Solver::Opt(Opt)),
+        Asked::Es => one("es", Solver::EqualSplit(EqualSplit)),
+        Asked::Opt2 => one("opt2", Solver::Opt2(Opt2)),
         Asked::ClosedForm => {
-            let mut found = one("closed_form", Solver::ClosedForm);
+            let mut found = one("closed_form", Solver::ClosedForm(ClosedForm));
             found.fit = found.ladders.first().and_then(|ladder| fit(question, ladder.thresholds[0]));
             found
         }
-        Asked::BasinHopping => one("basin_hopping", Solver::BasinHopping),
-        Asked::Published => one("published", Solver::PiasPublished),
+        Asked::BasinHopping => one("basin_hopping", Solver::BasinHopping(BasinHopping)),
+        Asked::Published => one("published", Solver::PiasPublished(PiasPublished)),
         Asked::Nos2 => nos2(question),
     }
 }
 
 fn of_solver(question: &Question, name: &'static str, solver: Solver) -> Outcome {
-    outcome_of(name, solve(solver, question).map(|found| vec![ladder(question, None, found)]))
+    outcome_of(name, solver.solve(question).map(|found| vec![ladder(question, None, found)]))
 }
 
 /// OPT-2 for the switches and ES-8 for the hosts, whatever number of levels was asked for.
 fn nos2(question: &Question) -> Outcome {
-    let part = |place, solver, levels| {
-        solve(solver, &Question { levels, ..*question }).map(|found| ladder(question, Some(place), found))
+    let part = |place, solver: Solver, levels| {
+        solver.solve(&Question { levels, ..*question }).map(|found| ladder(question, Some(place), found))
     };
-    let parts = part("switch", Solver::Opt2, 2)
-        .and_then(|switch| Ok(vec![switch, part("host", Solver::EqualSplit, NOS2_HOST)?]));
+    let parts = part("switch", Solver::Opt2(Opt2), 2)
+        .and_then(|switch| Ok(vec![switch, part("host", Solver::EqualSplit(EqualSplit), NOS2_HOST)?]));
     outcome_of("nos2", parts)
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::BufReader;
 
+use priolane_core::assign::Question;
 use priolane_core::sizes::{Interpolation, SizeDistribution};
-use priolane_lab::thresholds::Question;
 use priolane_source::{InputError, open};
 use priolane_workload::{flow_list, size_csv};
 use serde::Deserialize;

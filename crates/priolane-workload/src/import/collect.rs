@@ -17,7 +17,7 @@ use crate::LATEST_START;
 use crate::flow_list::Row;
 
 /// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
-pub const MAX_IMPORTED: usize = 8_000_000;
+pub(crate) const MAX_IMPORTED: usize = 8_000_000;
 
 /// The most outside names that are folded onto hosts.
 const MAX_NAMES: usize = 1 << 20;

@@ -26,11 +26,13 @@ use priolane_source::InputError;
 
 use priolane_source::csv::Lines;
 
-pub use collect::{Imported, MAX_IMPORTED};
+pub use collect::Imported;
+
+pub(crate) use collect::MAX_IMPORTED;
 pub use files::{Failure, Request, import_files};
 pub use guess::Guess;
 pub use hpcc_topology::{Network, read as read_topology};
-pub use report::{Dropped, Fold, Outputs, Report, SizesReport};
+pub use report::{Dropped, Report};
 pub use sizes::{MAX_SIZE_ROWS, SizeTable};
 
 /// The lines of the text that is imported.
@@ -59,7 +61,7 @@ pub enum Format {
 
 /// A choice that some formats need from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Knob {
+pub(crate) enum Knob {
     /// `--mss`.
     Mss,
     /// `--megabyte`.

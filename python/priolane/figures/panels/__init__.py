@@ -1,5 +1,11 @@
-"""Painters of panels by the name of the kind: a kind of panel is a file here and its `PAINTER` in `PAINTERS`."""
+"""Painters of panels: a kind of panel has a module here of its name, with a `PAINTER`."""
 
-from priolane.figures.panels import bar, cdf, line, trace
+from importlib import import_module
 
-PAINTERS = {painter.kind: painter for painter in (line.PAINTER, bar.PAINTER, cdf.PAINTER, trace.PAINTER)}
+from priolane.figures.marks import Painter
+
+
+def painter_of(kind: str) -> Painter:
+    """The painter of panels of that kind."""
+    painter: Painter = import_module(f"priolane.figures.panels.{kind}").PAINTER
+    return painter

@@ -19,7 +19,7 @@ use crate::sizes::SizeDistribution;
 )]
 pub struct EqualBytes {
     /// Number of classes.
-    #[key(required = "levels = 3", range = "[2, 16]", source = "Firapam §II-A")]
+    #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
     /// The thresholds between classes.
     #[keys(flatten)]

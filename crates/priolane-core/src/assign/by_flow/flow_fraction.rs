@@ -20,7 +20,7 @@ use crate::sizes::SizeDistribution;
 )]
 pub struct FlowFraction {
     /// Share of flows of each class, class 0 first, summing to 1.
-    #[key(required = "fractions = [0.5, 0.1, 0.4]", form = Shares, range = "[0, 1]", source = "Firapam §V, Table II")]
+    #[key(required = "fractions = [0.5, 0.1, 0.4]", form = Shares, range = "[0, 1]", group = "shares", source = "Firapam §V, Table II")]
     pub fractions: Vec<f64>,
     /// The thresholds between classes.
     #[keys(flatten)]

@@ -18,7 +18,7 @@ use crate::units::Span;
 )]
 pub struct PowerLaw {
     /// Number of classes N: p of N or more is class 0, below 2 the lowest.
-    #[key(required = "levels = 3", range = "[2, 16]", source = "Firapam §II-A")]
+    #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
     /// What x is.
     #[keys(flatten)]

@@ -12,7 +12,7 @@ pub struct SolvedThresholds {
     #[key(default = SizesOf::Global, source = "docs/thresholds.md")]
     pub from: SizesOf,
     /// The thresholds found; left out in files.
-    #[key(optional, form = ByteList)]
+    #[key(optional, form = ByteList, group = "")]
     pub bytes: Option<Vec<u64>>,
 }
 

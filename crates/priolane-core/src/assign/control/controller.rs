@@ -1,7 +1,7 @@
 //! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
 
 use super::histogram::Histogram;
-use super::{Followed, Plan, Target};
+use super::{Config, Followed, Target};
 use crate::endpoint::Thresholds;
 use crate::ids::HostId;
 use crate::units::Time;
@@ -22,7 +22,7 @@ pub struct SizeReport {
 /// The controller of one network.
 #[derive(Debug)]
 pub struct ThresholdController {
-    plan: Plan,
+    config: Config,
     followed: Vec<Followed>,
     /// By host: its newest report.
     newest: Vec<Option<SizeReport>>,
@@ -30,9 +30,9 @@ pub struct ThresholdController {
 
 impl ThresholdController {
     /// A controller of `hosts` hosts that has heard nothing yet.
-    pub fn new(plan: Plan, targets: Vec<Target>, hosts: u32) -> Self {
+    pub fn new(config: Config, targets: Vec<Target>, hosts: u32) -> Self {
         let followed = targets.into_iter().map(Followed::from).collect();
-        Self { plan, followed, newest: vec![None; hosts as usize] }
+        Self { config, followed, newest: vec![None; hosts as usize] }
     }
 
     /// A report arrived. Older ones than the newest of its host, repeated ones, and ones that claim more flows
@@ -40,7 +40,7 @@ impl ThresholdController {
     pub fn on_report(&mut self, report: SizeReport) {
         let Some(newest) = self.newest.get_mut(report.host.index()) else { return };
         let is_newer = newest.as_ref().is_none_or(|old| report.sequence > old.sequence);
-        if is_newer && report.sizes.total() <= u64::from(self.plan.window) {
+        if is_newer && report.sizes.total() <= u64::from(self.config.window) {
             *newest = Some(report);
         }
     }
@@ -48,11 +48,12 @@ impl ThresholdController {
     /// The thresholds as of `now` that differ from the last ones: from all reports made within the last `max_age`
     /// periods. None while these speak of fewer than `min_samples` flows.
     pub fn solve(&mut self, now: Time) -> Vec<Thresholds> {
-        let oldest = now.0.saturating_sub(self.plan.period.0.saturating_mul(u64::from(self.plan.max_age)));
+        let oldest =
+            now.0.saturating_sub(self.config.period.0.saturating_mul(u64::from(self.config.max_age)));
         let mut all = Histogram::default();
         for report in self.newest.iter().flatten().filter(|report| report.made.0 >= oldest) {
             all.merge(&report.sizes);
         }
-        self.followed.iter_mut().filter_map(|followed| followed.follow(&self.plan, &all)).collect()
+        self.followed.iter_mut().filter_map(|followed| followed.follow(&self.config, &all)).collect()
     }
 }

@@ -15,88 +15,22 @@
 //! difference, so that none has to arrive. What a report may claim is bounded twice: it counts at most `window`
 //! flows, and thresholds never leave `[min, max]` (docs/assumptions.md#controller).
 
+mod config;
 mod controller;
 mod estimate;
 pub mod histogram;
 #[cfg(test)]
 mod tests;
 
+pub use config::{Config, ThresholdRange};
 pub use controller::{SizeReport, ThresholdController};
 pub use estimate::SizeEstimate;
 
-use super::{basin_hopping, byte_share, equal_split, opt, two_level_ps};
+use super::solver::Question;
+use super::solvers::Solver;
 use crate::endpoint::{LadderOf, Thresholds};
 use crate::sizes::SizeDistribution;
-use crate::units::Span;
 use histogram::Histogram;
-
-/// How often and from what thresholds are found anew.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// Time between two reports of a host, above zero.
-    pub period: Span,
-    /// One-way time of a message between host and controller, not below the engines' window.
-    pub delay: Span,
-    /// Flows that a host remembers, at least 1.
-    pub window: u32,
-    /// Flows without which thresholds stay as they are: of one host for its own, of all for the switches'.
-    pub min_samples: u32,
-    /// Periods after which a report no longer counts.
-    pub max_age: u32,
-    /// The smallest threshold, in bytes.
-    pub min: u64,
-    /// The largest threshold, in bytes, not below `min`.
-    pub max: u64,
-}
-
-impl Plan {
-    /// `threshold` moved into the stated bounds.
-    pub fn bounded(&self, threshold: u64) -> u64 {
-        threshold.min(self.max).max(self.min)
-    }
-}
-
-/// How thresholds are found from sizes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Solve {
-    /// As many flows in each of so many levels.
-    EqualSplit {
-        /// Number of levels, 1 to 16.
-        levels: u8,
-    },
-    /// Those that minimise the mean completion time of a row of queues ([`byte_share::cost`]).
-    Opt {
-        /// Number of levels, 1 to 16.
-        levels: u8,
-        /// Load of the links, in (0, 1).
-        load: f64,
-    },
-    /// Those that basin hopping finds on PIAS's model.
-    BasinHopping {
-        /// Number of levels, 1 to 16.
-        levels: u8,
-        /// Load of the links, in (0, 1).
-        load: f64,
-    },
-    /// The one threshold of two-level processor sharing in closed form.
-    ClosedForm {
-        /// Load of the links, in (0, 1).
-        load: f64,
-    },
-}
-
-impl Solve {
-    /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
-    pub fn thresholds(self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
-        match self {
-            Self::EqualSplit { levels } => Some(equal_split(sizes, levels)),
-            Self::Opt { levels: 2, load } => Some(vec![byte_share::opt2(sizes, load)]),
-            Self::Opt { levels, load } => Some(opt(sizes, load, levels)),
-            Self::BasinHopping { levels, load } => Some(basin_hopping(sizes, load, levels)),
-            Self::ClosedForm { load } => two_level_ps::closed_form(sizes, load).map(|w| vec![w]),
-        }
-    }
-}
 
 /// A ladder whose thresholds follow the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +38,19 @@ pub struct Target {
     /// Which.
     pub of: LadderOf,
     /// How.
-    pub solve: Solve,
+    pub solver: Solver,
+    /// Number of levels, 1 to 16.
+    pub levels: u8,
+    /// Load of the links that the solver is told.
+    pub load: f64,
+}
+
+impl Target {
+    /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
+    fn thresholds(&self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
+        let Self { solver, levels, load, .. } = *self;
+        solver.solve(&Question { sizes, name: "reported", published: None, load, levels }).ok()
+    }
 }
 
 /// A target with the thresholds found last.
@@ -123,12 +69,12 @@ impl From<Target> for Followed {
 impl Followed {
     /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`, or if
     /// the thresholds are those found last.
-    pub fn follow(&mut self, plan: &Plan, sizes: &Histogram) -> Option<Thresholds> {
-        if sizes.total() < u64::from(plan.min_samples) {
+    pub fn follow(&mut self, config: &Config, sizes: &Histogram) -> Option<Thresholds> {
+        if sizes.total() < u64::from(config.min_samples) {
             return None;
         }
-        let found = self.target.solve.thresholds(&sizes.distribution()?)?;
-        let bytes: Vec<u64> = found.into_iter().map(|w| plan.bounded(w)).collect();
+        let found = self.target.thresholds(&sizes.distribution()?)?;
+        let bytes: Vec<u64> = found.into_iter().map(|w| config.bounds.bounded(w)).collect();
         if self.last.as_ref() == Some(&bytes) {
             return None;
         }

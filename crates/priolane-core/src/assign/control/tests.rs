@@ -1,28 +1,32 @@
 use super::histogram::{Histogram, bin_of};
 use super::*;
 use crate::assign::byte_share::tests::web_search;
+use crate::assign::{EqualSplit, equal_split};
 use crate::ids::HostId;
 use crate::rng::{Purpose, Stream};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 const HOSTS: u32 = 20;
 
-fn plan() -> Plan {
-    Plan {
+fn config() -> Config {
+    Config {
         period: Span::from_ms(10),
         delay: Span::from_ms(1),
         window: 1_000,
         min_samples: 2_000,
         max_age: 3,
-        min: 10_000,
-        max: 10_000_000,
+        bounds: ThresholdRange { min: 10_000, max: 10_000_000 },
+        report_loss: 0.0,
+        report_jitter: Span::ZERO,
+        load: None,
     }
 }
 
-const QUARTERS: Target = Target { of: LadderOf::Class, solve: Solve::EqualSplit { levels: 4 } };
+const QUARTERS: Target =
+    Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 4, load: 0.5 };
 
 fn controller() -> ThresholdController {
-    ThresholdController::new(plan(), vec![QUARTERS], HOSTS)
+    ThresholdController::new(config(), vec![QUARTERS], HOSTS)
 }
 
 /// The one ladder's thresholds, if they changed.
@@ -31,13 +35,13 @@ fn solve(controller: &mut ThresholdController, now: Time) -> Option<Vec<u64>> {
 }
 
 fn at(period: u64) -> Time {
-    Time::ZERO + plan().period.times(period)
+    Time::ZERO + config().period.times(period)
 }
 
 /// A host's report of `flows` draws from web search.
 fn report(host: u32, sequence: u32, flows: u32) -> SizeReport {
     let mut stream = Stream::new(u64::from(sequence), Purpose::Sizes, u64::from(host));
-    let mut estimate = SizeEstimate::new(plan().window);
+    let mut estimate = SizeEstimate::new(config().window);
     (0..flows).for_each(|_| estimate.observe(web_search().sample(&mut stream)));
     let made = at(u64::from(sequence));
     SizeReport { host: HostId(host as u16), sequence, made, sizes: estimate.histogram().clone() }
@@ -94,9 +98,9 @@ fn a_lie_moves_thresholds_no_further_than_the_bounds_and_its_share() {
         (0..flows).for_each(|_| sizes.add(bin_of(u64::MAX)));
         SizeReport { host: HostId(0), sequence: 1, made: at(1), sizes }
     };
-    let mut alone = ThresholdController::new(Plan { min_samples: 1, ..plan() }, vec![QUARTERS], 1);
+    let mut alone = ThresholdController::new(Config { min_samples: 1, ..config() }, vec![QUARTERS], 1);
     alone.on_report(lie(1_000));
-    assert_eq!(solve(&mut alone, at(1)), Some(vec![plan().max; 3]));
+    assert_eq!(solve(&mut alone, at(1)), Some(vec![config().bounds.max; 3]));
     // Among 20 honest hosts, one that claims to have seen huge flows only moves quantiles by 1/20 of the mass; one
     // that claims more flows than it may remember is left out.
     let honest = |mut controller: ThresholdController| {
@@ -105,7 +109,8 @@ fn a_lie_moves_thresholds_no_further_than_the_bounds_and_its_share() {
     };
     let mut lied_to = honest(controller());
     lied_to.on_report(lie(1_000));
-    let pushed = |quarter: f64| plan().bounded(web_search().quantile(quarter * 20.0 / 19.0) as u64) as f64;
+    let pushed =
+        |quarter: f64| config().bounds.bounded(web_search().quantile(quarter * 20.0 / 19.0) as u64) as f64;
     let found = solve(&mut lied_to, at(1)).unwrap();
     for (found, quarter) in found.into_iter().zip([0.25, 0.5, 0.75]) {
         assert!((0.8..1.2).contains(&(found as f64 / pushed(quarter))), "{found} for {}", pushed(quarter));

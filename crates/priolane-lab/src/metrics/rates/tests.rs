@@ -5,14 +5,14 @@ use priolane_sim::outcome::FlowSample;
 
 use super::*;
 use crate::optimum;
-use crate::results::fixture::Fixture;
+use priolane_testkit::made_up::MadeUp;
 
 const MS: u64 = 1_000_000_000;
 
 /// Three endless flows from one host, reports each millisecond from the first millisecond on: flow 0 with 1 Gbps and 3
 /// Gbps in turn, flow 1 with 2 Gbps, flow 2 with 4 Gbps; for 10 ms.
-fn fixture() -> Fixture {
-    let mut fixture = Fixture::with_flows(3);
+fn fixture() -> MadeUp {
+    let mut fixture = MadeUp::with_flows(3);
     fixture.scenario.rates_every = Some(Span(MS));
     fixture.outcome.stopped_at = Time(10 * MS);
     fixture.scenario.flows.edit_all(|flow| {
@@ -40,7 +40,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-fn record(fixture: &Fixture, classes: &[SizeClass]) -> RateRecord {
+fn record(fixture: &MadeUp, classes: &[SizeClass]) -> RateRecord {
     let optimum = optimum::of(&fixture.scenario).unwrap();
     let window = (Time(2 * MS), Time(8 * MS));
     rates((&fixture.source(), &fixture.outcome), classes, Some(&optimum), window).unwrap()

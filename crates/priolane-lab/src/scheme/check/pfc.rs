@@ -1,5 +1,6 @@
 //! Whether lossless classes (PFC) fit ports, transmit queues and memory.
 
+use priolane_core::host::Order;
 use priolane_core::nic::{Nic, NicQueue};
 use priolane_core::part::{Capability, Row};
 use priolane_core::port::pfc::HeadroomFrom;
@@ -8,7 +9,6 @@ use priolane_core::scheme::find;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Fabric, Fault};
-use crate::scheme::parts::Host;
 
 /// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.
 pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
@@ -23,7 +23,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if let Some(what) = refused {
         return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
     }
-    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Host::Srpt)) {
+    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Order::Srpt(_))) {
         let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }

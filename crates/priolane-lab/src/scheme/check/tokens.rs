@@ -1,5 +1,6 @@
 //! Whether a token transport fits the other rows, and the network.
 
+use priolane_core::assign::Assign;
 use priolane_core::port::{PortKind, TokenOrder};
 use priolane_core::transport::tokens::{Expiry, Paths, RankBy, Ranked};
 use priolane_core::transport::{Spec, tokens};
@@ -8,7 +9,6 @@ use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
-use crate::scheme::parts::Assign;
 
 /// What receivers rank flows by, paths and ranks of a token transport; `None` for any other.
 struct Tokens<'a> {
@@ -108,8 +108,8 @@ fn classes(scheme: &Scheme, (tokens, fabric): (&Tokens<'_>, &Fabric)) -> Result<
         return Err(Fault::new("admit", what, "the transport `top` with priority = \"asked\""));
     }
     match scheme.assign {
-        Assign::None => Ok(()),
-        Assign::Known(_) if asked => Ok(()),
+        Assign::None(_) => Ok(()),
+        Assign::ByFlow(_) if asked => Ok(()),
         _ => {
             let what =
                 format!("`{}` gives packets classes, and receivers give tokens theirs", scheme.assign.name());

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use priolane_core::assign::control::{Followed, SizeEstimate, SizeReport};
+use priolane_core::assign::control::{self, Followed, SizeEstimate, SizeReport};
 use priolane_core::endpoint::Thresholds;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
@@ -35,9 +35,9 @@ impl ThresholdEstimator {
         let adaptation = scenario.adaptation.clone()?;
         Some(Self {
             host,
-            estimate: SizeEstimate::new(adaptation.plan.window),
+            estimate: SizeEstimate::new(adaptation.config.window),
             sequence: 0,
-            period_ends: Time::ZERO + adaptation.plan.period,
+            period_ends: Time::ZERO + adaptation.config.period,
             local: adaptation.local.iter().copied().map(Followed::from).collect(),
             updates: VecDeque::new(),
             rng: Stream::new(scenario.seed, Purpose::Reports, u64::from(host.0)),
@@ -47,9 +47,9 @@ impl ThresholdEstimator {
 
     /// The period ends: thresholds that this host finds by itself, and a report.
     fn end_period(&mut self, cx: &mut FeatureContext) {
-        self.period_ends += self.adaptation.plan.period;
-        let (plan, sizes) = (&self.adaptation.plan, self.estimate.histogram());
-        let changed = self.local.iter_mut().filter_map(|followed| followed.follow(plan, sizes));
+        self.period_ends += self.adaptation.config.period;
+        let (config, sizes) = (&self.adaptation.config, self.estimate.histogram());
+        let changed = self.local.iter_mut().filter_map(|followed| followed.follow(config, sizes));
         cx.commands.extend(changed.map(Arc::new).map(TransportCommand::Thresholds));
         if !self.adaptation.global.is_empty()
             && let Some(report) = self.report(cx.now)
@@ -60,7 +60,7 @@ impl ThresholdEstimator {
 
     /// The report of this period, unless it gets lost.
     fn report(&mut self, now: Time) -> Option<ScheduledReport> {
-        let Adaptation { plan, report_loss, report_jitter, .. } = self.adaptation;
+        let control::Config { delay, report_loss, report_jitter, .. } = self.adaptation.config;
         self.sequence += 1;
         let late = Span(self.rng.below(report_jitter.0.saturating_add(1)));
         if self.rng.chance(report_loss) {
@@ -68,7 +68,7 @@ impl ThresholdEstimator {
         }
         let sizes = self.estimate.histogram().clone();
         let report = SizeReport { host: self.host, sequence: self.sequence, made: now, sizes };
-        Some(ScheduledReport { arrives: now + plan.delay + late, report })
+        Some(ScheduledReport { arrives: now + delay + late, report })
     }
 }
 

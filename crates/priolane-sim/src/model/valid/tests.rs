@@ -1,5 +1,6 @@
 use priolane_core::admit::Policy;
-use priolane_core::assign::control::{Plan, Solve, Target};
+use priolane_core::assign::control::{self, Target, ThresholdRange};
+use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::LadderOf;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::host::SchedulerKind;
@@ -202,24 +203,29 @@ fn intervals_are_above_zero() {
 fn no_message_is_faster_than_the_lookahead() {
     // 64 B and their gap at 10 Gbps after 1 us; news takes 5 us.
     let lookahead = scenario().lookahead();
-    let plan = Plan {
+    let config = control::Config {
         period: Span::from_ms(1),
         delay: Span(lookahead.0 - 1),
         window: 1,
         min_samples: 1,
         max_age: 1,
-        min: 1,
-        max: 2,
+        bounds: ThresholdRange { min: 1, max: 2 },
+        report_loss: 0.0,
+        report_jitter: Span::ZERO,
+        load: None,
     };
-    let adaptation = |plan, report_loss| {
-        let target = Target { of: LadderOf::Class, solve: Solve::EqualSplit { levels: 2 } };
+    let adaptation = |config| {
+        let target =
+            Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
         let (global, local) = (vec![target], Vec::new());
-        Some(Adaptation { plan, global, local, report_loss, report_jitter: Span::ZERO })
+        Some(Adaptation { config, global, local })
     };
-    let late = refused(|s| s.adaptation = adaptation(plan, 0.0));
-    let (delay, lookahead_ps) = (plan.delay.0, lookahead.0);
+    let late = refused(|s| s.adaptation = adaptation(config));
+    let (delay, lookahead_ps) = (config.delay.0, lookahead.0);
     assert_eq!(late, ScenarioError::ControllerDelay { delay, lookahead: lookahead_ps });
-    let loss = refused(|s| s.adaptation = adaptation(Plan { delay: lookahead, ..plan }, 1.5));
+    let loss = refused(|s| {
+        s.adaptation = adaptation(control::Config { delay: lookahead, report_loss: 1.5, ..config })
+    });
     assert_eq!(loss, ScenarioError::ReportLoss { found: "1.5".to_owned() });
     let grace = Span(lookahead.0 - 1);
     let stop = Stop::WhenDone { grace, not_before: Time::ZERO, limit: Time(1 << 50) };

@@ -1,0 +1,271 @@
+//! TIMELY: a rate from the gradient of the round-trip time (SIGCOMM 2015, Algorithm 1).
+//!
+//! ```text
+//! once per round trip       diff = (1 - alpha) diff + alpha (rtt - rtt before),  gradient = diff / min_rtt
+//! rtt < t_low               rate += delta
+//! rtt > t_high              rate *= 1 - beta (1 - t_high / rtt)
+//! otherwise gradient <= 0   rate += N delta,  N = 5 from the fifth such update in a row, else 1         (§4.3)
+//!           gradient > 0    rate *= 1 - beta gradient, not below 0
+//! pace                      a packet every MSS / rate, between min_rate and the rate of the line
+//! ```
+//!
+//! A flow has a rate and no window. What the paper leaves open: docs/assumptions.md#timely.
+
+use super::OnWindow;
+use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
+use crate::endpoint::Path;
+use crate::keys::{Keys, Misfit};
+use crate::part::Part;
+use crate::units::{PS_PER_S, Rate, Span, Time};
+
+/// Updates in a row with a gradient of at most 0 from which on the rate grows faster.
+const HYPERACTIVE_FROM: u32 = 5;
+/// By how much faster.
+const HYPERACTIVE: f64 = 5.0;
+/// More than any flow has in flight.
+const NO_WINDOW: u64 = 1 << 40;
+
+/// Parameters of TIMELY.
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "timely", check = Self::check)]
+#[part(
+    name = "timely",
+    summary = "TIMELY: rates from the gradient of the round-trip time",
+    source = "TIMELY (SIGCOMM 2015) Algorithm 1",
+    provides = [Ranks]
+)]
+pub struct Config {
+    /// Round-trip time below which the rate grows whatever the gradient.
+    #[key(default = Span::from_us(50), range = "(0, )", source = "TIMELY (SIGCOMM 2015) §4.4")]
+    pub t_low: Span,
+    /// Round-trip time above which the rate falls whatever the gradient.
+    #[key(default = Span::from_us(500), range = "(0, )", source = "TIMELY (SIGCOMM 2015) §4.4")]
+    pub t_high: Span,
+    /// Weight of the newest difference of round-trip times.
+    #[key(default = 0.875, range = "(0, 1]", source = "docs/assumptions.md#timely")]
+    pub alpha: f64,
+    /// Weight of a decrease.
+    #[key(default = 0.8, range = "(0, 1]", source = "TIMELY (SIGCOMM 2015) §4.3")]
+    pub beta: f64,
+    /// What an increase adds.
+    #[key(default = Rate::from_bps(10_000_000).expect("above zero"), source = "TIMELY (SIGCOMM 2015) §4.3")]
+    pub delta: Rate,
+    /// What gradients are measured in; without it the round-trip time of the flow's empty path.
+    #[key(auto = "0ps", source = "TIMELY (SIGCOMM 2015) §4.3")]
+    pub min_rtt: Option<Span>,
+    /// Floor of the rate.
+    #[key(default = Rate::from_bps(10_000_000).expect("above zero"), source = "docs/assumptions.md#timely")]
+    pub min_rate: Rate,
+}
+
+impl Config {
+    fn check(&self) -> Result<(), Misfit> {
+        if self.t_low <= self.t_high {
+            return Ok(());
+        }
+        Err(Misfit::of("t_low", "it is above t_high", "t_low at most t_high"))
+    }
+}
+
+impl OnWindow for Config {}
+
+/// The rate of one TIMELY flow.
+#[derive(Clone, Debug)]
+pub struct Timely {
+    config: Config,
+    mss: u64,
+    /// Bits per second: the rate, and that of the line.
+    rate: f64,
+    line: f64,
+    /// Picoseconds: what gradients are measured in, the smoothed difference.
+    min_rtt: f64,
+    diff: f64,
+    /// That of the last update; `None` before the first.
+    before: Option<Span>,
+    /// Updates in a row with a gradient of at most 0.
+    falling: u32,
+    /// An ACK beyond it updates the rate.
+    update_beyond: u64,
+    last_sent: Option<Time>,
+}
+
+impl Timely {
+    fn on_path(config: &Config, mss: u64, path: &Path) -> Self {
+        let line = path.rate.bps() as f64;
+        Self {
+            config: *config,
+            mss,
+            rate: line,
+            line,
+            min_rtt: config.min_rtt.unwrap_or(path.data.round_trip).0 as f64,
+            diff: 0.0,
+            before: None,
+            falling: 0,
+            update_beyond: 0,
+            last_sent: None,
+        }
+    }
+
+    fn update(&mut self, rtt: Span) {
+        let Some(before) = self.before.replace(rtt) else { return };
+        let Config { t_low, t_high, alpha, beta, delta, min_rate, .. } = self.config;
+        self.diff = (1.0 - alpha) * self.diff + alpha * (rtt.0 as f64 - before.0 as f64);
+        let gradient = self.diff / self.min_rtt;
+        let delta = delta.bps() as f64;
+        let is_between = (t_low..=t_high).contains(&rtt);
+        self.falling = if is_between && gradient <= 0.0 { self.falling + 1 } else { 0 };
+        if rtt < t_low {
+            self.rate += delta;
+        } else if rtt > t_high {
+            self.rate *= 1.0 - beta * (1.0 - t_high.0 as f64 / rtt.0 as f64);
+        } else if gradient <= 0.0 {
+            self.rate += delta * if self.falling >= HYPERACTIVE_FROM { HYPERACTIVE } else { 1.0 };
+        } else {
+            self.rate *= (1.0 - beta * gradient).max(0.0);
+        }
+        self.rate = self.rate.min(self.line).max(min_rate.bps() as f64);
+    }
+}
+
+impl CongestionControl for Timely {
+    type Config = Config;
+
+    type Telemetry = ();
+
+    const ECN: bool = false;
+
+    const GATED: bool = true;
+
+    fn new(config: &Config, mss: u64) -> Self {
+        Self::on_path(config, mss, &Path::NOMINAL)
+    }
+
+    fn open(&mut self, opening: &mut Opening<'_>) {
+        *self = Self::on_path(&self.config, self.mss, &(opening.path)());
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        NO_WINDOW
+    }
+
+    #[inline]
+    fn gate(&self) -> Gate {
+        // Casts saturate.
+        let gap = ((self.mss * 8) as f64 / self.rate * PS_PER_S as f64) as u64;
+        self.last_sent.map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time) {
+        self.last_sent = Some(now);
+    }
+
+    fn on_ack(&mut self, ack: &AckSeen) {
+        let Some(rtt) = ack.rtt else { return };
+        if ack.una > self.update_beyond {
+            self.update_beyond = ack.next;
+            self.update(rtt);
+        }
+    }
+
+    fn on_loss(&mut self, _loss: &LossSeen) {}
+
+    fn on_timeout(&mut self, _loss: &LossSeen, _repeat: Repeat) {}
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("timely_rate_bps", self.rate);
+        see("timely_gradient", self.diff / self.min_rtt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::BaseDelay;
+    use crate::keys::with_defaults;
+    use crate::transport::window::Growth;
+
+    /// 20 us there and back on lines of 10 Gbps.
+    const PATH: Path = {
+        let delay = BaseDelay { one_way: Span::from_us(10), round_trip: Span::from_us(20) };
+        Path { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
+    };
+
+    /// A flow at 1 Gbps, after a round trip of 100 us.
+    fn timely() -> Timely {
+        let mut flow = Timely::on_path(&with_defaults(&[]), 1_000, &PATH);
+        (flow.rate, flow.before) = (1e9, Some(Span::from_us(100)));
+        flow
+    }
+
+    fn rates(flow: &mut Timely, rtts_us: &[u64]) -> Vec<f64> {
+        let after = |&us: &u64| {
+            flow.update(Span::from_us(us));
+            (flow.rate / 1e3).round() / 1e3
+        };
+        rtts_us.iter().map(after).collect()
+    }
+
+    #[test]
+    fn a_rising_delay_takes_its_gradient_and_a_falling_one_adds_steps() {
+        // diff 0.875 x 2 us = 1.75, gradient 0.0875: 1,000 (1 - 0.8 x 0.0875) Mbps; then diff 0.21875, gradient 0.0109375.
+        assert_eq!(rates(&mut timely(), &[102, 102]), [930.0, 921.863]);
+        // Below 0 from the first; the fifth adds five steps of 10 Mbps.
+        assert_eq!(
+            rates(&mut timely(), &[99, 98, 97, 96, 95, 94]),
+            [1010.0, 1020.0, 1030.0, 1040.0, 1090.0, 1140.0]
+        );
+        // One above breaks the row.
+        let broken = rates(&mut timely(), &[99, 98, 97, 96, 40, 96, 80, 79]);
+        assert_eq!(broken[4], 1050.0);
+        assert!(broken[7] - broken[6] < 11.0);
+    }
+
+    #[test]
+    fn beyond_the_thresholds_the_gradient_does_not_count() {
+        // 40 us is below 50 us, though it rises from 30; 1,000 us is twice t_high, though it falls from 1,200.
+        let mut low = timely();
+        low.before = Some(Span::from_us(30));
+        assert_eq!(rates(&mut low, &[40]), [1010.0]);
+        let mut high = timely();
+        high.before = Some(Span::from_us(1_200));
+        assert_eq!(rates(&mut high, &[1_000]), [600.0]);
+    }
+
+    #[test]
+    fn the_rate_stays_between_its_floor_and_the_line() {
+        let mut flow = timely();
+        flow.rate = PATH.rate.bps() as f64;
+        assert_eq!(rates(&mut flow, &[40]), [10_000.0]);
+        // A gradient above 1.25 would take more than all.
+        assert_eq!(rates(&mut flow, &[400]), [10.0]);
+        assert_eq!(flow.gate(), Gate::Open);
+        flow.on_sent(Time(0));
+        // 8,000 bits at 10 Mbps.
+        assert_eq!(flow.gate(), Gate::NotBefore(Time(800_000_000)));
+    }
+
+    #[test]
+    fn the_rate_is_updated_once_per_round_trip() {
+        let mut flow = timely();
+        let ack = |una, next, us| AckSeen {
+            now: Time(1),
+            acked: 1_000,
+            una,
+            next,
+            marked: false,
+            growth: Growth::Allowed,
+            rtt: Some(Span::from_us(us)),
+            srtt: Span::ZERO,
+            one_way_ps: 0,
+            host_delay: Span::ZERO,
+        };
+        flow.on_ack(&ack(1_000, 5_000, 99));
+        let first = flow.rate;
+        flow.on_ack(&ack(5_000, 9_000, 300));
+        assert_eq!(flow.rate, first);
+        flow.on_ack(&ack(6_000, 9_000, 98));
+        assert_eq!(flow.rate, first + 1e7);
+    }
+}

@@ -1,0 +1,40 @@
+//! The assign row: what replaces what where one policy is laid over another.
+
+use priolane_core::part::Row;
+use priolane_source::{Form, Merge, Own, Replace, Shared};
+
+use super::row::same_group;
+
+pub(super) const MERGE: Merge = Merge {
+    rules: &[
+        Replace::Kind {
+            tag: "kind",
+            default: None,
+            own: Own::AllBut(&[]),
+            shared: Shared::By(|old, new, key| same_group(Row::Assign, [old, new], key)),
+        },
+        // Thresholds that were found are those of what is stated beside them.
+        Replace::Stated(&["fractions", "levels", "from"], &["bytes"]),
+        // Sizes and deadlines have different units.
+        Replace::Kind {
+            tag: "of",
+            default: None,
+            own: Own::Only(&["scale", "offset"]),
+            shared: Shared::Listed(&[]),
+        },
+    ],
+    inner: &[("thresholds", &THRESHOLDS)],
+    each: None,
+};
+
+/// Thresholds that were found are those of what is stated beside them, and a tail has two forms.
+pub(super) const THRESHOLDS: Merge = Merge {
+    rules: &[Replace::Stated(&["solver", "from", "tail"], &["bytes"])],
+    inner: &[("tail", &TAIL)],
+    each: None,
+};
+
+const TAIL: Merge = Merge::of(&[Replace::OneOf(&[
+    Form { by: &["max"], with: &[] },
+    Form { by: &["from", "times"], with: &[] },
+])]);

@@ -1,0 +1,18 @@
+//! The host row: what replaces what where one order is laid over another.
+
+use priolane_core::part::Row;
+use priolane_source::{Merge, Own, Replace, Shared};
+
+use super::assign::THRESHOLDS;
+use super::row::same_group;
+
+pub(super) const MERGE: Merge = Merge {
+    rules: &[Replace::Kind {
+        tag: "kind",
+        default: None,
+        own: Own::AllBut(&[]),
+        shared: Shared::By(|old, new, key| same_group(Row::Host, [old, new], key)),
+    }],
+    inner: &[("thresholds", &THRESHOLDS)],
+    each: None,
+};

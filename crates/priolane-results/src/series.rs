@@ -1,0 +1,139 @@
+//! `series.parquet`: one row per instant, entity and metric.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use priolane_core::endpoint::LadderOf;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::units::Time;
+use priolane_sim::outcome::{Outcome, Sample};
+use priolane_sim::topology::Topology;
+
+use crate::row;
+
+row! {
+    /// A row of `series.parquet`: a reading.
+    pub struct SeriesRow<'a> {
+        t_ps: u64, "ps", "instant of the reading, since the start of the run";
+        entity: &'a str, "",
+            "what was read: a port, named as in ports.parquet; a flow, as flow12; or controller";
+        metric: &'a str, "",
+            "queued_bytes (B), queued_packets (1): waiting in the port, the packet on the line not counted; \
+             sent_bytes (B): of packets put on the line since the instant before; acked_bytes (B): payload of a \
+             flow acknowledged since its start, by SACK blocks too";
+        value: f64, "see metric", "the reading";
+    }
+}
+
+/// The rows of a run's readings: samples of ports, then thresholds of the controller, then reports of flows, then
+/// probabilities of admission.
+#[derive(Debug)]
+pub(crate) struct Readings<'a> {
+    outcome: &'a Outcome,
+    /// A row for each threshold that the controller sent.
+    thresholds: Vec<Threshold>,
+    /// Names of the flows that were reported.
+    flows: BTreeMap<FlowId, String>,
+    /// Probabilities of admission over time: entity, instant, value.
+    probabilities: Vec<(Arc<str>, Time, f64)>,
+}
+
+/// One threshold that the controller sent to the hosts.
+#[derive(Debug)]
+struct Threshold {
+    at: Time,
+    metric: String,
+    bytes: u64,
+}
+
+impl<'a> Readings<'a> {
+    pub(crate) fn of(topology: &Topology, outcome: &'a Outcome) -> Self {
+        let flows = outcome.reports.iter().map(|report| report.flow);
+        Self {
+            outcome,
+            thresholds: thresholds(outcome),
+            flows: flows.map(|flow| (flow, format!("flow{}", flow.0))).collect(),
+            probabilities: probabilities(topology, outcome),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.outcome.samples.ports.len() * SAMPLED.len()
+            + self.thresholds.len()
+            + self.outcome.reports.len()
+            + self.probabilities.len()
+    }
+
+    /// The rows `range`; `ports` are names by link.
+    pub(crate) fn rows<'r>(&'r self, ports: &'r [String], range: Range<usize>) -> Vec<SeriesRow<'r>> {
+        range.map(|row| self.row(ports, row)).collect()
+    }
+
+    fn row<'r>(&'r self, ports: &'r [String], row: usize) -> SeriesRow<'r> {
+        let reading = |at: Time, entity: &'r str, metric: &'r str, value: f64| SeriesRow {
+            t_ps: at.0,
+            entity,
+            metric,
+            value,
+        };
+        let per = SAMPLED.len();
+        if let Some(sample) = self.outcome.samples.ports.get(row / per) {
+            let (metric, value) = SAMPLED[row % per];
+            return reading(sample.at, &ports[sample.link.index()], metric, value(sample));
+        }
+        let row = row - self.outcome.samples.ports.len() * per;
+        if let Some(threshold) = self.thresholds.get(row) {
+            return reading(threshold.at, "controller", &threshold.metric, threshold.bytes as f64);
+        }
+        let row = row - self.thresholds.len();
+        if let Some(report) = self.outcome.reports.get(row) {
+            return reading(report.at, &self.flows[&report.flow], "acked_bytes", report.acked_bytes as f64);
+        }
+        let (entity, at, p) = &self.probabilities[row - self.outcome.reports.len()];
+        reading(*at, entity, "p_admit", *p)
+    }
+}
+
+/// A row for each interval in which a probability was updated: those of `h0->h3/1` are of flows of host 0 to host 3 that
+/// ask for class 1.
+fn probabilities(topology: &Topology, outcome: &Outcome) -> Vec<(Arc<str>, Time, f64)> {
+    let name = |host: HostId| {
+        let node = topology.node_of(host);
+        topology.names.get(node.0 as usize).cloned().unwrap_or_else(|| format!("host{}", host.0))
+    };
+    let keys =
+        outcome.admission.iter().flat_map(|(host, account)| account.keys.iter().map(|key| (*host, key)));
+    let rows = keys.filter(|(_, key)| !key.watched.is_empty()).flat_map(|(host, key)| {
+        let entity: Arc<str> = format!("{}->{}/{}", name(host), name(key.dst), key.class).into();
+        key.watched.iter().map(move |&(at, p)| (Arc::clone(&entity), at, p))
+    });
+    rows.collect()
+}
+
+/// A row for each threshold that the controller sent: `class_threshold_1` is the first of the class ladder.
+fn thresholds(outcome: &Outcome) -> Vec<Threshold> {
+    let rows = outcome.thresholds.iter().flat_map(|change| {
+        let ladder = match change.of {
+            LadderOf::Class => "class",
+            LadderOf::HostLevel => "host",
+        };
+        let row = move |(i, &bytes): (usize, &u64)| Threshold {
+            at: change.at,
+            metric: format!("{ladder}_threshold_{}", i + 1),
+            bytes,
+        };
+        change.bytes.iter().enumerate().map(row)
+    });
+    rows.collect()
+}
+
+/// A metric of a sample: its name, and its value.
+type Sampled = (&'static str, fn(&Sample) -> f64);
+
+/// The metrics of a sample, in the order of their rows.
+const SAMPLED: [Sampled; 3] = [
+    ("queued_bytes", |sample| sample.queued_bytes as f64),
+    ("queued_packets", |sample| f64::from(sample.queued_packets)),
+    ("sent_bytes", |sample| sample.sent_bytes as f64),
+];

@@ -1,0 +1,330 @@
+//! The directory that holds runs: each appears whole or not at all.
+//!
+//! ```text
+//! DIR/.lock                          held while names change hands, never while a run is written
+//! DIR/.tmp-<run>-<pid>-<n>/          a run being written; `owner` inside is locked by its writer
+//! DIR/<run>/                         a whole run: tables, then run.json, brought to the disk, then renamed here
+//! DIR/<run>.verified                 SHA-256 of the run.json on which both engines agreed
+//! DIR/.mark-<run>-<pid>-<n>          such a note being written, under the lock
+//! DIR/.aside-<run>-<pid>-<n>/        something else that stood at DIR/<run>: kept, never deleted
+//! ```
+//!
+//! A run is *whole* if its directory has the run's name and its `run.json` has the checksum of its content
+//! (`checksum`), names the run and lists exactly the other files there with their lengths and hashes. Nothing else
+//! is accepted. A temporary whose `owner` nobody locks belongs to a dead writer and is removed.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::checksum;
+use crate::digest::hex;
+use crate::record::{self, FileRecord, RunRecord};
+use crate::rows::{Rows, Table};
+use crate::tables;
+
+const LOCK: &str = ".lock";
+const OWNER: &str = "owner";
+const TEMPORARY: &str = ".tmp-";
+const MARK: &str = ".mark-";
+const ASIDE: &str = ".aside-";
+
+/// A file or directory that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}: {source}; completed runs are kept: mend that and run again", path.display())]
+pub struct StoreError {
+    /// What was tried: `write`, `create`, ...
+    pub doing: &'static str,
+    /// On which file or directory.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// Attaches what was tried, and on what, to an I/O error.
+pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError { doing, path, source }
+}
+
+/// A run's id: 16 lower-case hexadecimal digits. Only directories of exactly this form are priolane's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId(String);
+
+impl RunId {
+    /// `text` as a run's id; `None` if it does not have the form of one.
+    pub fn new(text: &str) -> Option<Self> {
+        let hexadecimal = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        (text.len() == 16 && text.bytes().all(hexadecimal)).then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How publishing a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// The run is now in the directory.
+    New,
+    /// Another process put the same run there in the meantime; ours was dropped.
+    AlreadyThere,
+}
+
+/// A directory of runs.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    /// The directory `root`, made if it is missing, dead writers' temporaries removed.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        fs::create_dir_all(root).map_err(failed("create", root))?;
+        let store = Self { root: root.to_owned() };
+        let _lock = store.lock()?;
+        store.sweep()?;
+        Ok(store)
+    }
+
+    /// A directory of runs for reading only; it need not exist.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// The directory of a run, whether it is there or not.
+    pub fn path(&self, id: &RunId) -> PathBuf {
+        self.root.join(id.as_str())
+    }
+
+    /// The record of a run if it is whole.
+    pub fn accept(&self, id: &RunId) -> Option<RunRecord> {
+        let directory = self.path(id);
+        if !fs::symlink_metadata(&directory).is_ok_and(|m| m.is_dir()) {
+            return None;
+        }
+        let text = fs::read(directory.join(record::FILE)).ok()?;
+        checksum::verify(&text).ok()?;
+        let record: RunRecord = serde_json::from_slice(&text).ok()?;
+        (record.run == id.as_str() && is_whole(&directory, &record.files)).then_some(record)
+    }
+
+    /// The ids of directories that have a run's name, whole or not, sorted.
+    pub fn names(&self) -> Result<Vec<RunId>, StoreError> {
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
+            let entry = entry.map_err(failed("read", &self.root))?;
+            ids.extend(entry.file_name().to_str().and_then(RunId::new));
+        }
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// Begins to write a run, out of sight.
+    pub fn begin(&self, id: &RunId) -> Result<Draft, StoreError> {
+        let _lock = self.lock()?;
+        let path = self.root.join(fresh_name(TEMPORARY, id));
+        fs::create_dir(&path).map_err(failed("create", &path))?;
+        let owner_path = path.join(OWNER);
+        let owner = File::create_new(&owner_path).map_err(failed("create", &owner_path))?;
+        let draft = Draft { store: self.clone(), id: id.clone(), path, files: Vec::new(), _owner: owner };
+        draft._owner.lock().map_err(failed("lock", &owner_path))?;
+        Ok(draft)
+    }
+
+    /// Notes that both engines agreed on a run as it is stored now.
+    pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
+        let record = self.path(id).join(record::FILE);
+        let hash = hash_file(&record).map_err(failed("read", &record))?;
+        let temporary = self.root.join(fresh_name(MARK, id));
+        let mark = self.mark(id);
+        let _lock = self.lock()?;
+        let written = write_file(&temporary, hash.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
+        written.map_err(|source| {
+            let _ = fs::remove_file(&temporary);
+            failed("write", &mark)(source)
+        })
+    }
+
+    /// Whether both engines agreed on a run as it is stored now.
+    pub fn is_verified(&self, id: &RunId) -> bool {
+        let hash = hash_file(&self.path(id).join(record::FILE));
+        hash.is_ok_and(|hash| fs::read(self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
+    }
+
+    fn mark(&self, id: &RunId) -> PathBuf {
+        self.root.join(format!("{}.verified", id.as_str()))
+    }
+
+    /// Holds the directory's lock until the file is dropped; a dead process holds none.
+    fn lock(&self) -> Result<File, StoreError> {
+        let path = self.root.join(LOCK);
+        let mut options = File::options();
+        options.create(true).append(true);
+        // A link in the lock's place could lead to somebody else's file.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+        let file = options.open(&path).map_err(failed("open", &path))?;
+        file.lock().map_err(failed("lock", &path))?;
+        Ok(file)
+    }
+
+    /// Removes temporaries of dead writers. The lock must be held.
+    fn sweep(&self) -> Result<(), StoreError> {
+        for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
+            let entry = entry.map_err(failed("read", &self.root))?;
+            let (name, path) = (entry.file_name(), entry.path());
+            let Some(name) = name.to_str() else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && is_fresh_name(TEMPORARY, name) && is_abandoned(&path) {
+                gone(fs::remove_dir_all(&path)).map_err(failed("remove", &path))?;
+            } else if kind.is_file() && is_fresh_name(MARK, name) {
+                gone(fs::remove_file(&path)).map_err(failed("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves away whatever stands in a run's place. The lock must be held, and it must not be a whole run.
+    fn move_aside(&self, id: &RunId) -> Result<(), StoreError> {
+        let there = self.path(id);
+        match fs::symlink_metadata(&there) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(failed("look at", &there)(error)),
+            Ok(kind) if kind.is_dir() => {
+                let aside = self.root.join(fresh_name(ASIDE, id));
+                fs::rename(&there, aside).map_err(failed("move aside", &there))
+            }
+            Ok(_) => Err(failed("replace", &there)(io::Error::other("it is not a directory"))),
+        }
+    }
+}
+
+/// A run being written. Dropped unpublished, it leaves nothing.
+#[derive(Debug)]
+pub struct Draft {
+    store: Store,
+    id: RunId,
+    path: PathBuf,
+    files: Vec<FileRecord>,
+    _owner: File,
+}
+
+impl Draft {
+    /// Writes one table.
+    pub fn write(&mut self, table: Table, rows: &Rows) -> Result<(), StoreError> {
+        let path = self.path.join(table.file());
+        let file = File::create_new(&path).map_err(failed("create", &path))?;
+        self.files.push(tables::write(table, rows, file).map_err(failed("write", &path))?);
+        Ok(())
+    }
+
+    /// Takes a table over as it is in the directory `from` of the same run, without another copy where it may be shared.
+    pub fn take_over(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
+        let (there, here) = (from.join(&file.name), self.path.join(&file.name));
+        fs::hard_link(&there, &here)
+            .or_else(|_| fs::copy(&there, &here).map(drop))
+            .map_err(failed("write", &here))?;
+        self.files.push(file.clone());
+        Ok(())
+    }
+
+    /// Writes `run.json` with the list of files and makes the run visible.
+    pub fn publish(self, record: &mut RunRecord) -> Result<Published, StoreError> {
+        record.files = self.files.clone();
+        let path = self.path.join(record::FILE);
+        let text = record.to_text().map_err(failed("write", &path))?;
+        write_file(&path, text.as_bytes()).map_err(failed("write", &path))?;
+        let _lock = self.store.lock()?;
+        if self.store.accept(&self.id).is_some() {
+            return Ok(Published::AlreadyThere);
+        }
+        let owner = self.path.join(OWNER);
+        fs::remove_file(&owner).map_err(failed("remove", &owner))?;
+        sync_directory(&self.path).map_err(failed("write", &self.path))?;
+        self.store.move_aside(&self.id)?;
+        let place = self.store.path(&self.id);
+        fs::rename(&self.path, &place).map_err(failed("create", &place))?;
+        sync_directory(&self.store.root).map_err(failed("write", &self.store.root))?;
+        Ok(Published::New)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After publishing the path is gone; after a failure the next `Store::open` tries again.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A removal that is also done if another did it: a writer that finds its run there removes its own temporary unlocked.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// Whether a directory holds exactly `run.json` and the files listed, as listed.
+fn is_whole(directory: &Path, files: &[FileRecord]) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    let expected = |name: &OsStr| name == record::FILE || files.iter().any(|f| name == f.name.as_str());
+    entries.into_iter().all(|entry| entry.is_ok_and(|e| expected(&e.file_name())))
+        && Table::ALL.iter().all(|table| files.iter().any(|f| f.name == table.file()))
+        && files.iter().all(|file| is_file_whole(&directory.join(&file.name), file))
+}
+
+fn is_file_whole(path: &Path, expected: &FileRecord) -> bool {
+    if !fs::symlink_metadata(path).is_ok_and(|m| m.is_file() && m.len() == expected.bytes) {
+        return false;
+    }
+    hash_file(path).is_ok_and(|hash| hash == expected.sha256)
+}
+
+fn hash_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(&hash.finalize())),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Brings a directory's names to the disk.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// A name that no other writer uses: `<prefix><run>-<pid>-<n>`.
+fn fresh_name(prefix: &str, id: &RunId) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{prefix}{}-{}-{}", id.as_str(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Whether a name has exactly the form that `fresh_name` gives.
+fn is_fresh_name(prefix: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(prefix) else { return false };
+    let parts: Vec<&str> = rest.split('-').collect();
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    matches!(parts[..], [run, pid, n] if RunId::new(run).is_some() && number(pid) && number(n))
+}
+
+/// Whether nobody locks a temporary's `owner`. Writers make and lock it under the directory's lock.
+fn is_abandoned(temporary: &Path) -> bool {
+    match File::options().append(true).open(temporary.join(OWNER)) {
+        Ok(owner) => !matches!(owner.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}

@@ -1,0 +1,4 @@
+//! Runs on disk: their tables, records, digests and bills.
+
+mod bills;
+mod runs;
