@@ -88,5 +88,5 @@ fn more_queues_are_closer_to_a_sorted_one() {
     let [fifo, two, eight] = [1, 2, 8].map(inversions);
     // The least of 30 uniform ranks below 100 is about 3, the first in, first out one 50 in the mean.
     assert!((40..55).contains(&(fifo / 20_000)), "{fifo}");
-    assert!(2 * two < fifo && 2 * eight < two, "{fifo} {two} {eight}");
+    assert!(3 * two < 2 * fifo && 3 * eight < two, "{fifo} {two} {eight}");
 }
