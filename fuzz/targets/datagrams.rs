@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
+use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
@@ -38,18 +38,10 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
 
     fn open(&mut self, id: u32, size: Option<u64>) {
         let flow = FlowSpec {
-            id: FlowId(id),
-            src: HOST,
-            dst: PEER,
-            size,
             start: self.now,
             class: 1,
             deadline: Some(self.now + Span::from_ms(1)),
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
+            ..FlowSpec::new(FlowId(id), (HOST, PEER), size)
         };
         let Self { endpoint, now, rng, .. } = self;
         endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| Path::NOMINAL);

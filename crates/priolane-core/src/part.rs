@@ -157,7 +157,7 @@ impl Entry {
 ///
 /// # Errors
 /// That it is none of them, or missing.
-pub(crate) fn take_name<T: Table>(
+pub fn take_name<T: Table>(
     table: &mut T,
     tag: &'static str,
     names: &[&'static str],
@@ -303,3 +303,102 @@ macro_rules! keys_of_parts {
 }
 
 pub(crate) use {keys_of_parts, parts};
+
+/// Makes an enum of kinds of one thing that is no part of a scheme, each with a struct of keys that implements [`Part`]; the word
+/// under `tag` says which. Where a trait is named, all of them implement it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kinds {
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident: dyn $trait:ident by $tag:literal {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $crate::part::kinds! {
+            $(#[$meta])*
+            pub enum $list by $tag {
+                $($(#[$doc])* $kind($config);)*
+            }
+        }
+
+        impl $list {
+            /// What it does.
+            pub fn part(&self) -> &dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+
+            /// What it does, to change.
+            pub fn part_mut(&mut self) -> &mut dyn $trait {
+                match self { $(Self::$kind(config) => config),* }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $list:ident by $tag:literal {
+            $($(#[$doc:meta])* $kind:ident($config:ty);)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $list {
+            $($(#[$doc])* $kind($config),)*
+        }
+
+        impl $list {
+            /// The names of files, in the order of the list.
+            pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
+
+            /// The name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
+            }
+
+            /// Reads the keys of the kind `name`; `None` where there is no such kind.
+            ///
+            /// # Errors
+            /// Those of its keys.
+            pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
+                $(if name == <$config as $crate::part::Part>::NAME {
+                    return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
+                })*
+                Ok(None)
+            }
+
+            /// Reads the kind, and the keys of that kind.
+            ///
+            /// # Errors
+            /// Those of its keys, and that there is no such kind.
+            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            /// Appends its kind and its keys to `out`.
+            pub fn write(&self, out: &mut $crate::keys::Pairs) {
+                out.push(($tag, self.name().into()));
+                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
+            }
+
+            /// The keys of the kind `name`; none where there is no such kind.
+            pub fn keys(name: &str) -> Vec<$crate::keys::KeyInfo> {
+                let mut keys = Vec::new();
+                $(if name == <$config as $crate::part::Part>::NAME {
+                    <$config as $crate::keys::Keys>::describe(&mut keys);
+                })*
+                keys
+            }
+        }
+
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                let mut pairs = $crate::keys::Pairs::new();
+                self.write(&mut pairs);
+                s.collect_map(pairs)
+            }
+        }
+    };
+}
+
+pub use __kinds as kinds;

@@ -13,6 +13,7 @@
 //! These speak of the continuous law. `sample` rounds to the nearest whole byte and gives at least 1, which
 //! moves the mean by less than 1 byte.
 
+use crate::keys::Words;
 use crate::rng::Stream;
 
 mod altered;
@@ -29,7 +30,7 @@ pub const MAX_BYTES: f64 = (1u64 << 47) as f64;
 const CDF_SLACK: f64 = 1e-9;
 
 /// How the mass between two rows of a table is spread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// Evenly over the interval (HPCC, pFabric, PIAS, YAPS).

@@ -37,6 +37,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-sim/src/lib.rs", "priolane-sim/src/run.rs"],
     &["priolane-workload/src/"],
     &["priolane-workload/src/import"],
+    &["priolane-workload/src/app.rs", "priolane-workload/src/coflow_trace", "priolane-workload/src/lib.rs"],
     &["priolane-results/src/"],
     &["priolane-lab/src/assumptions.rs", "priolane-lab/src/interrupt.rs", "priolane-lab/src/lib.rs"],
     &["priolane-lab/src/scheme", "priolane-lab/src/thresholds.rs"],
@@ -49,7 +50,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-tools/src/"],
     &["priolane-tools/src/bin/"],
     &["priolane-py/src/"],
-    &["priolane-imports/src/", "priolane-testkit/src/"],
+    &["priolane-imports/src/", "priolane-rounds/src/", "priolane-testkit/src/"],
 ];
 
 /// Circles that are there.

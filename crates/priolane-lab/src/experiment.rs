@@ -3,16 +3,13 @@
 //! Serialized, an [`Experiment`] is an experiment file again (in JSON): that is what `priolane check` prints
 //! and what run ids are made of.
 
-mod app;
 mod claims;
-mod coflow;
 mod coverage;
 mod deadlines;
 mod evaluation;
 mod events;
 mod group;
 mod like;
-mod load;
 mod network;
 pub mod noise;
 mod notices;
@@ -22,8 +19,6 @@ mod read;
 mod schemes;
 mod seeds;
 mod service;
-mod sizes;
-mod sources;
 mod timing;
 
 use std::collections::BTreeMap;
@@ -31,31 +26,22 @@ use std::sync::Arc;
 
 use priolane_core::packet::Frame;
 use priolane_core::units::Span;
-use priolane_source::Merge;
 use priolane_source::quantity::as_text;
-use priolane_workload::flow_list;
+use priolane_source::{Merge, Sources};
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
-pub use app::Start;
-
-pub(crate) use app::{
-    AppText, EpochRule, ListText, OpenLoop, PairText, PairsText, PauseRule, QueryText, RingText, RuleKind,
-    RuleText,
-};
 pub use claims::{Claim, Source, Test, Way};
 pub(crate) use claims::{MetricAt, OpenRange};
-pub(crate) use coflow::CoflowText;
 pub(crate) use deadlines::AtRate;
 pub use deadlines::{Allowed, Deadline, Deadlines, Exponential, Part, Split};
 pub(crate) use evaluation::Metrics;
 pub use evaluation::Slowdown;
 pub use events::Event;
-pub(crate) use events::{FailEvent, NewValue, SetEvent, Setting};
+pub(crate) use events::FailEvent;
 pub use group::{Active, Group, Target};
-pub(crate) use load::LoadText;
-pub use network::{Network, Paths, Shape};
+pub use network::{Network, Paths};
 pub use noise::Noise;
 pub use notices::OnDowngrade;
 pub use pricing::Price;
@@ -65,9 +51,6 @@ pub(crate) use seeds::MAX_SEEDS;
 pub use seeds::Seeds;
 pub(crate) use service::Payer;
 pub use service::{Pair, Service};
-pub use sizes::Sizes;
-pub use sources::Sources;
-pub(crate) use sources::of_seed;
 pub(crate) use timing::{Change, ControlText};
 pub use timing::{Timing, Whom};
 
@@ -236,28 +219,15 @@ impl Experiment {
 
     /// The largest class that a flow asks for, at its start or by a control message.
     pub(crate) fn top_class(&self) -> u8 {
-        let of_group = |group: &Group| match &group.app {
-            AppText::Flows { list: ListText::Inline(flows), .. } => {
-                flows.iter().map(|row| row.flow.class).max().unwrap_or(0)
-            }
-            AppText::Flows { list: ListText::Path(path), .. } => {
-                let lists = self.sources.paths(path);
-                lists.iter().map(|path| self.listed_class(path)).max().unwrap_or(0)
-            }
-            _ => group.class.unwrap_or(0),
+        let of_group = |group: &Group| match group.app.part().listed() {
+            Some(list) => list.top_class,
+            None => group.class.unwrap_or(0),
         };
         let by_control = self.controls.iter().map(|control| match control.change {
             Change::Class(class) => class,
             Change::Abort(_) | Change::Pay(_) => 0,
         });
         self.groups.iter().map(of_group).chain(by_control).max().unwrap_or(0)
-    }
-
-    /// The largest class in a flow list; what is wrong with the list is found where it is read for its flows.
-    fn listed_class(&self, path: &str) -> u8 {
-        const ANY_HOST: u32 = 1 << 16;
-        let rows = flow_list::Reader::new(self.sources.known(path).as_bytes(), path, ANY_HOST);
-        rows.map_or(0, |rows| rows.map_while(Result::ok).map(|flow| flow.class).max().unwrap_or(0))
     }
 }
 

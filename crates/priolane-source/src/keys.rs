@@ -1,6 +1,6 @@
 //! Tables of files as tables of keys: what `priolane_core::keys` reads from.
 
-use priolane_core::keys::{self, KeyError, Misfit};
+use priolane_core::keys::{self, Form, KeyError, Misfit};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Value};
@@ -39,11 +39,11 @@ impl keys::Table for Reader<'_> {
 }
 
 impl Field<'_> {
-    /// The value, read in the form `F`.
+    /// The value, in the form `F`.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read_as<F: keys::Form<T>, T>(&self) -> Result<T, InputError> {
+    pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
         F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 

@@ -8,6 +8,7 @@ mod keys;
 mod merge;
 mod parse;
 mod reader;
+mod sources;
 mod tree;
 
 pub use priolane_core::quantity;
@@ -18,4 +19,5 @@ pub use error::{InputError, Mistakes};
 pub use merge::{Form, Merge, Own, Replace, Shared};
 pub use parse::{from_json, parse, parse_value};
 pub use reader::{Field, ReadKeys, Reader, nearest};
+pub use sources::{Sources, of_seed};
 pub use tree::{Node, Origin, Table, Value};

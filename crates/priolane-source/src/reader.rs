@@ -262,6 +262,12 @@ impl<'a> Field<'a> {
         found.map(|&(_, meant)| meant).ok_or_else(|| self.no_such(text, &names()))
     }
 
+    /// This word, which is one of `names`.
+    pub fn one_of(&self, names: &[&'static str]) -> Result<&'static str, InputError> {
+        let words: Vec<_> = names.iter().map(|&name| (name, name)).collect();
+        self.word(&words)
+    }
+
     /// The items of a list, each with its index in its key.
     pub fn list(&self) -> Result<Vec<Field<'a>>, InputError> {
         match &self.node.value {

@@ -13,23 +13,36 @@
 //!
 //! `drawn` is what the released generator of PrioPlus does (docs/assumptions.md#coflow-generator).
 
-use std::ops::RangeInclusive;
-
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
+use priolane_core::keys::{Bounds, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
+use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::sizes::SizeDistribution;
+use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
 use priolane_core::units::Time;
+use priolane_source::{Field, InputError, Reader, SIZE_LIMIT, Sources};
 
-use super::poisson::gap;
-use super::{AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Until, distinct, group_stream};
+use super::application::Application;
+use super::destinations::Reach;
+use super::error::AppError;
+use super::load::{Counts, Load, LoadOf, LoadTable};
+use super::maker::{Maker, Pair, group_stream};
+use super::open_loop::gap;
+use super::payload::Payload;
+use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
+use super::size_csv;
+use super::sizes::{NamedSizes, Sizes, one};
+use super::traffic::Traffic;
+
+/// The most hosts on one side of a coflow.
+const MAX_COUNT: u64 = 65_535;
 
 /// Of all coflows drawn at least this part must be accepted.
 const LEAST_ACCEPTED: f64 = 1e-3;
 
 /// How a coflow's bytes go to its flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Parts {
     /// Evenly, to the byte.
     #[default]
@@ -38,21 +51,154 @@ pub enum Parts {
     Drawn,
 }
 
-/// Coflows at random instants.
+/// A law of whole numbers from 1 to 65,535: one number, or a table.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Count {
+    /// The table's shipped name or path; `None` for one number.
+    csv: Option<String>,
+    /// The law itself: that of 1 until [`Self::open`] has read the table.
+    law: SizeDistribution,
+}
+
+impl Count {
+    const FIX: &'static str =
+        "a number from 1 on, or a table with the header count,cdf: a shipped one by name, yours by path";
+
+    /// That of a law.
+    pub fn of(law: SizeDistribution) -> Self {
+        Self { csv: None, law }
+    }
+
+    fn open(&mut self, field: &Field<'_>, files: &mut Sources) -> Result<(), InputError> {
+        let Some(name) = self.csv.as_deref() else { return Ok(()) };
+        self.law = match size_csv::shipped_counts(name) {
+            Some(text) => {
+                files.note(name, text);
+                size_csv::parse_counts(name, text.as_bytes())?
+            }
+            None if !name.contains(['/', '.']) => {
+                let names: Vec<&str> = size_csv::count_names().collect();
+                return Err(field.no_such(name, &names));
+            }
+            None => size_csv::parse_counts(name, files.read(field, name, SIZE_LIMIT)?.as_bytes())?,
+        };
+        let whole = |value: f64| value.fract() == 0.0 && (1.0..=MAX_COUNT as f64).contains(&value);
+        match self.law.points().iter().find(|point| !whole(point.bytes)) {
+            Some(point) => Err(field.error(format!("{} is no number of hosts", point.bytes), Self::FIX)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl KeyValue for Count {
+    const UNIT: &'static str = "hosts";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        if let Value::Text(name) = value {
+            return Ok(Self { csv: Some((*name).to_owned()), law: one(1.0) });
+        }
+        match u64::read(value, &Bounds::whole(1, MAX_COUNT, "[1, 65535]")) {
+            Ok(number) => Ok(Self { csv: None, law: one(number as f64) }),
+            Err(KeyError::Wrong { what, .. }) => Err(KeyError::new(what, Self::FIX)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&self) -> Written {
+        match &self.csv {
+            Some(name) => Written::Text(name.clone()),
+            None => Written::Integer(self.law.max() as u64),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::Integer
+    }
+}
+
+/// What the mean flow of a coflow must have, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "flow_bytes", check = Self::check)]
+pub struct FlowBytes {
+    /// At least.
+    #[key(default = 1, form = Payload)]
+    pub from: u64,
+    /// At most.
+    #[key(default = MAX_BYTES as u64, form = Payload)]
+    pub to: u64,
+}
+
+impl FlowBytes {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.from > self.to {
+            let fix = "flow_bytes = { from = \"1kB\", to = \"100MB\" }";
+            return Err(Misfit::new("from is above to", fix));
+        }
+        Ok(())
+    }
+}
+
+/// Coflows at random instants.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "coflow", check = Self::check)]
+#[part(
+    name = "coflow",
+    summary = "flows of which the last one counts, from some hosts to some others",
+    source = "docs/assumptions.md#coflow-generator"
+)]
 pub struct Coflow {
     /// The law of the bytes of a coflow.
-    pub sizes: SizeDistribution,
-    /// The law of the number of hosts that send, whole numbers from 1 on.
-    pub mappers: SizeDistribution,
-    /// The law of the number of hosts that receive, whole numbers from 1 on.
-    pub reducers: SizeDistribution,
-    /// What the mean flow of a coflow must have, in bytes.
-    pub flow_bytes: RangeInclusive<u64>,
+    #[key(required = "sizes = \"coflows.csv\": bytes of whole coflows", form = NamedSizes)]
+    pub sizes: Sizes,
+    /// The law of the number of hosts that send.
+    #[key(required = "mappers = 20, or \"coflow_mappers\"")]
+    pub mappers: Count,
+    /// The law of the number of hosts that receive.
+    #[key(required = "reducers = 1, or \"coflow_reducers\"")]
+    pub reducers: Count,
+    /// What the mean flow of a coflow must have.
+    #[key(default = FlowBytes::default(), form = InTable)]
+    pub flow_bytes: FlowBytes,
     /// How its bytes go to its flows.
-    pub parts: Parts,
-    /// Payload offered as a part of the links of the group's hosts, above 0.
-    pub load: f64,
+    #[key(default = Parts::Even)]
+    pub flow_sizes: Parts,
+    /// Payload offered as a part of the links of the group's hosts.
+    #[key(required = "load = { of = \"host\", counts = \"payload\", value = 0.4 }", form = LoadTable)]
+    pub load: Load,
+}
+
+impl Application for Coflow {
+    fn open(&mut self, keys: &mut Reader<'_>, files: &mut Sources) -> Result<(), InputError> {
+        if let Some(field) = keys.take("sizes") {
+            self.sizes.open(&field, files)?;
+        }
+        for (key, count) in [("mappers", &mut self.mappers), ("reducers", &mut self.reducers)] {
+            if let Some(field) = keys.take(key) {
+                count.open(&field, files)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.flows(site).map(Traffic::independent)
+    }
+
+    fn load(&self) -> Option<(Load, Reach)> {
+        Some((self.load, Reach::AnyHost))
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn notes(&self, _: u32) -> Result<Vec<String>, InputError> {
+        let Sizes { csv, factor, .. } = &self.sizes;
+        let is_scaled = (factor - 1.0).abs() > 1e-9;
+        let scaled =
+            || format!("coflows have {factor:.6} times the bytes of {csv}, and come as the load says");
+        Ok(is_scaled.then(scaled).into_iter().collect())
+    }
 }
 
 /// Size and shape of one coflow.
@@ -65,9 +211,9 @@ struct Draw {
 
 /// What part of the coflows drawn is accepted, and their mean bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Accepted {
-    pub(super) part: f64,
-    pub(super) mean: f64,
+pub(crate) struct Accepted {
+    pub(crate) part: f64,
+    pub(crate) mean: f64,
 }
 
 /// The hosts of a group and those it sends to, each once.
@@ -79,7 +225,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(site: &Site) -> Self {
+    fn of(site: &Site<'_>) -> Self {
         let (from, to) = (distinct(site.hosts), distinct(site.to));
         let both = from.iter().filter(|host| to.binary_search(host).is_ok()).count();
         Self { from, to, both }
@@ -100,18 +246,24 @@ impl Ends {
 }
 
 impl Coflow {
-    /// Coflows that arrive before `until`, or as many whole ones as it takes for so many flows.
-    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
-        if !(self.load > 0.0 && self.load <= 20.0) {
-            return Err(AppError::Load(self.load));
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.load.of == LoadOf::Host && self.load.counts == Counts::Payload {
+            return Ok(());
         }
+        let what = "a load of coflows is payload as a part of the hosts' links";
+        Err(Misfit::of("load", what, "of = \"host\", counts = \"payload\""))
+    }
+
+    /// Coflows that arrive before `until`, or as many whole ones as it takes for so many flows.
+    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+        self.load.check()?;
         let ends = Ends::of(site);
         let accepted = self.accepted(&ends);
         if accepted.part < LEAST_ACCEPTED {
             return Err(AppError::NoCoflow(accepted.part));
         }
         let bits = 8.0 * self.mean(accepted);
-        let mean_gap = bits / (self.load * ends.from.len() as f64 * site.host_rate.bps() as f64);
+        let mean_gap = bits / (self.load.value * ends.from.len() as f64 * site.host_rate.bps() as f64);
         let [mut arrivals, mut sizes, mut pairs] =
             [Purpose::Arrivals, Purpose::Sizes, Purpose::Pairs].map(|purpose| group_stream(site, purpose));
         let mut maker = Maker::new(site);
@@ -142,31 +294,31 @@ impl Coflow {
     }
 
     fn mean(&self, accepted: Accepted) -> f64 {
-        match self.parts {
+        match self.flow_sizes {
             Parts::Even => accepted.mean,
-            Parts::Drawn => self.sizes.mean(),
+            Parts::Drawn => self.sizes.law.mean(),
         }
     }
 
     /// What part of the coflows drawn is accepted at a site, and the mean size of these.
     #[cfg(test)]
-    pub(super) fn accepted_at(&self, site: &Site) -> Accepted {
+    pub(crate) fn accepted_at(&self, site: &Site<'_>) -> Accepted {
         self.accepted(&Ends::of(site))
     }
 
     fn accepted(&self, ends: &Ends) -> Accepted {
-        let (low, high) = (*self.flow_bytes.start() as f64, *self.flow_bytes.end() as f64);
+        let (low, high) = (self.flow_bytes.from as f64, self.flow_bytes.to as f64);
         // Sizes are rounded to whole bytes.
-        let bytes_up_to = |x: f64| self.sizes.truncated_mean(x) - x * (1.0 - self.sizes.cdf(x));
+        let bytes_up_to = |x: f64| self.sizes.law.truncated_mean(x) - x * (1.0 - self.sizes.law.cdf(x));
         let (mut part, mut sum) = (0.0, 0.0);
-        for (mappers, p) in masses(&self.mappers) {
-            for (reducers, q) in masses(&self.reducers) {
+        for (mappers, p) in masses(&self.mappers.law) {
+            for (reducers, q) in masses(&self.reducers.law) {
                 if !ends.fit(mappers, reducers) {
                     continue;
                 }
                 let flows = (mappers * reducers) as f64;
                 let (from, to) = (low * flows - 0.5, high * flows + 0.5);
-                part += p * q * (self.sizes.cdf(to) - self.sizes.cdf(from));
+                part += p * q * (self.sizes.law.cdf(to) - self.sizes.law.cdf(from));
                 sum += p * q * (bytes_up_to(to) - bytes_up_to(from));
             }
         }
@@ -175,11 +327,12 @@ impl Coflow {
 
     fn draw(&self, ends: &Ends, stream: &mut Stream) -> Draw {
         loop {
-            let bytes = self.sizes.sample(stream);
-            let [mappers, reducers] = [&self.mappers, &self.reducers].map(|law| law.sample(stream) as usize);
+            let bytes = self.sizes.law.sample(stream);
+            let [mappers, reducers] =
+                [&self.mappers, &self.reducers].map(|count| count.law.sample(stream) as usize);
             let flows = (mappers * reducers) as u64;
-            let low = self.flow_bytes.start().saturating_mul(flows);
-            let high = self.flow_bytes.end().saturating_mul(flows);
+            let low = self.flow_bytes.from.saturating_mul(flows);
+            let high = self.flow_bytes.to.saturating_mul(flows);
             if ends.fit(mappers, reducers) && (low..=high).contains(&bytes) {
                 return Draw { bytes, mappers, reducers };
             }
@@ -195,9 +348,9 @@ impl Coflow {
     ) -> Vec<(Pair, u64)> {
         let count = (shape.mappers * shape.reducers) as u64;
         let pairs = mappers.iter().flat_map(|&src| reducers.iter().map(move |&dst| Pair { src, dst }));
-        let bytes = |nth: u64, stream: &mut Stream| match self.parts {
+        let bytes = |nth: u64, stream: &mut Stream| match self.flow_sizes {
             Parts::Even => shape.bytes / count + u64::from(nth < shape.bytes % count),
-            Parts::Drawn => ((self.sizes.sample(stream) + count / 2) / count).max(1),
+            Parts::Drawn => ((self.sizes.law.sample(stream) + count / 2) / count).max(1),
         };
         (0..).zip(pairs).map(|(nth, pair)| (pair, bytes(nth, stream))).collect()
     }

@@ -1,36 +1,47 @@
 //! Whom a host may send to: all hosts of a list but itself, or but those of its rack.
 
 use priolane_core::ids::HostId;
+use priolane_core::keys::Words;
 use priolane_core::rng::Stream;
 
-use super::poisson::Reach;
-use super::{AppError, Site, distinct};
+use super::error::AppError;
+use super::site::{Site, distinct};
+
+/// Whom a host sends to, of the hosts it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+pub enum Reach {
+    /// Any but itself.
+    #[default]
+    AnyHost,
+    /// Those of other racks.
+    OtherRacks,
+}
 
 /// The hosts sent to, those of a rack side by side, so that any source's choice is the list but one run.
-pub(super) struct Destinations {
+pub(crate) struct Destinations {
     hosts: Vec<HostId>,
 }
 
 /// What one source may choose from: all but `count` hosts from `first` on.
 #[derive(Clone, Copy)]
-pub(super) struct Choice {
+pub(crate) struct Choice {
     first: usize,
     count: usize,
     /// How many of those it may choose are in other racks.
-    pub(super) other_racks: usize,
+    pub(crate) other_racks: usize,
     /// How many it may choose from.
-    pub(super) all: usize,
+    pub(crate) all: usize,
 }
 
 impl Destinations {
-    pub(super) fn new(site: &Site) -> Self {
+    pub(crate) fn new(site: &Site<'_>) -> Self {
         let mut hosts = distinct(site.to);
         hosts.sort_by_key(|host| site.rack[host.index()]);
         Self { hosts }
     }
 
     /// What `source` may choose from.
-    pub(super) fn choice(&self, site: &Site, source: HostId, reach: Reach) -> Result<Choice, AppError> {
+    pub(crate) fn choice(&self, site: &Site<'_>, source: HostId, reach: Reach) -> Result<Choice, AppError> {
         let rack = |host: HostId| site.rack[host.index()];
         let first = self.hosts.partition_point(|&host| rack(host) < rack(source));
         let end = self.hosts.partition_point(|&host| rack(host) <= rack(source));
@@ -48,12 +59,12 @@ impl Destinations {
     }
 
     /// One of them, evenly.
-    pub(super) fn draw(&self, choice: Choice, stream: &mut Stream) -> HostId {
+    pub(crate) fn draw(&self, choice: Choice, stream: &mut Stream) -> HostId {
         self.nth(choice, stream.below(choice.all as u64) as usize)
     }
 
     /// All of them.
-    pub(super) fn all(&self, choice: Choice) -> impl Iterator<Item = HostId> {
+    pub(crate) fn all(&self, choice: Choice) -> impl Iterator<Item = HostId> {
         (0..choice.all).map(move |n| self.nth(choice, n))
     }
 

@@ -14,6 +14,7 @@
 //! ([`priolane_sim::topology::Topology::equal_paths`]); where the cell is empty, it is drawn.
 
 mod after;
+mod row;
 
 use std::io::{BufRead, Write};
 
@@ -24,7 +25,10 @@ use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
-use super::{LATEST_START, MAX_FLOWS};
+use super::site::{LATEST_START, MAX_FLOWS};
+use row::digits;
+
+pub use row::Row;
 
 const COLUMNS: Columns = Columns {
     names: &[
@@ -45,19 +49,6 @@ const COLUMNS: Columns = Columns {
 const COFLOW: usize = 6;
 const AFTER: usize = 7;
 const PATH: usize = 9;
-
-/// A row of a flow list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// The flow; its `id` is the row's number, from 0.
-    pub flow: FlowSpec,
-    /// The rows of the flows that it waits for, in rising order; empty if for none.
-    pub after: Vec<FlowId>,
-    /// How long after the last of them it starts, above zero; `None` where the list does not say.
-    pub delay: Option<Span>,
-    /// The number of the equal-cost path that it takes; `None` where the list does not say.
-    pub path: Option<u16>,
-}
 
 /// Reads a flow list row by row, in the order of the file, without holding it.
 ///
@@ -401,12 +392,6 @@ impl<R: BufRead> Cells<'_, R> {
     fn error(&self, column: usize, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         self.lines.error(COLUMNS.names[column], what, fix)
     }
-}
-
-/// A number of digits only; `None` if it is not one or above `u64::MAX`.
-fn digits(text: &str) -> Option<u64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    if plain { text.parse().ok() } else { None }
 }
 
 /// Nanoseconds with at most three decimals, exactly.

@@ -2,47 +2,64 @@
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
+use priolane_core::keys::{Keys, Words};
+use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{PS_PER_S, Span, Time};
 
-use super::{
-    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Until, distinct, group_stream, jittered, known,
-    not_too_late, size_ok,
-};
+use super::application::Application;
+use super::error::AppError;
+use super::maker::{Maker, Pair, group_stream, jittered, not_too_late, size_ok};
+use super::payload::{Payload, Starts};
+use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct, known};
+use super::traffic::Traffic;
 
-/// When epochs are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How epochs follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Epochs {
-    /// One at the start, and one every so often.
-    Every(Span),
-    /// After exponential gaps of this mean.
-    Poisson(Span),
-}
-
-/// Who receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Receiver {
-    /// Always this host.
-    Fixed(HostId),
-    /// One of the hosts the group sends to, drawn at every epoch.
-    Drawn,
+    /// One at the start, and one every period.
+    Every,
+    /// After exponential gaps with the period as mean.
+    Poisson,
 }
 
 /// Many to one, over and over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "incast")]
+#[part(
+    name = "incast",
+    summary = "many hosts send to one at once, over and over",
+    source = "docs/experiments.md"
+)]
 pub struct Incast {
-    /// When epochs are.
+    /// How epochs follow each other.
+    #[key(default = Epochs::Every)]
     pub epochs: Epochs,
+    /// The (mean) time between epochs.
+    #[key(required = "period = \"1ms\"", range = "(0, )")]
+    pub period: Span,
     /// Senders per epoch, at least 1; hosts of the group, never the receiver.
+    #[key(required = "fan_in = 16", range = "[1, 65535]")]
     pub fan_in: u32,
     /// Payload bytes that each sends.
-    pub bytes: u64,
-    /// Who receives.
-    pub receiver: Receiver,
-    /// From when on.
-    pub start: Time,
-    /// How much later than its epoch a flow starts at most, evenly.
-    pub jitter: Span,
+    #[key(required = "size = \"64kB\"", form = Payload, group = "size")]
+    pub size: u64,
+    /// Who receives; without it one of the hosts the group sends to, drawn at every epoch.
+    #[key(optional)]
+    pub receiver: Option<HostId>,
+    /// From when on, and how much later than its epoch a flow starts.
+    #[keys(flatten)]
+    pub starts: Starts,
+}
+
+impl Application for Incast {
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.flows(site).map(Traffic::independent)
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
 }
 
 struct Streams {
@@ -54,7 +71,7 @@ struct Streams {
 impl Incast {
     /// Epochs before `until`, or as many whole epochs as it takes for so many flows
     /// (docs/assumptions.md#incast-whole-epochs).
-    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
         let (mut senders, receivers) = self.check(site)?;
         self.expect_few(site.until)?;
         let mut streams = Streams {
@@ -65,8 +82,8 @@ impl Incast {
         let mut maker = Maker::new(site);
         let mut flows = FlowList::default();
         let mut epoch = match self.epochs {
-            Epochs::Every(_) => self.start,
-            Epochs::Poisson(_) => self.after(self.start, &mut streams.epochs),
+            Epochs::Every => self.starts.first(),
+            Epochs::Poisson => self.after(self.starts.first(), &mut streams.epochs),
         };
         while match site.until {
             Until::Time(end) => epoch < end,
@@ -78,8 +95,8 @@ impl Incast {
             not_too_late(epoch.0)?;
             let dst = receivers[streams.pairs.below(receivers.len() as u64) as usize];
             for &src in self.draw(&mut senders, dst, &mut streams.pairs) {
-                let start = jittered(epoch, self.jitter, &mut streams.starts)?;
-                flows.push(maker.flow(Pair { src, dst }, Some(self.bytes), start));
+                let start = jittered(epoch, self.starts.jitter, &mut streams.starts)?;
+                flows.push(maker.flow(Pair { src, dst }, Some(self.size), start));
             }
             epoch = self.after(epoch, &mut streams.epochs);
         }
@@ -87,12 +104,12 @@ impl Incast {
     }
 
     /// Hosts that send, and hosts that receive.
-    fn check(&self, site: &Site) -> Result<(Vec<HostId>, Vec<HostId>), AppError> {
-        size_ok(Some(self.bytes))?;
+    fn check(&self, site: &Site<'_>) -> Result<(Vec<HostId>, Vec<HostId>), AppError> {
+        size_ok(Some(self.size))?;
         let senders = distinct(site.hosts);
         let receivers = match self.receiver {
-            Receiver::Fixed(host) => vec![known(site, host)?],
-            Receiver::Drawn => distinct(site.to),
+            Some(host) => vec![known(site, host)?],
+            None => distinct(site.to),
         };
         if receivers.is_empty() {
             return Err(AppError::NoDestination(senders[0]));
@@ -102,8 +119,7 @@ impl Incast {
         if self.fan_in == 0 || self.fan_in > available {
             return Err(AppError::FanIn { asked: self.fan_in, available });
         }
-        let (Epochs::Every(gap) | Epochs::Poisson(gap)) = self.epochs;
-        if gap == Span::ZERO {
+        if self.period == Span::ZERO {
             return Err(AppError::Period);
         }
         Ok((senders, receivers))
@@ -111,9 +127,10 @@ impl Incast {
 
     /// Refuses what is bound to be too long a list before any of it is made.
     fn expect_few(&self, until: Until) -> Result<(), AppError> {
-        let (Epochs::Every(gap) | Epochs::Poisson(gap)) = self.epochs;
         let expected = match until {
-            Until::Time(end) => u128::from(end.since(self.start).0 / gap.0) * u128::from(self.fan_in),
+            Until::Time(end) => {
+                u128::from(end.since(self.starts.first()).0 / self.period.0) * u128::from(self.fan_in)
+            }
             Until::Flows(count) => u128::from(count),
         };
         if expected > u128::from(MAX_FLOWS) { Err(AppError::TooMany) } else { Ok(()) }
@@ -136,9 +153,9 @@ impl Incast {
     /// The epoch after one at `epoch`.
     fn after(&self, epoch: Time, stream: &mut Stream) -> Time {
         let gap = match self.epochs {
-            Epochs::Every(period) => period.0,
-            Epochs::Poisson(mean) => {
-                (stream.exponential(mean.as_secs_f64()) * PS_PER_S as f64).round() as u64
+            Epochs::Every => self.period.0,
+            Epochs::Poisson => {
+                (stream.exponential(self.period.as_secs_f64()) * PS_PER_S as f64).round() as u64
             }
         };
         Time(epoch.0.saturating_add(gap.min(LATEST_START.0 + 1)))

@@ -8,14 +8,15 @@
 //! `E` is over sizes in whole bytes as flows have them. On the wire a flow's bytes are its payload packets with
 //! headers, padding and gaps, without ACKs and retransmissions (docs/assumptions.md#load-counts).
 
+use priolane_core::keys::{Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
 use priolane_core::packet::Frame;
 use priolane_core::sizes::{Segment, SizeDistribution, whole_bytes};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::AppError;
+use super::error::AppError;
 
 /// What a load is a share of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadOf {
     /// Each sending host's link.
@@ -25,7 +26,7 @@ pub enum LoadOf {
 }
 
 /// Which bytes a load counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counts {
     /// Payload.
@@ -35,14 +36,67 @@ pub enum Counts {
 }
 
 /// An offered load.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(group = "load")]
 pub struct Load {
     /// What it is a share of.
+    #[key(required = "of = \"host\"")]
     pub of: LoadOf,
     /// Which bytes it counts.
+    #[key(required = "counts = \"payload\"")]
     pub counts: Counts,
     /// The share, above 0; above 1 is overload; at most 20.
+    #[key(required = "value = 0.6", form = Share)]
     pub value: f64,
+}
+
+/// A load in a table of its own; a number, which does not say what it is a share of, is refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadTable;
+
+impl Form<Load> for LoadTable {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Load, KeyError> {
+        if let Ok(number) = f64::read(value, &Bounds::ANY) {
+            let fix = format!("load = {{ of = \"host\", counts = \"payload\", value = {number} }}");
+            return Err(KeyError::new("a number does not say what it is a share of", fix));
+        }
+        InTable::read(value, bounds)
+    }
+
+    fn write(value: &Load) -> Written {
+        InTable::write(value)
+    }
+
+    fn schema() -> Schema {
+        <InTable as Form<Load>>::schema()
+    }
+}
+
+/// A share that is offered, above 0 and at most 20.
+#[derive(Clone, Copy, Debug)]
+pub struct Share;
+
+impl Form<f64> for Share {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
+        let share = f64::read(value, &Bounds::ANY)?;
+        if share > 0.0 && share <= Load::MAX {
+            return Ok(share);
+        }
+        let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
+        Err(KeyError::new(format!("a load of {share} is out of range"), fix))
+    }
+
+    fn write(value: &f64) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
 }
 
 impl Load {
@@ -50,7 +104,7 @@ impl Load {
     /// (docs/assumptions.md#load-limit).
     const MAX: f64 = 20.0;
 
-    pub(super) fn check(&self) -> Result<(), AppError> {
+    pub(crate) fn check(&self) -> Result<(), AppError> {
         if self.value > 0.0 && self.value <= Self::MAX { Ok(()) } else { Err(AppError::Load(self.value)) }
     }
 }

@@ -5,26 +5,49 @@ use std::collections::BTreeMap;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
+use priolane_core::keys::{
+    Bounds, Form, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Tables, Value, Written,
+};
+use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
-use priolane_core::units::{Span, Time};
 
-use super::{AppError, MAX_FLOWS, Maker, Pair, Site, group_stream, jittered, known, size_ok};
+use super::application::Application;
+use super::error::AppError;
+use super::maker::{Maker, Pair, group_stream, size_ok};
+use super::payload::{PayloadOrEndless, Starts};
+use super::site::{MAX_FLOWS, Site, known};
+use super::traffic::{StatedPath, Traffic};
 
 /// Flows from one host to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "pair", check = Self::check)]
 pub struct PairFlows {
     /// The sending host, of the group or not.
+    #[key(required = "src = 0")]
     pub src: HostId,
     /// The receiving host.
+    #[key(required = "dst = 1")]
     pub dst: HostId,
     /// How many flows.
+    #[key(default = 1, range = "[1, 1000000]")]
     pub count: u32,
     /// Their entropy, where the topology pins paths by it; `None` draws it as for any flow.
+    #[key(optional, range = "[0, 65535]")]
     pub path: Option<u16>,
 }
 
+impl PairFlows {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.src == self.dst {
+            return Err(Misfit::new("the flow goes from a host to itself", "two different hosts"));
+        }
+        Ok(())
+    }
+}
+
 /// Which hosts of the group send to which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(tag = "rule")]
 pub enum Rule {
     /// Each to each host it may send to but itself.
     AllPairs,
@@ -34,9 +57,39 @@ pub enum Rule {
     /// rack of n hosts sends n / (racks - 1) flows to each other one, and each host receives one.
     OneOtherRack,
     /// The i-th of the group, as listed, to the (i + n)-th of the group, around.
-    Shift(u32),
-    /// Each but the receiver itself to this host.
-    ToOne(HostId),
+    Shift(Shift),
+    /// Each but the receiver itself to one host.
+    ToOne(ToOne),
+}
+
+/// How far the rule `shift` goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "shift")]
+pub struct Shift {
+    /// By how many hosts.
+    #[key(required = "by = 1", range = "[1, 65535]")]
+    pub by: u32,
+}
+
+/// Whom the rule `to_one` sends to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "to_one")]
+pub struct ToOne {
+    /// That host.
+    #[key(required = "host = 0")]
+    pub host: HostId,
+}
+
+/// Pairs by a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "ruled")]
+pub struct Ruled {
+    /// The rule.
+    #[keys(flatten)]
+    pub rule: Rule,
+    /// Flows for each pair.
+    #[key(default = 1, range = "[1, 1000000]")]
+    pub count: u32,
 }
 
 /// Who sends to whom.
@@ -44,35 +97,85 @@ pub enum Rule {
 pub enum Pairs {
     /// As listed.
     Listed(Vec<PairFlows>),
-    /// By a rule, so many flows for each pair.
-    ByRule {
-        /// The rule.
-        rule: Rule,
-        /// Flows for each pair.
-        count: u32,
-    },
+    /// By a rule.
+    ByRule(Ruled),
+}
+
+impl KeyValue for Pairs {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Table(_) => InTable::read(value, bounds).map(Self::ByRule),
+            _ => Tables::read(value, bounds).map(Self::Listed),
+        }
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Listed(pairs) => Tables::write(pairs),
+            Self::ByRule(ruled) => InTable::write(ruled),
+        }
+    }
+
+    fn schema() -> Schema {
+        <Tables as Form<Vec<PairFlows>>>::schema()
+    }
 }
 
 /// Flows between stated pairs. `until` of the site does not matter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "long_lived")]
+#[part(
+    name = "long_lived",
+    summary = "flows between stated pairs of hosts, without end or of one size",
+    source = "docs/experiments.md"
+)]
 pub struct LongLived {
     /// Who sends to whom.
+    #[key(required = "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")]
     pub pairs: Pairs,
     /// Payload bytes of each flow; `None` for flows without end.
+    #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
     /// When flows start.
-    pub start: Time,
-    /// How much later than `start` a flow starts at most, evenly.
-    pub jitter: Span,
+    #[keys(flatten)]
+    pub starts: Starts,
+}
+
+impl Application for LongLived {
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        let stated = |(place, pair): (usize, &PairFlows)| {
+            Some(StatedPath { src: pair.src, dst: pair.dst, path: pair.path?, place })
+        };
+        let paths = self.listed().iter().enumerate().filter_map(stated).collect();
+        Ok(Traffic { paths, ..Traffic::independent(self.flows(site)?) })
+    }
+
+    fn states_paths(&self) -> bool {
+        self.listed().iter().any(|pair| pair.path.is_some())
+    }
+
+    fn path_place(&self, place: usize, _: u64) -> (&'static str, String) {
+        ("pairs", format!("pair {place}"))
+    }
 }
 
 impl LongLived {
-    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
+    /// The pairs that are listed.
+    fn listed(&self) -> &[PairFlows] {
+        match &self.pairs {
+            Pairs::Listed(pairs) => pairs,
+            Pairs::ByRule(_) => &[],
+        }
+    }
+
+    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let ruled;
         let pairs = match &self.pairs {
             Pairs::Listed(pairs) => pairs,
-            &Pairs::ByRule { rule, count } => {
+            &Pairs::ByRule(Ruled { rule, count }) => {
                 ruled = by_rule(site, rule, count)?;
                 &ruled
             }
@@ -90,7 +193,7 @@ impl LongLived {
                 return Err(AppError::ToItself(src));
             }
             for _ in 0..count {
-                let start = jittered(self.start, self.jitter, &mut starts)?;
+                let start = self.starts.draw(&mut starts)?;
                 let flow = maker.flow(Pair { src, dst }, self.size, start);
                 flows.push(FlowSpec { entropy: path.unwrap_or(flow.entropy), ..flow });
             }
@@ -99,7 +202,7 @@ impl LongLived {
     }
 }
 
-fn by_rule(site: &Site, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppError> {
+fn by_rule(site: &Site<'_>, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppError> {
     let pair = |src, dst| PairFlows { src, dst, count, path: None };
     let rack = |host: HostId| site.rack[host.index()];
     let hosts = site.hosts;
@@ -116,15 +219,17 @@ fn by_rule(site: &Site, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppErr
         Rule::OneOtherRack => {
             one_other_rack(site).map(|all| all.into_iter().map(|(s, d)| pair(s, d)).collect())
         }
-        Rule::Shift(by) => {
+        Rule::Shift(Shift { by }) => {
             let shifted = hosts.iter().cycle().skip(by as usize % hosts.len());
             Ok(hosts.iter().zip(shifted).map(|(&src, &dst)| pair(src, dst)).collect())
         }
-        Rule::ToOne(dst) => Ok(hosts.iter().filter(|&&src| src != dst).map(|&src| pair(src, dst)).collect()),
+        Rule::ToOne(ToOne { host: dst }) => {
+            Ok(hosts.iter().filter(|&&src| src != dst).map(|&src| pair(src, dst)).collect())
+        }
     }
 }
 
-fn one_other_rack(site: &Site) -> Result<Vec<(HostId, HostId)>, AppError> {
+fn one_other_rack(site: &Site<'_>) -> Result<Vec<(HostId, HostId)>, AppError> {
     let mut racks: BTreeMap<u32, Vec<HostId>> = BTreeMap::new();
     for &host in site.hosts {
         racks.entry(site.rack[host.index()]).or_default().push(host);

@@ -19,14 +19,21 @@ use std::collections::BinaryHeap;
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
+use priolane_core::keys::{Keys, Words};
+use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::Time;
+use priolane_source::{InputError, Reader, Sources};
 
+use super::application::Application;
+use super::clock::Clock;
 use super::destinations::{Choice, Destinations};
-use super::poisson::{Clock, gap, wanted};
-use super::{
-    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Poisson, Site, distinct, host_stream, pair_stream,
-};
+use super::error::AppError;
+use super::maker::{Maker, Pair, host_stream, pair_stream};
+use super::open_loop::{OpenLoop, gap, wanted};
+use super::site::{LATEST_START, MAX_FLOWS, Site, distinct};
+use super::strata::SizeDraw;
+use super::traffic::Traffic;
 
 /// The most pairs of hosts with bursts of their own.
 const MAX_PAIRS: usize = 1 << 18;
@@ -35,17 +42,19 @@ const MAX_PAIRS: usize = 1 << 18;
 pub const MAX_BURST: u32 = 10_000;
 
 /// Who has bursts of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Bursts {
-    /// Each host, to destinations drawn flow by flow.
-    PerHost,
     /// Each pair of a host and one it may send to.
     #[default]
+    #[word("pair")]
     PerPair,
+    /// Each host, to destinations drawn flow by flow.
+    #[word("host")]
+    PerHost,
 }
 
 /// What follows a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Reading {
     /// An idle time, and another burst.
     #[default]
@@ -55,18 +64,50 @@ pub enum Reading {
 }
 
 /// Bursts of flows with idle times between them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "on_off")]
+#[part(
+    name = "on_off",
+    summary = "each host, or each pair of hosts, starts flows in bursts with idle times between them",
+    source = "Aequitas (SIGCOMM 2022), its simulator"
+)]
 pub struct OnOff {
-    /// Sizes, mean load and whom a host sends to.
-    pub mean: Poisson,
+    /// Sizes, mean load, and whom a host sends to.
+    #[keys(flatten)]
+    pub open_loop: OpenLoop,
+    /// How sizes are drawn.
+    #[key(default = SizeDraw::Independent, skip_default)]
+    pub draw: SizeDraw,
     /// The load within a burst, of what and counted as the mean load; at least that, at most 100 times that.
+    #[key(required = "burst_load = 1.4")]
     pub burst_load: f64,
     /// Flows of a burst, 1 to [`MAX_BURST`].
+    #[key(default = 4, range = "[1, 10000]")]
     pub burst_flows: u32,
     /// Who has bursts of its own.
-    pub bursts: Bursts,
+    #[key(default = Bursts::PerPair)]
+    pub per: Bursts,
     /// What follows a burst.
+    #[key(default = Reading::Bursts)]
     pub reading: Reading,
+}
+
+impl Application for OnOff {
+    fn open(&mut self, keys: &mut Reader<'_>, files: &mut Sources) -> Result<(), InputError> {
+        self.open_loop.open(keys, files)
+    }
+
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.flows(site).map(Traffic::independent)
+    }
+
+    fn open_loop(&self) -> Option<&OpenLoop> {
+        Some(&self.open_loop)
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
 }
 
 /// Where a source sends.
@@ -167,7 +208,7 @@ impl Phase {
 }
 
 impl OnOff {
-    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
         self.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
@@ -192,24 +233,24 @@ impl OnOff {
                 Whereto::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
                 Whereto::Fixed(dst) => *dst,
             };
-            let size = self.mean.size(sizes, &mut source.sizes);
+            let size = self.draw.size(sizes, &mut source.sizes);
             flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
             source.phase.advance();
             next.push(Reverse((source.phase.next, index)));
         }
-        self.mean.draw_strata(&mut flows, &clock, site);
+        self.draw.set_sizes(&mut flows, &clock, site);
         Ok(flows)
     }
 
-    fn clock(&self, site: &Site, destinations: &Destinations) -> Result<Clock<'_>, AppError> {
-        let choice = |host| destinations.choice(site, host, self.mean.reach);
+    fn clock<'s>(&'s self, site: &Site<'s>, destinations: &Destinations) -> Result<Clock<'s>, AppError> {
+        let choice = |host| destinations.choice(site, host, self.open_loop.reach);
         let choices: Vec<Choice> = distinct(site.hosts).into_iter().map(choice).collect::<Result<_, _>>()?;
-        self.mean.clock(site, &choices.iter().collect::<Vec<_>>())
+        self.open_loop.clock(site, &choices.iter().collect::<Vec<_>>())
     }
 
     fn check(&self) -> Result<(), AppError> {
-        self.mean.load.check()?;
-        let load = self.mean.load.value;
+        self.open_loop.load.check()?;
+        let load = self.open_loop.load.value;
         if !(self.burst_load >= load && self.burst_load <= 100.0 * load) {
             return Err(AppError::BurstLoad { asked: self.burst_load, load });
         }
@@ -220,14 +261,14 @@ impl OnOff {
         }
     }
 
-    fn sources(&self, site: &Site, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
-        let choice = |host| Ok((host, destinations.choice(site, host, self.mean.reach)?));
+    fn sources(&self, site: &Site<'_>, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
+        let choice = |host| Ok((host, destinations.choice(site, host, self.open_loop.reach)?));
         let hosts: Vec<(HostId, Choice)> =
             distinct(site.hosts).into_iter().map(choice).collect::<Result<_, AppError>>()?;
-        let rate = self.mean.rate(site, hosts.iter().map(|(_, choice)| choice))?;
+        let rate = self.open_loop.rate(site, hosts.iter().map(|(_, choice)| choice))?;
         wanted(site.until, rate * hosts.len() as f64)?;
         let pairs: usize = hosts.iter().map(|(_, choice)| choice.all).sum();
-        match self.bursts {
+        match self.per {
             Bursts::PerHost => {
                 Ok(hosts.into_iter().map(|(host, choice)| self.host(site, host, choice, rate)).collect())
             }
@@ -244,19 +285,19 @@ impl OnOff {
 
     /// The bursts of a source that starts `rate` flows per second on the long run.
     fn phase(&self, rate: f64, gaps: Stream) -> Phase {
-        let stretch = self.burst_load / self.mean.load.value;
+        let stretch = self.burst_load / self.open_loop.load.value;
         let (mean_gap, idle_by_busy) = (1.0 / (rate * stretch), stretch - 1.0);
         Phase::new(Law { mean_gap, idle_by_busy, flows: self.burst_flows, reading: self.reading }, gaps)
     }
 
-    fn host(&self, site: &Site, host: HostId, choice: Choice, rate: f64) -> Source {
+    fn host(&self, site: &Site<'_>, host: HostId, choice: Choice, rate: f64) -> Source {
         let stream = |purpose| host_stream(site, purpose, host);
         let to = Whereto::Drawn(choice, Box::new(stream(Purpose::Pairs)));
         let phase = self.phase(rate, stream(Purpose::Arrivals));
         Source { host, to, sizes: stream(Purpose::Sizes), phase }
     }
 
-    fn pair(&self, site: &Site, pair: Pair, rate: f64) -> Source {
+    fn pair(&self, site: &Site<'_>, pair: Pair, rate: f64) -> Source {
         let stream = |purpose| pair_stream(site, purpose, pair);
         let phase = self.phase(rate, stream(Purpose::Arrivals));
         Source { host: pair.src, to: Whereto::Fixed(pair.dst), sizes: stream(Purpose::Sizes), phase }

@@ -2,38 +2,56 @@
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
+use priolane_core::keys::Keys;
+use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
-use priolane_core::units::{Span, Time};
 
-use super::{AppError, Maker, Pair, Site, distinct, group_stream, host_stream, jittered, size_ok};
+use super::application::Application;
+use super::error::AppError;
+use super::maker::{Maker, Pair, group_stream, host_stream, size_ok};
+use super::payload::{PayloadOrEndless, Starts};
+use super::site::{Site, distinct};
+use super::traffic::Traffic;
 
 /// A derangement drawn from the seed, all equally likely. `to` and `until` of the site do not matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "permutation")]
+#[part(
+    name = "permutation",
+    summary = "each host sends one flow to another, each receives one",
+    source = "docs/experiments.md"
+)]
 pub struct Permutation {
     /// Payload bytes of each flow; `None` for flows without end.
+    #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
     /// When flows start.
-    pub start: Time,
-    /// How much later than `start` a flow starts at most, evenly.
-    pub jitter: Span,
+    #[keys(flatten)]
+    pub starts: Starts,
+}
+
+impl Application for Permutation {
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.flows(site).map(Traffic::independent)
+    }
 }
 
 impl Permutation {
-    pub(super) fn flows(&self, site: &Site) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let sources = distinct(site.hosts);
         let destinations = derangement(site, &sources)?;
         let mut maker = Maker::new(site);
         let flow = |(&src, dst)| {
             let mut starts = host_stream(site, Purpose::Starts, src);
-            Ok(maker.flow(Pair { src, dst }, self.size, jittered(self.start, self.jitter, &mut starts)?))
+            Ok(maker.flow(Pair { src, dst }, self.size, self.starts.draw(&mut starts)?))
         };
         sources.iter().zip(destinations).map(flow).collect()
     }
 }
 
 /// Shuffles until no host is in its own place: once in e times, however many hosts there are.
-fn derangement(site: &Site, hosts: &[HostId]) -> Result<Vec<HostId>, AppError> {
+fn derangement(site: &Site<'_>, hosts: &[HostId]) -> Result<Vec<HostId>, AppError> {
     if let &[host] = hosts {
         return Err(AppError::NoDestination(host));
     }

@@ -13,54 +13,80 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{FlowId, HostId};
+use priolane_core::keys::{Keys, Words};
+use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::sizes::SizeDistribution;
-use priolane_core::units::{PS_PER_S, Rate, Span, Time};
+use priolane_core::units::{PS_PER_S, Span, Time};
 use priolane_sim::dependencies::FlowDependency;
+use priolane_source::{InputError, Reader, Sources};
 
-use super::{
-    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Traffic, Until, distinct, not_too_late, size_ok,
-};
+use super::application::Application;
+use super::error::AppError;
+use super::maker::{Maker, Pair, not_too_late, size_ok};
+use super::payload::Payload;
+use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
+use super::sizes::{NamedSizes, Sizes};
+use super::traffic::Traffic;
 
-/// How long a client pauses between requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
-    /// Always as long.
-    Fixed(Span),
-    /// Exponentially distributed with this mean.
-    Exponential(Span),
-}
-
-/// What no request can be faster than.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Floor {
-    /// The least time of a packet from host to host.
-    pub trip: Span,
-    /// The rate of the fastest host link.
-    pub rate: Rate,
+/// How pauses between requests are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum Pauses {
+    /// Exponentially, with the pause as mean.
+    Exponential,
+    /// Always the same.
+    Fixed,
 }
 
 /// Requests in a closed loop.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "query")]
+#[part(
+    name = "query",
+    summary = "a client asks servers, and asks again when all have answered",
+    source = "docs/assumptions.md#query-bound"
+)]
 pub struct Query {
     /// Payload bytes of a query to one server.
-    pub bytes: u64,
+    #[key(required = "query = \"1kB\"", form = Payload)]
+    pub query: u64,
     /// Servers asked at once, at least 1.
+    #[key(default = 1, range = "[1, 65535]")]
     pub fan_out: u32,
     /// The law of the sizes of answers.
-    pub sizes: SizeDistribution,
+    #[key(required = "sizes = \"web_search\"", form = NamedSizes)]
+    pub sizes: Sizes,
     /// From the arrival of a query to the start of its answer.
+    #[key(default = Span::ZERO)]
     pub think: Span,
     /// From the last answer to the next request.
-    pub pause: Pause,
+    #[key(required = "pause = \"1ms\"")]
+    pub pause: Span,
+    /// How pauses are drawn.
+    #[key(default = Pauses::Exponential)]
+    pub pauses: Pauses,
     /// Requests that a client has under way at once: loops, each with draws of its own.
+    #[key(default = 1, range = "[1, 65535]")]
     pub concurrency: u32,
     /// Requests of each loop; `None` for as many as there is time for.
+    #[key(optional, range = "[1, 50000000]")]
     pub requests: Option<u64>,
     /// When the first pause begins.
-    pub start: Time,
-    /// What bounds the list.
-    pub floor: Floor,
+    #[key(default = Span::ZERO)]
+    pub start: Span,
+}
+
+impl Application for Query {
+    fn open(&mut self, keys: &mut Reader<'_>, files: &mut Sources) -> Result<(), InputError> {
+        keys.take("sizes").map_or(Ok(()), |field| self.sizes.open(&field, files))
+    }
+
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.requests(site)
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        true
+    }
 }
 
 /// The draws of one loop of one client.
@@ -71,7 +97,7 @@ struct Draws {
 }
 
 impl Draws {
-    fn new(site: &Site, client: HostId, round: u32) -> Self {
+    fn new(site: &Site<'_>, client: HostId, round: u32) -> Self {
         let key = u64::from(round) << 48 | u64::from(site.group) << 32 | 1 << 29 | u64::from(client.0);
         let stream = |purpose| Stream::new(site.seed, purpose, key);
         Self {
@@ -89,8 +115,8 @@ struct List<'a> {
 }
 
 impl Query {
-    pub(super) fn traffic(&self, site: &Site) -> Result<Traffic, AppError> {
-        size_ok(Some(self.bytes))?;
+    fn requests(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        size_ok(Some(self.query))?;
         let mut servers = distinct(site.to);
         let mut list = List { maker: Maker::new(site), traffic: Traffic::default() };
         for client in distinct(site.hosts) {
@@ -108,13 +134,13 @@ impl Query {
     /// The requests of one loop.
     fn loop_of(
         &self,
-        site: &Site,
+        site: &Site<'_>,
         client: HostId,
         (servers, mut draws): (&mut [HostId], Draws),
         list: &mut List,
     ) -> Result<(), AppError> {
         let mut last: Vec<FlowId> = Vec::new();
-        let mut earliest = self.start;
+        let mut earliest = Time(self.start.0);
         let (most, until) = match site.until {
             Until::Time(end) => (self.requests.unwrap_or(u64::MAX), end),
             Until::Flows(_) => (1, LATEST_START),
@@ -146,43 +172,35 @@ impl Query {
     ) -> (Vec<FlowId>, Time) {
         let mut queries = Vec::with_capacity(servers.len());
         for &server in servers {
-            let query = list.flow(Pair { src: client, dst: server }, self.bytes, earliest);
+            let query = list.flow(Pair { src: client, dst: server }, self.query, earliest);
             if !wait.after.is_empty() {
                 list.traffic.waits.push(FlowDependency { flow: query, ..wait.clone() });
             }
             queries.push(query);
         }
-        let asked = Time(earliest.0.saturating_add(self.floor.time(self.bytes).0));
+        let asked = Time(earliest.0.saturating_add(list.maker.site.floor.time(self.query).0));
         let answered = Time(asked.0.saturating_add(self.think.0));
         let mut bytes = 0;
         let mut answers = Vec::with_capacity(servers.len());
         for (&server, query) in servers.iter().zip(queries) {
-            let size = self.sizes.sample(sizes);
+            let size = self.sizes.law.sample(sizes);
             bytes += size;
             let answer = list.flow(Pair { src: server, dst: client }, size, answered);
             let wait = FlowDependency { flow: answer, after: vec![query], delay: self.think, until: None };
             list.traffic.waits.push(wait);
             answers.push(answer);
         }
-        (answers, Time(answered.0.saturating_add(self.floor.time(bytes).0)))
+        (answers, Time(answered.0.saturating_add(list.maker.site.floor.time(bytes).0)))
     }
 
     fn pause(&self, stream: &mut Stream) -> Span {
-        match self.pause {
-            Pause::Fixed(pause) => pause,
-            Pause::Exponential(mean) => {
-                let ps = (stream.exponential(mean.as_secs_f64()) * PS_PER_S as f64).round() as u64;
+        match self.pauses {
+            Pauses::Fixed => self.pause,
+            Pauses::Exponential => {
+                let ps = (stream.exponential(self.pause.as_secs_f64()) * PS_PER_S as f64).round() as u64;
                 Span(ps.min(LATEST_START.0 + 1))
             }
         }
-    }
-}
-
-impl Floor {
-    /// The least time in which `bytes` bytes of payload get from host to host, rounded down.
-    pub(super) fn time(&self, bytes: u64) -> Span {
-        let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.rate.bps().max(1) + 1);
-        Span(u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.trip.0))
     }
 }
 

@@ -13,42 +13,57 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CoflowId, FlowId};
+use priolane_core::keys::Keys;
+use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
 use priolane_core::units::{Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 
-use super::query::Floor;
-use super::{
-    AppError, LATEST_START, MAX_FLOWS, Maker, Pair, Site, Traffic, Until, distinct, group_stream,
-    not_too_late, size_ok,
-};
+use super::application::Application;
+use super::error::AppError;
+use super::maker::{Maker, Pair, group_stream, not_too_late, size_ok};
+use super::payload::{Payload, Starts};
+use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
+use super::traffic::Traffic;
 
 /// Training of one model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "ring")]
+#[part(name = "ring", summary = "ring all-reduce, over and over", source = "docs/experiments.md")]
 pub struct Ring {
     /// Payload bytes that are reduced in an iteration: G.
-    pub bytes: u64,
+    #[key(required = "reduced = \"100MB\": bytes of all parameters", form = Payload)]
+    pub reduced: u64,
     /// From a worker's last part to its next iteration.
+    #[key(required = "compute = \"2ms\"")]
     pub compute: Span,
-    /// How much longer that takes at most, evenly drawn for each worker and iteration.
-    pub jitter: Span,
     /// Iterations; `None` for as many as there is time for.
+    #[key(optional, range = "[1, 2147483648]")]
     pub iterations: Option<u32>,
-    /// When the first begins.
-    pub start: Time,
-    /// What bounds the list.
-    pub floor: Floor,
+    /// When the first begins, and how much longer computing takes at most, evenly drawn for each worker and iteration.
+    #[keys(flatten)]
+    pub starts: Starts,
+}
+
+impl Application for Ring {
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        self.iterations(site)
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        true
+    }
 }
 
 impl Ring {
-    pub(super) fn traffic(&self, site: &Site) -> Result<Traffic, AppError> {
-        size_ok(Some(self.bytes))?;
+    fn iterations(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        size_ok(Some(self.reduced))?;
         let workers = site.hosts;
         let n = workers.len();
         if n < 2 || distinct(workers).len() < n {
             return Err(AppError::Ring(n));
         }
-        if self.bytes < n as u64 {
+        if self.reduced < n as u64 {
             return Err(AppError::Parts(n));
         }
         let (most, until) = match site.until {
@@ -58,7 +73,7 @@ impl Ring {
         let mut maker = Maker::new(site);
         let mut gaps = group_stream(site, Purpose::Starts);
         let mut traffic = Traffic::default();
-        let mut earliest = self.start;
+        let mut earliest = self.starts.first();
         for iteration in 0..most {
             if earliest >= until {
                 break;
@@ -72,7 +87,7 @@ impl Ring {
                 for (worker, &src) in workers.iter().enumerate() {
                     let pair = Pair { src, dst: workers[(worker + 1) % n] };
                     let part = (worker + 2 * n - step) % n;
-                    let bytes = self.bytes / n as u64 + u64::from((part as u64) < self.bytes % n as u64);
+                    let bytes = self.reduced / n as u64 + u64::from((part as u64) < self.reduced % n as u64);
                     let id = FlowId(traffic.flows.len() as u32);
                     let flow = maker.flow(pair, Some(bytes), earliest);
                     traffic.flows.push(FlowSpec { id, coflow: CoflowId::new(iteration), ..flow });
@@ -81,13 +96,16 @@ impl Ring {
                         continue;
                     };
                     let (delay, until) = match step {
-                        0 => (self.compute + Span(gaps.below(self.jitter.0.saturating_add(1))), Some(until)),
+                        0 => (
+                            self.compute + Span(gaps.below(self.starts.jitter.0.saturating_add(1))),
+                            Some(until),
+                        ),
                         _ => (Span::ZERO, None),
                     };
                     let after = vec![FlowId(before as u32)];
                     traffic.waits.push(FlowDependency { flow: id, after, delay, until });
                 }
-                earliest = Time(earliest.0.saturating_add(self.floor.time(self.bytes / n as u64).0));
+                earliest = Time(earliest.0.saturating_add(site.floor.time(self.reduced / n as u64).0));
             }
             earliest = Time(earliest.0.saturating_add(self.compute.0));
         }

@@ -9,17 +9,17 @@
 //! (docs/assumptions.md#size-strata).
 
 use priolane_core::flows::FlowList;
-use priolane_core::rng::Purpose;
-use priolane_core::sizes::whole_bytes;
+use priolane_core::keys::Words;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::sizes::{SizeDistribution, whole_bytes};
 use priolane_core::units::Time;
-use serde::Serialize;
 
-use super::poisson::Clock;
-use super::{Site, group_stream};
+use super::clock::Clock;
+use super::maker::group_stream;
+use super::site::Site;
 
 /// How the sizes of a group are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum SizeDraw {
     /// Each by itself.
     #[default]
@@ -29,15 +29,25 @@ pub enum SizeDraw {
 }
 
 impl SizeDraw {
-    /// Whether sizes are drawn as by default.
-    pub fn is_independent(&self) -> bool {
-        *self == Self::Independent
+    /// The size of a flow; of strata, which need all flows, one that [`Self::set_sizes`] replaces.
+    pub(crate) fn size(self, law: &SizeDistribution, stream: &mut Stream) -> u64 {
+        match self {
+            Self::Independent => law.sample(stream),
+            Self::Strata => 1,
+        }
+    }
+
+    /// Gives the flows their sizes, if these are drawn by strata.
+    pub(crate) fn set_sizes(self, flows: &mut FlowList, clock: &Clock<'_>, site: &Site<'_>) {
+        if self == Self::Strata {
+            set_sizes(flows, clock, site);
+        }
     }
 }
 
 /// Gives the flows of a group their sizes. Flows that start before and during the measurement are drawn apart, as are
 /// those before and after a change of the law, so that each of these parts has its mean.
-pub(super) fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &Site) {
+fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &Site<'_>) {
     let part = |start: Time| 2 * clock.stretch_at(start) + usize::from(start >= site.measured_from);
     let mut counts = vec![0_u32; 2 * clock.stretches()];
     for flow in &*flows {

@@ -1,3 +1,12 @@
+use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::flows::FlowList;
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::packet::Frame;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::sizes::SizeDistribution;
+use priolane_core::units::{Rate, Span, Time};
+
+use super::site::distinct;
 use super::*;
 
 mod apps;
@@ -37,6 +46,8 @@ impl Network {
             seed: 1,
             group: 0,
             until: Until::Time(Time(Span::from_ms(1000).0)),
+            floor: Floor { trip: Span::from_us(2), rate: Rate::from_gbps(1) },
+            changes: &[],
             measured_from: Time::ZERO,
         }
     }
@@ -46,6 +57,11 @@ impl Network {
 fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
     let list = super::generate(app, site)?;
     Ok(list.iter().map(|flow| FlowSpec { id: FlowId(0), ..flow }).collect())
+}
+
+/// Sizes of a law.
+pub(super) fn sizes_of(law: SizeDistribution) -> Sizes {
+    Sizes::of("law", law)
 }
 
 /// A flow of a hand-made list.

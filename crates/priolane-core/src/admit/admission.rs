@@ -38,7 +38,7 @@ pub trait AdmissionPolicy: Debug {
 pub struct Source {
     /// Payload bytes of an MTU, above 0.
     pub mtu: u32,
-    /// The rate of its line.
+    /// The rate of its line; in a simulation that of the first host, which stands for all.
     pub line: Rate,
 }
 

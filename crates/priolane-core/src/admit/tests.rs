@@ -1,7 +1,6 @@
 //! What policies have in common; flows and reports for the tests of each.
 
 use super::*;
-use crate::endpoint::Weights;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::HostId;
 use crate::ids::{Class, FlowId};
@@ -12,18 +11,9 @@ use crate::units::{Rate, Span, Time};
 /// A flow of host 0 to host `dst` that starts at time zero.
 pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Option<Span>) -> FlowSpec {
     FlowSpec {
-        id: FlowId(id),
-        src: HostId(0),
-        dst: HostId(dst),
-        size: Some(bytes),
-        start: Time::ZERO,
         class,
         deadline: allowed.map(|span| Time::ZERO + span),
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
+        ..FlowSpec::new(FlowId(id), (HostId(0), HostId(dst)), Some(bytes))
     }
 }
 

@@ -32,6 +32,27 @@ pub struct FlowSpec {
     pub weights: Weights,
 }
 
+impl FlowSpec {
+    /// A flow of `size` payload bytes from the first host to the second, at the start of the run: of class, group and path 0,
+    /// best effort, without deadline or coflow.
+    pub const fn new(id: FlowId, (src, dst): (HostId, HostId), size: Option<u64>) -> Self {
+        Self {
+            id,
+            src,
+            dst,
+            size,
+            start: Time::ZERO,
+            class: 0,
+            deadline: None,
+            group: 0,
+            entropy: 0,
+            coflow: None,
+            coflow_place: 0,
+            weights: Weights::BEST_EFFORT,
+        }
+    }
+}
+
 /// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {

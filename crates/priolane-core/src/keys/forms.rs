@@ -1,6 +1,7 @@
 //! How values of each type are read and written.
 
 use super::{Bounds, KeyError, Schema, Value, Written};
+use crate::ids::HostId;
 use crate::port::Limit;
 use crate::quantity::{self, show_bytes, show_limit, show_rate, show_span};
 use crate::units::{Rate, Span};
@@ -181,6 +182,41 @@ pub fn read_option<F: Form<T>, T>(
         return Ok(None);
     }
     F::read(value, bounds).map(Some)
+}
+
+impl KeyValue for String {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Text(text) => Ok((*text).to_owned()),
+            other => Err(other.unfit("a string in quotes")),
+        }
+    }
+
+    fn write(&self) -> Written {
+        Written::Text(self.clone())
+    }
+
+    fn schema() -> Schema {
+        Schema::Text
+    }
+}
+
+impl KeyValue for HostId {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        u16::read(value, &Bounds::whole(0, 65_535, "[0, 65535]")).map(Self)
+    }
+
+    fn write(&self) -> Written {
+        self.0.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Integer
+    }
 }
 
 impl KeyValue for bool {

@@ -46,7 +46,7 @@ pub(crate) use forms::truth_value;
 pub use forms::{
     ByteList, Bytes, Filled, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option,
 };
-pub use nested::{InTable, only_one_of, read_one_of};
+pub use nested::{InTable, Tables, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
 
@@ -175,6 +175,16 @@ pub enum Schema {
     Map(&'static str, Box<Schema>),
     /// One of these words, each with its meaning, or a table in which one of some keys chooses the others.
     OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
+}
+
+/// Whether two structs of keys, described as `old` and `new`, have `key` in one group: then it keeps its value where one
+/// takes the place of the other.
+pub fn share(old: &[KeyInfo], new: &[KeyInfo], key: &str) -> bool {
+    let group = |keys: &[KeyInfo]| {
+        let info = keys.iter().find(|info| info.name == key && !info.group.is_empty());
+        info.map(|info| info.group)
+    };
+    group(old).is_some() && group(old) == group(new)
 }
 
 /// Serializes keys as a map, in their order.

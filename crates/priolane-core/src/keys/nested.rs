@@ -34,6 +34,32 @@ impl<K: Keys> Form<K> for InTable {
     }
 }
 
+/// Structs of keys in a list of tables, at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables;
+
+impl<K: Keys> Form<Vec<K>> for Tables {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<K>, KeyError> {
+        let Value::List(items) = value else { return Err(value.unfit("a list in brackets")) };
+        if items.is_empty() {
+            return Err(KeyError::new("the list is empty", "at least one item"));
+        }
+        let read =
+            |(i, item)| InTable::read(item, bounds).map_err(|error| KeyError::Item(i, Box::new(error)));
+        items.iter().enumerate().map(read).collect()
+    }
+
+    fn write(value: &Vec<K>) -> Written {
+        Written::List(value.iter().map(InTable::write).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::List(Box::new(<InTable as Form<K>>::schema()))
+    }
+}
+
 /// A table in memory.
 struct Nested<'v> {
     entries: &'v [(&'v str, Value<'v>)],

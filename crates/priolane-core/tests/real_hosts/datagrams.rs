@@ -1,6 +1,6 @@
 //! Datagrams that no honest peer sends. The fuzz target `datagrams` looks for more of them.
 
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
+use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
@@ -32,18 +32,10 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
 
     fn open(&mut self, now: Time, id: u32, size: Option<u64>) {
         let flow = FlowSpec {
-            id: FlowId(id),
-            src: self.id,
-            dst: self.peer(),
-            size,
             start: now,
             class: 1,
             deadline: Some(now + Span::from_ms(1)),
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
+            ..FlowSpec::new(FlowId(id), (self.id, self.peer()), size)
         };
         let cx = &mut Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
         self.endpoint.open(cx, flow, &|| Path::NOMINAL);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowReport, FlowSpec, LocalClock, LocalHost, Path, RxMeta,
-    Thresholds, Tx, Weights,
+    Thresholds, Tx,
 };
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -265,20 +265,7 @@ enum What {
 
 /// A flow of `size` bytes from host 0 to host 1, opened at 0.
 pub(crate) fn flow(id: u32, size: u64) -> FlowSpec {
-    FlowSpec {
-        id: FlowId(id),
-        src: HostId(0),
-        dst: HostId(1),
-        size: Some(size),
-        start: Time::ZERO,
-        class: 0,
-        deadline: None,
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
-    }
+    FlowSpec::new(FlowId(id), (HostId(0), HostId(1)), Some(size))
 }
 
 /// One hop of 10 Gbps and 5 us.

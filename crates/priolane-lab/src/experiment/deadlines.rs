@@ -7,10 +7,10 @@
 use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{as_text, show_span};
 use priolane_source::{Field, Form, InputError, Merge, Reader, Replace};
+use priolane_workload::App;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::app::AppText;
 use super::like::LIKE;
 
 /// The rule for the deadlines of a group's flows.
@@ -163,19 +163,15 @@ pub(super) const MERGE: Merge = Merge::of(&[
 ]);
 
 /// Reads the key of a group whose app is `app`.
-pub(super) fn read(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Deadline>, InputError> {
+pub(super) fn read(keys: &mut Reader<'_>, app: &App) -> Result<Option<Deadline>, InputError> {
     let Some(field) = keys.take("deadline") else { return Ok(None) };
-    match app {
-        AppText::Flows { .. } => {
-            return Err(
-                field.error("flows of a list have deadlines of their own", "the list's column `deadline_ns`")
-            );
-        }
-        AppText::Query(_) | AppText::Ring(_) => {
-            let what = "when a flow that waits starts is not known before the run, so it has no deadline";
-            return Err(field.error(what, "leave the key out"));
-        }
-        _ => {}
+    if app.part().listed().is_some() {
+        let fix = "the list's column `deadline_ns`";
+        return Err(field.error("flows of a list have deadlines of their own", fix));
+    }
+    if app.part().is_closed_loop() {
+        let what = "when a flow that waits starts is not known before the run, so it has no deadline";
+        return Err(field.error(what, "leave the key out"));
     }
     if field.text().is_ok() {
         return Ok(Some(Deadline::Drawn(Deadlines::All(field.positive_span()?))));

@@ -3,13 +3,12 @@
 use indexmap::IndexMap;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Mistakes, Reader};
+use priolane_source::{Field, InputError, Mistakes, Reader, Sources};
+use priolane_workload::{NewValue, Share, sizes};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::load;
-use super::sizes::{self, Sizes};
-use super::{Group, Sources, Timing};
+use super::{Group, Timing};
 
 /// Most events of an experiment.
 const MAX_EVENTS: usize = 1_000;
@@ -45,15 +44,6 @@ pub struct Setting {
     pub group: String,
     /// Its new value.
     pub value: NewValue,
-}
-
-/// What can change, and to what.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NewValue {
-    /// `load.value`.
-    Load(f64),
-    /// `sizes`.
-    Sizes(Box<Sizes>),
 }
 
 /// A link or a switch that fails.
@@ -182,13 +172,13 @@ fn setting(
     };
     match context.groups.map(|groups| groups.get(name)) {
         Some(None) => return cannot(format!("there is no group {name:?}")),
-        Some(Some(Some(group))) if group.app.open_loop().is_none() => {
+        Some(Some(Some(group))) if group.app.part().open_loop().is_none() => {
             return cannot(format!("group {name:?} offers no load that could change"));
         }
         _ => {}
     }
     let new = match rest {
-        ["load", "value"] => NewValue::Load(load::value(value)?),
+        ["load", "value"] => NewValue::Load(value.read::<f64, Share>()?),
         ["sizes"] => NewValue::Sizes(Box::new(sizes::read(value, sources)?)),
         _ => return cannot(format!("{key:?} cannot change while a run goes on")),
     };

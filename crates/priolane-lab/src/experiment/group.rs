@@ -1,17 +1,17 @@
 //! `[[group]]`: hosts of one kind, what they send and to whom.
 
 use priolane_core::ids::{Class, HostId};
+use priolane_core::keys::share;
+use priolane_core::part::Part as _;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, Shared};
+use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, Shared, Sources};
+use priolane_workload::{App, Nothing};
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::Sources;
-use super::app::{self, AppText};
 use super::deadlines::{self, Deadline};
 use super::like::LIKE;
-use super::load;
 use super::notices::{self, OnDowngrade};
 use super::service::{self, Service};
 
@@ -27,7 +27,7 @@ pub struct Group {
     pub to: Target,
     /// What starts flows.
     #[serde(flatten)]
-    pub app: AppText,
+    pub app: App,
     /// The class its flows ask for, 0 first; those of a flow list have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -85,7 +85,7 @@ impl Group {
             name: name.to_owned(),
             hosts,
             to: Target::Nobody,
-            app: AppText::Nothing,
+            app: App::Nothing(Nothing),
             class: None,
             service: Service::default(),
             deadline: None,
@@ -162,15 +162,29 @@ const KEYS: &[&str] = &[
 /// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
 const SENDING: &[&str] = KEYS.split_at(4).1;
 
+/// A load is stated, or that of another group and perhaps a part of it.
+const LOAD: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"])]);
+
+/// What pairs keep of a base with another rule.
+const PAIRS: Merge = Merge::of(&[
+    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: Shared::Listed(&[]) },
+    LIKE,
+]);
+
 /// What is an alternative of what in a group.
 pub(super) const MERGE: Merge = Merge {
     rules: &[
-        app::app_rule(KEYS),
+        Replace::Kind {
+            tag: "app",
+            default: None,
+            own: Own::AllBut(KEYS),
+            shared: Shared::By(|old, new, key| share(&App::keys(old), &App::keys(new), key)),
+        },
         Replace::Kind {
             tag: "app",
             default: None,
             own: Own::Only(SENDING),
-            shared: Shared::Listed(&[(&app::SENDING, SENDING)]),
+            shared: Shared::By(|old, new, _| ![old, new].contains(&Nothing::NAME)),
         },
         service::ONE_PAIR_OR_MIX,
         service::SPLIT,
@@ -178,8 +192,8 @@ pub(super) const MERGE: Merge = Merge {
         service::PAIR,
     ],
     inner: &[
-        ("load", &load::MERGE),
-        ("pairs", &app::PAIRS_MERGE),
+        ("load", &LOAD),
+        ("pairs", &PAIRS),
         ("deadline", &deadlines::MERGE),
         ("on_downgrade", &notices::MERGE),
     ],
@@ -215,8 +229,8 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
         }
     }
     let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| hosts(&field)));
-    let app = found.keep(app::read(&mut keys, sources));
-    if app == Some(AppText::Nothing) {
+    let app = found.keep(App::open(&mut keys, sources));
+    if app.as_ref().is_some_and(|app| !app.part().sends()) {
         found.keep(keys.finish());
         let group = hosts.map(|hosts| Group::receiving(name, hosts));
         return found.done(group);
@@ -252,12 +266,12 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
 }
 
 /// The class that the flows of an app ask for.
-fn class(keys: &mut Reader<'_>, app: &AppText) -> Result<Option<Class>, InputError> {
-    match (keys.take("class"), app) {
-        (Some(field), AppText::Flows { .. }) => {
+fn class(keys: &mut Reader<'_>, app: &App) -> Result<Option<Class>, InputError> {
+    match (keys.take("class"), app.part().listed()) {
+        (Some(field), Some(_)) => {
             Err(field.error("flows of a list have classes of their own", "the list's column `class`"))
         }
-        (None, AppText::Flows { .. }) => Ok(None),
+        (None, Some(_)) => Ok(None),
         (field, _) => Ok(Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class)),
     }
 }

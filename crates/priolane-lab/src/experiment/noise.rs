@@ -2,10 +2,8 @@
 
 use priolane_core::noise::{DelayNoise, NoiseError};
 use priolane_source::csv::{Columns, Header, Lines, shown};
-use priolane_source::{Field, InputError};
+use priolane_source::{Field, InputError, Sources};
 use serde::Serialize;
-
-use super::Sources;
 
 /// The largest trace, in bytes.
 const MAX_TRACE: u64 = 1024 * 1024;

@@ -6,13 +6,13 @@ use indexmap::IndexMap;
 use priolane_core::packet::Frame;
 use priolane_core::price::tariff::Charge;
 use priolane_core::units::Span;
-use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table};
+use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Sources, Table};
 
 use super::evaluation::{self, Names};
 use super::schemes::{self, Listed};
 use super::{
-    AppText, Experiment, Group, Metrics, Price, Read, Seeds, Sources, Target, Timing, claims, events, group,
-    network, noise, overlay, pricing, seeds, timing,
+    Experiment, Group, Metrics, Price, Read, Seeds, Target, Timing, claims, events, group, network, noise,
+    overlay, pricing, seeds, timing,
 };
 use crate::assumptions;
 
@@ -30,7 +30,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     let words = words(&mut keys, &mut found);
     let seeds = found.keep(keys.take("seeds").map_or(Ok(Seeds::default()), |f| seeds::read(&f)));
     if let Some(seeds) = &seeds {
-        sources.expect_seeds(seeds);
+        sources.expect_seeds(seeds.list());
     }
     let Listed { names, schemes } = schemes::read(&mut keys, &mut sources, &mut found);
     let traffic = traffic(&mut keys, &mut sources, &mut found);
@@ -255,7 +255,7 @@ fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
         let origin = overlay::locate(root, key).unwrap_or(Origin { file: "".into(), line: None });
         found.add(origin.error(key, what, fix));
     };
-    let senders = experiment.groups.iter().filter(|group| group.app != AppText::Nothing);
+    let senders = experiment.groups.iter().filter(|group| group.app.part().sends());
     let senders: HashSet<&str> = senders.map(|group| group.name.as_str()).collect();
     if senders.is_empty() {
         let fix = "an app other than \"none\" in one of them";

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use indexmap::IndexSet;
-use priolane_source::{Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Table, Value, parse};
+use priolane_source::{
+    Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Sources, Table, Value, parse,
+};
 
-use super::Sources;
 use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
 
 /// A scheme of the experiment with the tree it was read from, for messages.

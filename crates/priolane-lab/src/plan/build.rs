@@ -19,7 +19,7 @@ use super::demand::{self, GroupLoad};
 use super::run::Run;
 use super::{adaptation, admission, failures, judged, ports, traffic};
 use crate::experiment::{
-    AppText, AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
+    AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
 };
 use crate::scheme::Scheme;
 use priolane_results::bills::{PayingGroup, Pricing};
@@ -93,7 +93,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
     };
     let network_choice = topology.path_choice;
     topology.path_choice = ports::path_choice(scheme, network_choice);
-    let Traffic { mut flows, waits } = traffic::flows(experiment, &topology, seed)?;
+    let Traffic { mut flows, waits, .. } = traffic::flows(experiment, &topology, seed)?;
     assign(scheme, &mut flows, seed);
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
@@ -312,7 +312,7 @@ fn stop(time: &Timing, scenario: &Scenario) -> Stop {
 
 /// The load that is asked for, if one group asks for one that does not change.
 fn asked(experiment: &Experiment) -> Option<f64> {
-    let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.load()?.0.value));
+    let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.part().load()?.0.value));
     let one = asked.next().filter(|_| asked.next().is_none());
     let changes = experiment.events.iter().any(|event| matches!(event, Event::Set(_)));
     one.filter(|_| !changes)
@@ -344,7 +344,6 @@ impl Load {
 
 /// Groups of replayed flows of which some start outside the measured window: they run, and no metric has them.
 fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> Vec<String> {
-    let replayed = |group: &Group| matches!(group.app, AppText::Flows { .. } | AppText::CoflowTrace(_));
     let mut counts = vec![(0u64, 0u64); experiment.groups.len()];
     for (flow, &measured) in flows.iter().zip(measured) {
         let (all, outside) = &mut counts[usize::from(flow.group)];
@@ -353,7 +352,7 @@ fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> V
     }
     let groups = experiment.groups.iter().zip(counts);
     groups
-        .filter(|(group, (_, outside))| replayed(group) && *outside > 0)
+        .filter(|(group, (_, outside))| group.app.part().is_replay() && *outside > 0)
         .map(|(group, (all, outside))| {
             format!(
                 "group {:?}: {outside} of {all} replayed flows start outside the measured window: they are simulated, \

@@ -41,7 +41,7 @@ pub(super) fn set(flows: &mut FlowList, records: &FlowRecords, rules: &[Option<A
 
 #[cfg(test)]
 mod tests {
-    use priolane_core::endpoint::{FlowSpec, Weights};
+    use priolane_core::endpoint::FlowSpec;
     use priolane_core::ids::{FlowId, HostId};
     use priolane_core::units::{Rate, Span};
 
@@ -51,18 +51,8 @@ mod tests {
 
     fn flow(id: u32, start_us: u64, bytes: u64) -> FlowSpec {
         FlowSpec {
-            id: FlowId(id),
-            src: HostId(0),
-            dst: HostId(1),
-            size: Some(bytes),
             start: Time::ZERO + Span::from_us(start_us),
-            class: 0,
-            deadline: None,
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
+            ..FlowSpec::new(FlowId(id), (HostId(0), HostId(1)), Some(bytes))
         }
     }
 

@@ -14,10 +14,10 @@ use priolane_core::units::{PS_PER_S, Rate, Time};
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
 use priolane_workload::offered::{Fabric, Volume, Window};
-use priolane_workload::{Counts, LoadOf};
+use priolane_workload::{Counts, LoadOf, NewValue};
 
 use super::traffic;
-use crate::experiment::{Event, Experiment, NewValue};
+use crate::experiment::{Event, Experiment};
 use priolane_results::record::Demand;
 
 /// The load that a group asks for.
@@ -46,7 +46,7 @@ pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec
     };
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {
-        let Some((load, _)) = group.app.load().filter(|_| !changes(&group.name)) else { continue };
+        let Some((load, _)) = group.app.part().load().filter(|_| !changes(&group.name)) else { continue };
         let mut hosts = traffic::hosts(experiment, topology, group)?;
         let rate = topology.host_capacity(hosts.first().copied().unwrap_or_default());
         hosts.sort_unstable();

@@ -5,10 +5,10 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
-use priolane_workload::{Counts, LoadOf, Reach};
+use priolane_workload::{Counts, Load, LoadOf, Reach};
 
 use super::{failures, judged, size, traffic};
-use crate::experiment::{AppText, Experiment, Group, LoadText, Test, overlay};
+use crate::experiment::{Experiment, Group, Test, overlay};
 use crate::panels::TIME;
 
 /// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry, and about
@@ -34,16 +34,10 @@ pub(super) fn traffic(
         let first = traffic::probe(experiment, topology, number).map_err(located)?;
         let flows = size::flows(experiment, group, first);
         promised(experiment, topology, group).map_err(located)?;
-        if let AppText::CoflowTrace(trace) = &group.app {
-            let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
-            let left_out = trace.left_out(&experiment.sources, hosts)?;
-            let notes = trace.scaled().into_iter().chain(left_out);
-            warnings.extend(notes.map(|what| format!("group {}: {what}", group.name)));
-        }
-        if let AppText::Coflow(coflow) = &group.app {
-            warnings.extend(coflow.scaled().map(|what| format!("group {}: {what}", group.name)));
-        }
-        let Some((load, reach)) = group.app.load() else { return Ok(flows) };
+        let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
+        let notes = group.app.part().notes(hosts)?;
+        warnings.extend(notes.into_iter().map(|what| format!("group {}: {what}", group.name)));
+        let Some((load, reach)) = group.app.part().load() else { return Ok(flows) };
         let site = Site::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
         if load.of == LoadOf::Host && one_rate.is_none() {
@@ -162,7 +156,7 @@ impl Site {
 
     /// What the load is of host links and of links out of racks, as bytes on the wire if all packets were full:
     /// a lower bound.
-    fn shares(&self, experiment: &Experiment, topology: &Topology, load: LoadText) -> [f64; 2] {
+    fn shares(&self, experiment: &Experiment, topology: &Topology, load: Load) -> [f64; 2] {
         let frame = &experiment.frame;
         let full = f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss());
         let wire = match load.counts {

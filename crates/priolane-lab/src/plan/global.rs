@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 
 use priolane_core::sizes::SizeDistribution;
 use priolane_sim::topology::Topology;
-use priolane_workload::{LoadOf, mean_bytes};
+use priolane_workload::{Load, LoadOf, OpenLoop, Sizes, mean_bytes};
 
 use super::traffic;
-use crate::experiment::{Experiment, Group, LoadText, OpenLoop, Sizes};
+use crate::experiment::{Experiment, Group};
 use crate::scheme::Fault;
 
 /// What a solver takes the traffic for.
@@ -42,7 +42,7 @@ pub(super) fn of_group<'a>(
         let fix = format!("one of the groups {}", names.join(", "));
         return Err(Fault { key: key.into(), what: format!("there is no group {name:?}"), fix });
     };
-    let own = group.app.open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, load));
+    let own = group.app.part().open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, *load));
     own.ok_or_else(|| Fault {
         key: key.into(),
         what: format!("group {name:?} states no sizes and load"),
@@ -80,10 +80,10 @@ pub(super) fn of_all<'a>(
 }
 
 /// A group with what it states.
-type Stated<'a> = (&'a Group, OpenLoop<'a>);
+type Stated<'a> = (&'a Group, &'a OpenLoop);
 
 fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<Stated<'a>>, Fault> {
-    let own = |group: &'a Group| Some((group, group.app.open_loop()?));
+    let own = |group: &'a Group| Some((group, group.app.part().open_loop()?));
     let all: Vec<Stated<'a>> = experiment.groups.iter().filter_map(own).collect();
     if all.is_empty() {
         let fix = "thresholds in bytes, such as [\"100kB\"]".to_owned();
@@ -96,10 +96,10 @@ fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<State
 fn one<'a>(all: &[Stated<'a>]) -> Option<Belief<'a>> {
     let (_, first) = all.first()?;
     let same = |(_, own): &Stated<'a>| own.sizes == first.sizes && own.load == first.load;
-    all.iter().all(same).then(|| of_one(first.sizes, first.load))
+    all.iter().all(same).then(|| of_one(&first.sizes, first.load))
 }
 
-fn of_one(sizes: &Sizes, load: LoadText) -> Belief<'_> {
+fn of_one(sizes: &Sizes, load: Load) -> Belief<'_> {
     Belief {
         law: Cow::Borrowed(&sizes.law),
         name: Cow::Borrowed(&sizes.csv),

@@ -1,9 +1,8 @@
 //! What a run is called: a hash of all that determines its result, and of nothing else.
 
+use priolane_source::Sources;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
-
-use crate::experiment::Sources;
 
 /// What an experiment is called and where it is from: figures that ask for the same run share it.
 const WORDS: [&str; 4] = ["title", "paper", "figure", "quote"];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse};
+use priolane_source::{InputError, Mistakes, Node, Origin, Sources, Table, Value, parse};
 use serde_json::Value as Json;
 
 use super::options::Options;
@@ -12,7 +12,7 @@ use super::overrides::{self, Sweep, axis_json, only, shown};
 use super::run::{Plan, Run};
 use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Experiment, MAX_SEEDS, Sources};
+use crate::experiment::{self, Experiment, MAX_SEEDS};
 use crate::interrupt::Interrupt;
 
 /// Most runs of a plan.

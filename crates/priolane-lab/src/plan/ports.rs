@@ -29,7 +29,7 @@ const NOISE_PART: f64 = 0.9985;
 
 /// The network of `experiment`; `root` is the tree that it was read from, for messages.
 pub(super) fn network(experiment: &Experiment, root: &Table) -> Result<Topology, InputError> {
-    experiment.topology.build(&experiment.sources).map_err(|error| {
+    experiment.topology.build().map_err(|error| {
         let origin = overlay::locate(root, "topology").unwrap_or(Origin { file: "".into(), line: None });
         origin.error("topology", error.to_string(), "see docs/experiments.md for the kinds of topology")
     })

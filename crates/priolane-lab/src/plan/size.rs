@@ -4,7 +4,7 @@ use priolane_core::units::Span;
 use priolane_source::InputError;
 use priolane_workload::MAX_FLOWS;
 
-use crate::experiment::{Active, AppText, Experiment, Group, Timing};
+use crate::experiment::{Active, Experiment, Group, Timing};
 
 /// Flows that are made of all groups together to see how fast they come.
 const LOOKED_AT: u64 = 100_000;
@@ -32,16 +32,7 @@ pub(super) fn looked_at(groups: usize) -> u64 {
 /// About how many flows a group has, of which `first` are the first ones.
 pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -> f64 {
     let made = first.count as f64;
-    let goes_on = match group.app {
-        AppText::Poisson { .. } | AppText::OnOff { .. } | AppText::Incast { .. } | AppText::Coflow(_) => true,
-        AppText::Nothing
-        | AppText::Permutation { .. }
-        | AppText::LongLived { .. }
-        | AppText::Query(_)
-        | AppText::Ring(_)
-        | AppText::CoflowTrace(_)
-        | AppText::Flows { .. } => false,
-    };
+    let goes_on = group.app.part().goes_on();
     match experiment.time {
         Timing::Count { flows, .. } if goes_on => flows as f64,
         Timing::Window { warmup, measure, .. } if goes_on && first.last.0 > 0 => {

@@ -7,21 +7,13 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
-use priolane_workload::{
-    App, Coflow, Epochs, Floor, Flows, Incast, LoadChange, LongLived, OnOff, PairFlows, Pairs, Pause,
-    Permutation, Poisson, Query, Reach, Receiver, Ring, Rule, Site, SizeDraw, Traffic, Until, flow_list,
-};
+use priolane_workload::{Floor, Listing, Lists, LoadChange, Site, Traffic, Until};
 
-use super::size::FirstFlows;
-use super::{drawn_deadlines, paths, size};
-use crate::experiment::{
-    Active, AppText, CoflowText, EpochRule, Event, Experiment, Group, ListText, LoadText, NewValue, PairText,
-    PairsText, Paths, PauseRule, QueryText, RingText, RuleKind, RuleText, Service, SetEvent, Setting, Sizes,
-    Target, Timing, of_seed,
-};
+use super::size::{self, FirstFlows};
+use super::{drawn_deadlines, paths};
+use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target, Timing};
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
 pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
@@ -30,7 +22,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time) };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
-    let Traffic { mut flows, waits } = priolane_workload::merge_traffic(all);
+    let Traffic { mut flows, waits, .. } = priolane_workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
         flows.truncate(count as usize);
     }
@@ -41,7 +33,7 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         flows.edit_all(|flow| flow.entropy = between_racks(topology, flow));
     }
     drawn_deadlines::set(experiment, topology, (&mut flows, seed));
-    Ok(Traffic { flows, waits })
+    Ok(Traffic { flows, waits, paths: Vec::new() })
 }
 
 /// The path that flows from one rack to another share: with n racks and n - 1 paths, no two pairs of racks share a
@@ -86,13 +78,13 @@ pub(super) fn probe(
 
 /// Whether each seed has a flow list of its own.
 fn lists_differ(group: &Group) -> bool {
-    matches!(&group.app, AppText::Flows { list: ListText::Path(path), .. } if *of_seed(path, 1) != *path)
+    matches!(group.app.part().listed(), Some(Listing { lists: Lists::BySeed, .. }))
 }
 
 /// A number of flows cuts the list by starts, which flows that wait do not have.
 fn countable(experiment: &Experiment, group: &Group, traffic: &Traffic) -> Result<(), InputError> {
     let Timing::Count { flows: count, .. } = experiment.time else { return Ok(()) };
-    let whole = matches!(group.app, AppText::Flows { .. }) && experiment.groups.len() == 1;
+    let whole = group.app.part().is_replay() && experiment.groups.len() == 1;
     if traffic.waits.is_empty() || (whole && count >= traffic.flows.len() as u64) {
         return Ok(());
     }
@@ -142,12 +134,13 @@ fn group_flows(
     group: &Group,
     draw: Draw,
 ) -> Result<Traffic, InputError> {
-    if group.app == AppText::Nothing {
-        hosts(experiment, topology, group)?;
+    let hosts = hosts(experiment, topology, group)?;
+    if !group.app.part().sends() {
         return Ok(Traffic::default());
     }
     let key = format!("group.{}", group.name);
-    let (hosts, to) = (hosts(experiment, topology, group)?, targets(experiment, topology, group)?);
+    let to = targets(experiment, topology, group)?;
+    let changes = changes(experiment, group);
     let site = Site {
         hosts: &hosts,
         to: &to,
@@ -158,11 +151,13 @@ fn group_flows(
         seed: draw.seed,
         group: draw.group,
         until: own_until(group.active, draw.until),
+        floor: floor(experiment, topology),
+        changes: &changes,
         measured_from: Time(measured_from(&experiment.time, group.active)),
     };
-    let app = app(experiment, group, topology, draw.seed)?;
-    let Traffic { mut flows, mut waits } = priolane_workload::traffic(&app, &site)
+    let Traffic { mut flows, mut waits, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
+    paths::check(experiment, topology, group, (&paths, draw.seed))?;
     if let Some(class) = group.class {
         flows.edit_all(|flow| flow.class = class);
     }
@@ -192,7 +187,7 @@ fn group_flows(
             return Err(InputError::new(experiment.sources.experiment(), None, key, what, fix));
         }
     }
-    Ok(Traffic { flows, waits })
+    Ok(Traffic { flows, waits, paths })
 }
 
 /// Gives flows the pairs that they, or their machines, pay for.
@@ -236,100 +231,17 @@ fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
     from.0.saturating_sub(active.map_or(0, |active| active.from.0))
 }
 
-fn app(experiment: &Experiment, group: &Group, topology: &Topology, seed: u64) -> Result<App, InputError> {
-    Ok(match &group.app {
-        AppText::Nothing => App::Flows(Flows::plain(FlowList::default())),
-        AppText::Poisson { sizes, load, reach, draw } => {
-            App::Poisson(poisson(experiment, group, sizes, (*load, *reach, *draw)))
-        }
-        &AppText::OnOff { ref sizes, load, reach, draw, burst_load, burst_flows, per, reading } => {
-            let mean = poisson(experiment, group, sizes, (load, reach, draw));
-            App::OnOff(OnOff { mean, burst_load, burst_flows, bursts: per, reading })
-        }
-        AppText::Incast { epochs, period, fan_in, size, receiver, start } => App::Incast(Incast {
-            epochs: match epochs {
-                EpochRule::Every => Epochs::Every(*period),
-                EpochRule::Poisson => Epochs::Poisson(*period),
-            },
-            fan_in: *fan_in,
-            bytes: *size,
-            receiver: receiver.map_or(Receiver::Drawn, |host| Receiver::Fixed(HostId(host))),
-            start: Time(start.start.0),
-            jitter: start.jitter,
-        }),
-        AppText::Permutation { size, start } => {
-            App::Permutation(Permutation { size: size.0, start: Time(start.start.0), jitter: start.jitter })
-        }
-        AppText::LongLived { pairs, size, start } => {
-            paths::check_pairs(experiment, topology, group, pairs)?;
-            App::LongLived(LongLived {
-                pairs: self::pairs(pairs),
-                size: size.0,
-                start: Time(start.start.0),
-                jitter: start.jitter,
-            })
-        }
-        AppText::Query(text) => query(text, experiment, topology),
-        AppText::Ring(text) => ring(text, experiment, topology),
-        AppText::Coflow(text) => coflow(text),
-        AppText::CoflowTrace(text) => {
-            let hosts = hosts(experiment, topology, group)?;
-            App::Flows(Flows::plain(text.flows(&experiment.sources, &hosts)?.into()))
-        }
-        AppText::Flows { list: ListText::Inline(rows), .. } => {
-            let place = |row: usize| format!("item {row} of the list");
-            paths::check(experiment, topology, group, (rows, &place))?;
-            App::Flows(listed(rows, Span(1)))
-        }
-        AppText::Flows { list: ListText::Path(path), after_delay } => {
-            let path = of_seed(path, seed);
-            let text = experiment.sources.known(&path);
-            let rows = flow_list::read_rows(text.as_bytes(), &path, topology.hosts)?;
-            let place = |row: usize| format!("row {row} of {path}");
-            paths::check(experiment, topology, group, (&rows, &place))?;
-            App::Flows(listed(&rows, after_delay.unwrap_or(Span(1))))
-        }
-    })
-}
-
-fn poisson(
-    experiment: &Experiment,
-    group: &Group,
-    sizes: &Sizes,
-    (load, reach, draw): (LoadText, Reach, SizeDraw),
-) -> Poisson {
-    let load = priolane_workload::Load { of: load.of, counts: load.counts, value: load.value };
+/// How the sizes and the load of a group change, by a clock that begins when it becomes active.
+fn changes(experiment: &Experiment, group: &Group) -> Vec<LoadChange> {
     let begin = group.active.map_or(Span::ZERO, |active| active.from);
-    let mut changes: Vec<LoadChange> = Vec::new();
+    let mut changes = Vec::new();
     for event in &experiment.events {
-        let Event::Set(SetEvent { at, set }) = event else { continue };
-        for Setting { value, .. } in set.iter().filter(|setting| setting.group == group.name) {
-            let now = changes.last().map_or((&sizes.law, load), |last| (&last.sizes, last.load));
-            let (sizes, load) = match value {
-                NewValue::Load(value) => (now.0.clone(), priolane_workload::Load { value: *value, ..now.1 }),
-                NewValue::Sizes(sizes) => (sizes.law.clone(), now.1),
-            };
-            changes.push(LoadChange { at: Time(at.0.saturating_sub(begin.0)), sizes, load });
-        }
+        let Event::Set(event) = event else { continue };
+        let at = Time(event.at.0.saturating_sub(begin.0));
+        let own = event.set.iter().filter(|setting| setting.group == group.name);
+        changes.extend(own.map(|setting| LoadChange { at, to: setting.value.clone() }));
     }
-    Poisson { sizes: sizes.law.clone(), load, reach, draw, changes }
-}
-
-fn query(text: &QueryText, experiment: &Experiment, topology: &Topology) -> App {
-    App::Query(Query {
-        bytes: text.query,
-        fan_out: text.fan_out,
-        sizes: text.sizes.law.clone(),
-        think: text.think,
-        pause: match text.pauses {
-            PauseRule::Exponential => Pause::Exponential(text.pause),
-            PauseRule::Fixed => Pause::Fixed(text.pause),
-        },
-        concurrency: text.concurrency,
-        requests: text.requests,
-        start: Time(text.start.0),
-        floor: floor(experiment, topology),
-    })
+    changes
 }
 
 /// What no flow is faster than.
@@ -337,61 +249,6 @@ fn floor(experiment: &Experiment, topology: &Topology) -> Floor {
     let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
     let rate = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
     Floor { trip: topology.lookahead(&experiment.frame).times(2), rate }
-}
-
-fn ring(text: &RingText, experiment: &Experiment, topology: &Topology) -> App {
-    App::Ring(Ring {
-        bytes: text.reduced,
-        compute: text.compute,
-        jitter: text.start.jitter,
-        iterations: text.iterations,
-        start: Time(text.start.start.0),
-        floor: floor(experiment, topology),
-    })
-}
-
-fn coflow(text: &CoflowText) -> App {
-    App::Coflow(Coflow {
-        sizes: text.sizes.law.clone(),
-        mappers: text.mappers.law.clone(),
-        reducers: text.reducers.law.clone(),
-        flow_bytes: text.flow_bytes.from..=text.flow_bytes.to,
-        parts: text.flow_sizes,
-        load: text.load.value,
-    })
-}
-
-/// The flows of a list; `delay` is that of news of which the list does not say it.
-fn listed(rows: &[flow_list::Row], delay: Span) -> Flows {
-    let waits = |row: &flow_list::Row| {
-        let after = row.after.clone();
-        let delay = row.delay.unwrap_or(delay);
-        (!after.is_empty()).then_some(FlowDependency { flow: row.flow.id, after, delay, until: None })
-    };
-    let stated = rows.iter().any(|row| row.path.is_some());
-    Flows {
-        waits: rows.iter().filter_map(waits).collect(),
-        list: rows.iter().map(|row| row.flow).collect(),
-        paths: if stated { rows.iter().map(|row| row.path).collect() } else { Vec::new() },
-    }
-}
-
-fn pairs(text: &PairsText) -> Pairs {
-    let listed =
-        |p: &PairText| PairFlows { src: HostId(p.src), dst: HostId(p.dst), count: p.count, path: p.path };
-    match text {
-        PairsText::Listed(pairs) => Pairs::Listed(pairs.iter().map(listed).collect()),
-        PairsText::Rule(RuleText { rule, count }) => Pairs::ByRule {
-            rule: match *rule {
-                RuleKind::AllPairs => Rule::AllPairs,
-                RuleKind::OtherRacks => Rule::OtherRacks,
-                RuleKind::OneOtherRack => Rule::OneOtherRack,
-                RuleKind::Shift { by } => Rule::Shift(by),
-                RuleKind::ToOne { host } => Rule::ToOne(HostId(host)),
-            },
-            count: *count,
-        },
-    }
 }
 
 fn until(time: &Timing) -> Until {

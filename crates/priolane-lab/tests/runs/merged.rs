@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use priolane_lab::experiment::{self, Sources};
+use priolane_lab::experiment;
 use priolane_lab::plan::{self, Options, Plan, Size};
-use priolane_source::from_json;
+use priolane_source::{Sources, from_json};
 use serde_json::Value;
 
 fn root() -> PathBuf {

@@ -4,10 +4,10 @@ use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::{PortSpec, Scenario};
 use priolane_sim::topology::{FatTree, LinkSpec};
-use priolane_workload::{App, Permutation, Until};
+use priolane_workload::{App, Permutation, Starts, Until};
 
 use super::dctcp::{self, Broken, Dctcp, LINK_DELAY};
 
@@ -51,7 +51,7 @@ impl Case {
         let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
         let mss = u64::from(frame.mss());
         let size = Some(u64::from(self.packets) * mss);
-        let app = App::Permutation(Permutation { size, start: Time::ZERO, jitter: LINK_DELAY });
+        let app = App::Permutation(Permutation { size, starts: Starts::within(LINK_DELAY) });
         let groups = (0..self.flows_per_host).map(|group| {
             dctcp::generated(&app, &topology, frame, (group as u16, Until::Flows(u64::from(topology.hosts))))
         });

@@ -4,10 +4,10 @@
 use priolane_core::packet::Frame;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Rate, Span};
 use priolane_sim::scenario::Scenario;
 use priolane_sim::topology::{LeafSpine, LinkSpec};
-use priolane_workload::{App, Permutation, Until};
+use priolane_workload::{App, Permutation, Starts, Until};
 
 use super::dctcp::{self, Broken, Dctcp};
 use super::rivals::{self, Rival};
@@ -33,7 +33,7 @@ impl Cell {
             LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 8, host_link, fabric_link, links_per_pair: 1 };
         let topology = topology.build()?;
         let size = Some(u64::from(self.packets) * u64::from(FRAME.mss()));
-        let app = App::Permutation(Permutation { size, start: Time::ZERO, jitter: Span::from_us(10) });
+        let app = App::Permutation(Permutation { size, starts: Starts::within(Span::from_us(10)) });
         let all = Until::Flows(u64::from(topology.hosts));
         let groups = (0..self.flows_per_host)
             .map(|group| dctcp::generated(&app, &topology, FRAME, (group as u16, all)));

@@ -15,7 +15,8 @@ use priolane_sim::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpe
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
-    App, AppError, Counts, Load, LoadOf, Poisson, Reach, Site, SizeDraw, Until, flow_list,
+    App, AppError, Counts, Floor, Load, LoadOf, OpenLoop, Poisson, Reach, Site, SizeDraw, Sizes, Until,
+    flow_list,
 };
 
 /// A scenario of ours that cannot be built: a defect.
@@ -82,13 +83,8 @@ pub(super) fn short_flows(count: u32) -> Result<Scenario, Broken> {
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
-    let app = App::Poisson(Poisson {
-        sizes,
-        load,
-        reach: Reach::AnyHost,
-        draw: SizeDraw::default(),
-        changes: Vec::new(),
-    });
+    let open_loop = OpenLoop { sizes: Sizes::of("fixed", sizes), load, reach: Reach::AnyHost };
+    let app = App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
         topology,
@@ -115,6 +111,8 @@ pub(super) fn generated(
         seed: 1,
         group,
         until,
+        floor: Floor { trip: topology.lookahead(&frame).times(2), rate: HOST_RATE },
+        changes: &[],
         measured_from: Time::ZERO,
     };
     Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))

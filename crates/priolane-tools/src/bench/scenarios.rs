@@ -7,10 +7,10 @@ use priolane_core::port::{
 };
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Span;
 use priolane_sim::scenario::{Scenario, SwitchSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
-use priolane_workload::{App, Permutation, Until};
+use priolane_workload::{App, Permutation, Starts, Until};
 
 use super::case::{self, Case};
 use super::cell::Cell;
@@ -119,7 +119,7 @@ fn permutation128() -> Result<Scenario, Broken> {
     let link = LinkSpec::lossless(HOST_RATE, LINK_DELAY);
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
-    let app = App::Permutation(Permutation { size: Some(50_000_000), start: Time::ZERO, jitter: LINK_DELAY });
+    let app = App::Permutation(Permutation { size: Some(50_000_000), starts: Starts::within(LINK_DELAY) });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(topology.hosts))))?;
     Ok(dctcp_scenario(
         topology,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use priolane_core::ids::FlowId;
 
-use super::{Row, digits};
+use super::row::{Row, digits};
 
 /// The rows that a cell such as `3+7` names, in rising order, each once; `None` if it is no such cell.
 pub(super) fn rows(cell: &str) -> Option<Vec<FlowId>> {

@@ -5,8 +5,8 @@
 
 use priolane_source::InputError;
 
-use super::Text;
 use super::collect::{Collector, Found, whole};
+use super::options::Text;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let mut line = String::new();

@@ -16,7 +16,8 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::collect::{Collector, Found, MAX_HOSTS, Name, whole};
-use super::{Text, decimal};
+use super::decimal;
+use super::options::Text;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let mut line = String::new();

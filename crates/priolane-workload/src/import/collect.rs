@@ -11,10 +11,11 @@ use priolane_core::units::Time;
 use priolane_source::InputError;
 use priolane_source::csv::shown;
 
-use super::report::{Dropped, Fold};
-use super::{Options, Start, Text, decimal};
-use crate::LATEST_START;
+use super::decimal;
+use super::imported::{Dropped, Fold, Imported};
+use super::options::{Options, Start, Text};
 use crate::flow_list::Row;
+use crate::site::LATEST_START;
 
 /// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
 pub(crate) const MAX_IMPORTED: usize = 8_000_000;
@@ -80,31 +81,6 @@ pub(super) struct Collector<'a> {
     rounded: u64,
     /// What else the user ought to know.
     pub(super) notes: Vec<String>,
-}
-
-/// A list, and how it came to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Imported {
-    /// Its rows, in order of start, then of the file.
-    pub rows: Vec<Row>,
-    /// Outside name and host, in order of names.
-    pub names: Vec<(String, HostId)>,
-    /// Hosts that the network must have.
-    pub hosts: u32,
-    /// Whether names were folded onto fewer hosts.
-    pub fold: Option<Fold>,
-    /// Rows of the file with content.
-    pub read: u64,
-    /// Records that became part of another's flow.
-    pub merged: u64,
-    /// Flows that were dropped, by reason.
-    pub dropped: Vec<Dropped>,
-    /// The first start on the file's clock, in picoseconds.
-    pub first_start_ps: u128,
-    /// Times that were rounded to a picosecond.
-    pub rounded: u64,
-    /// What else the user ought to know.
-    pub notes: Vec<String>,
 }
 
 impl<'a> Collector<'a> {

@@ -12,9 +12,15 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::topology::text;
 
 use super::collect::MAX_HOSTS;
-use super::{Format, Imported, Network, Options, Report, SizeTable, Source, Start, read, read_topology};
-use crate::LATEST_START;
+use super::format::Format;
+use super::hpcc_topology::{Network, read as read_topology};
+use super::imported::Imported;
+use super::options::{Options, Start};
+use super::read::{Source, read};
+use super::report::Report;
+use super::sizes::SizeTable;
 use crate::flow_list::{Extra, Writer};
+use crate::site::LATEST_START;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,7 +1,7 @@
 //! Which format a text is in, from its first lines.
 
-use super::Format;
 use super::collect::digits;
+use super::format::Format;
 use super::{decimal, nfdump};
 
 /// A format, and what it was taken for if nobody stated it.

@@ -12,9 +12,9 @@
 
 use priolane_source::InputError;
 
-use super::Text;
 use super::collect::{Collector, Found, whole};
 use super::hpcc_topology::Network;
+use super::options::Text;
 
 pub(super) fn read(
     lines: &mut Text<'_>,

@@ -19,8 +19,8 @@ use priolane_sim::topology::{TopologyError, file};
 use priolane_source::InputError;
 use priolane_source::csv::Lines;
 
-use super::Text;
 use super::collect::{MAX_HOSTS, whole};
+use super::options::Text;
 
 /// The network of an HPCC simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,8 +22,9 @@ use std::rc::Rc;
 use priolane_source::InputError;
 use priolane_source::csv::shown;
 
+use super::collect::MAX_IMPORTED;
 use super::collect::{Collector, Found, MAX_HOSTS, too_many, whole};
-use super::{MAX_IMPORTED, Text};
+use super::options::Text;
 
 /// What `start` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

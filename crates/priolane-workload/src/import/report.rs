@@ -2,36 +2,8 @@
 
 use serde::Serialize;
 
-use super::collect::Imported;
 use super::guess::Guess;
-
-/// Flows that were not listed, for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Dropped {
-    /// Why.
-    pub reason: &'static str,
-    /// How many.
-    pub count: u64,
-    /// Their bytes, as far as they were read.
-    pub bytes: u128,
-}
-
-/// Outside hosts that share hosts: number k (by place or rank) is host k mod `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Fold {
-    /// Outside hosts.
-    pub from: u64,
-    /// Hosts.
-    pub to: u32,
-    /// Outside hosts for each host.
-    pub factor: f64,
-}
-
-impl Fold {
-    pub(super) fn new(from: u64, to: u32) -> Self {
-        Self { from, to, factor: from as f64 / f64::from(to) }
-    }
-}
+use super::imported::{Dropped, Fold, Imported};
 
 /// A size table that was made of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -10,8 +10,8 @@
 
 use priolane_source::InputError;
 
-use super::Text;
 use super::collect::{Collector, Found, whole};
+use super::options::Text;
 
 /// What the columns of a trace are.
 struct Shape {

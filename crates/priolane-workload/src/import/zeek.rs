@@ -13,8 +13,8 @@ use std::net::IpAddr;
 
 use priolane_source::InputError;
 
-use super::Text;
 use super::collect::{Collector, Found, Name, digits};
+use super::options::Text;
 
 const COLUMNS: [&str; 5] = ["ts", "id.orig_h", "id.resp_h", "orig_bytes", "resp_bytes"];
 

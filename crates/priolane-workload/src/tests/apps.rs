@@ -1,15 +1,16 @@
 use super::*;
+use crate::listed::Listed;
 use crate::offered::{Fabric, Volume, Window, offered};
 use std::collections::BTreeMap;
 
 fn incast() -> Incast {
     Incast {
-        epochs: Epochs::Every(Span::from_ms(10)),
+        epochs: Epochs::Every,
+        period: Span::from_ms(10),
         fan_in: 5,
-        bytes: 30_000,
-        receiver: Receiver::Fixed(HostId(2)),
-        start: Time::ZERO,
-        jitter: Span::ZERO,
+        size: 30_000,
+        receiver: Some(HostId(2)),
+        starts: Starts::within(Span::ZERO),
     }
 }
 
@@ -33,8 +34,13 @@ fn incast_has_whole_epochs_of_distinct_senders() {
 fn incast_draws_receivers_and_spreads_starts() {
     let network = Network::new();
     let jitter = Span::from_us(100);
-    let app =
-        Incast { epochs: Epochs::Poisson(Span::from_ms(1)), receiver: Receiver::Drawn, jitter, ..incast() };
+    let app = Incast {
+        epochs: Epochs::Poisson,
+        period: Span::from_ms(1),
+        receiver: None,
+        starts: Starts::within(jitter),
+        ..incast()
+    };
     let site = Site { until: Until::Flows(9_998), ..network.site() };
     let flows = generate(&App::Incast(app), &site).unwrap();
     // Whole epochs: 9998 flows take 2000 of them.
@@ -46,7 +52,7 @@ fn incast_draws_receivers_and_spreads_starts() {
     // 2000 gaps of 1 ms: 2 s, with a standard deviation of 45 ms.
     let last = flows.last().unwrap().start.as_secs_f64();
     assert!((1.8..2.2).contains(&last), "{last}");
-    let plain = generate(&App::Incast(Incast { jitter: Span::ZERO, ..app }), &site).unwrap();
+    let plain = generate(&App::Incast(Incast { starts: Starts::within(Span::ZERO), ..app }), &site).unwrap();
     let late: Vec<u64> = by_sender(&flows).zip(by_sender(&plain)).map(|(a, b)| a.0 - b.0).collect();
     assert!(late.iter().all(|&ps| ps <= jitter.0));
     let mean = late.iter().map(|&ps| ps as f64).sum::<f64>() / 1e4;
@@ -67,10 +73,10 @@ fn incast_refuses_what_cannot_be() {
     for fan_in in [0, 16] {
         assert_eq!(error(Incast { fan_in, ..incast() }), AppError::FanIn { asked: fan_in, available: 15 });
     }
-    assert_eq!(error(Incast { epochs: Epochs::Every(Span::ZERO), ..incast() }), AppError::Period);
-    assert_eq!(error(Incast { bytes: 0, ..incast() }), AppError::Size(0));
-    assert_eq!(error(Incast { epochs: Epochs::Every(Span(1)), ..incast() }), AppError::TooMany);
-    let far = Receiver::Fixed(HostId(99));
+    assert_eq!(error(Incast { period: Span::ZERO, ..incast() }), AppError::Period);
+    assert_eq!(error(Incast { size: 0, ..incast() }), AppError::Size(0));
+    assert_eq!(error(Incast { period: Span(1), ..incast() }), AppError::TooMany);
+    let far = Some(HostId(99));
     assert_eq!(error(Incast { receiver: far, ..incast() }), AppError::UnknownHost(HostId(99)));
 }
 
@@ -78,7 +84,7 @@ fn incast_refuses_what_cannot_be() {
 fn a_permutation_has_each_host_once_at_both_ends() {
     let network = Network::new();
     let jitter = Span::from_us(10);
-    let app = App::Permutation(Permutation { size: Some(1000), start: Time(7), jitter });
+    let app = App::Permutation(Permutation { size: Some(1000), starts: Starts { start: Span(7), jitter } });
     let flows = generate(&app, &network.site()).unwrap();
     let ends = |end: fn(&FlowSpec) -> HostId| distinct(&flows.iter().map(end).collect::<Vec<_>>());
     assert_eq!(flows.len(), 16);
@@ -91,7 +97,7 @@ fn a_permutation_has_each_host_once_at_both_ends() {
 #[test]
 fn all_derangements_are_equally_likely() {
     let network = Network::of(4);
-    let app = App::Permutation(Permutation { size: None, start: Time::ZERO, jitter: Span::ZERO });
+    let app = App::Permutation(Permutation { size: None, starts: Starts::within(Span::ZERO) });
     let mut counts = BTreeMap::new();
     for seed in 0..9_000 {
         let flows = generate(&app, &Site { seed, ..network.site() }).unwrap();
@@ -103,8 +109,12 @@ fn all_derangements_are_equally_likely() {
     assert!(counts.values().all(|n| (850..1150).contains(n)), "{counts:?}");
 }
 
+fn shift(by: u32) -> Rule {
+    Rule::Shift(Shift { by })
+}
+
 fn long_lived(pairs: Pairs) -> App {
-    App::LongLived(LongLived { pairs, size: None, start: Time::ZERO, jitter: Span::ZERO })
+    App::LongLived(LongLived { pairs, size: None, starts: Starts::within(Span::ZERO) })
 }
 
 fn ends(flows: &[FlowSpec]) -> Vec<(u16, u16)> {
@@ -129,15 +139,16 @@ fn long_lived_pairs_are_as_listed() {
 #[test]
 fn long_lived_rules_name_the_pairs() {
     let network = Network::of(8);
-    let rule =
-        |rule| ends(&generate(&long_lived(Pairs::ByRule { rule, count: 1 }), &network.site()).unwrap());
+    let rule = |rule| {
+        ends(&generate(&long_lived(Pairs::ByRule(Ruled { rule, count: 1 })), &network.site()).unwrap())
+    };
     assert_eq!(rule(Rule::AllPairs).len(), 8 * 7);
     assert_eq!(rule(Rule::OtherRacks).len(), 8 * 4);
     let shifted = [(0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 0), (6, 1), (7, 2)];
-    assert_eq!(rule(Rule::Shift(3)), shifted);
-    assert_eq!(rule(Rule::Shift(11)), shifted);
-    assert_eq!(rule(Rule::ToOne(HostId(2))), [0, 1, 3, 4, 5, 6, 7].map(|src| (src, 2)));
-    let still = long_lived(Pairs::ByRule { rule: Rule::Shift(8), count: 1 });
+    assert_eq!(rule(shift(3)), shifted);
+    assert_eq!(rule(shift(11)), shifted);
+    assert_eq!(rule(Rule::ToOne(ToOne { host: HostId(2) })), [0, 1, 3, 4, 5, 6, 7].map(|src| (src, 2)));
+    let still = long_lived(Pairs::ByRule(Ruled { rule: shift(8), count: 1 }));
     assert_eq!(generate(&still, &network.site()).unwrap_err(), AppError::ToItself(HostId(0)));
 }
 
@@ -148,11 +159,13 @@ fn listed_flows_keep_what_is_theirs() {
     (second.class, second.deadline) = (3, Some(Time(9)));
     let list = vec![flow(8, 1, 3, None), second];
     let site = Site { group: 2, ..network.site() };
-    let flows = generate(&App::Flows(Flows::plain(FlowList::from(list))), &site).unwrap();
+    let listed = |list: Vec<FlowSpec>| Listed::plain(FlowList::from(list)).traffic(&site);
+    let mut flows: Vec<FlowSpec> = listed(list).unwrap().flows.iter().collect();
+    flows.sort_by_key(|flow| flow.start);
     assert_eq!(flows[0], FlowSpec { group: 2, entropy: flows[0].entropy, ..second });
     assert_eq!((flows[1].start, flows[1].size), (Time(8), None));
     assert_ne!(flows[0].entropy, flows[1].entropy);
-    let error = |list| generate(&App::Flows(Flows::plain(FlowList::from(list))), &site).unwrap_err();
+    let error = |list| listed(list).unwrap_err();
     assert_eq!(error(vec![]), AppError::Empty);
     assert_eq!(error(vec![flow(0, 1, 1, None)]), AppError::ToItself(HostId(1)));
     assert_eq!(error(vec![flow(0, 1, 99, None)]), AppError::UnknownHost(HostId(99)));

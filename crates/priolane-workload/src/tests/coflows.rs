@@ -12,19 +12,19 @@ fn law(rows: &[(f64, f64)], interpolation: Interpolation) -> SizeDistribution {
     SizeDistribution::new(points, interpolation).unwrap()
 }
 
-fn fixed(value: f64) -> SizeDistribution {
-    SizeDistribution::fixed(value).unwrap()
+fn fixed(value: f64) -> Count {
+    Count::of(SizeDistribution::fixed(value).unwrap())
 }
 
 /// 5 to 15 kB, one or two mappers, two reducers.
 fn coflows(parts: Parts) -> Coflow {
     Coflow {
-        sizes: law(&[(5_000.0, 0.0), (15_000.0, 1.0)], Interpolation::Linear),
-        mappers: law(&[(1.0, 0.5), (2.0, 1.0)], Interpolation::Step),
+        sizes: sizes_of(law(&[(5_000.0, 0.0), (15_000.0, 1.0)], Interpolation::Linear)),
+        mappers: Count::of(law(&[(1.0, 0.5), (2.0, 1.0)], Interpolation::Step)),
         reducers: fixed(2.0),
-        flow_bytes: 1..=u64::MAX,
-        parts,
-        load: 0.25,
+        flow_bytes: FlowBytes { from: 1, to: u64::MAX },
+        flow_sizes: parts,
+        load: Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.25 },
     }
 }
 
@@ -60,7 +60,7 @@ fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
 fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_anew() {
     // 16 hosts of 1 Gbps at .25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
     let network = Network::new();
-    let narrow = |parts| Coflow { flow_bytes: 3_000..=5_000, ..coflows(parts) };
+    let narrow = |parts| Coflow { flow_bytes: FlowBytes { from: 3_000, to: 5_000 }, ..coflows(parts) };
     for app in [coflows(Parts::Even), coflows(Parts::Drawn), narrow(Parts::Even), narrow(Parts::Drawn)] {
         let flows = generate(&App::Coflow(app.clone()), &network.site()).unwrap();
         let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
@@ -94,8 +94,10 @@ fn flows_are_parts_of_sizes_of_their_own_if_drawn() {
 fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
     let network = Network::new();
     // 15 mappers and two reducers are more than 16 hosts.
-    let wide =
-        Coflow { mappers: law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step), ..coflows(Parts::Even) };
+    let wide = Coflow {
+        mappers: Count::of(law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step)),
+        ..coflows(Parts::Even)
+    };
     let flows = generate(&App::Coflow(wide.clone()), &network.site()).unwrap();
     assert!(by_coflow(&flows).values().all(|members| members.len() == 2));
     let never = Coflow { mappers: fixed(15.0), ..wide };

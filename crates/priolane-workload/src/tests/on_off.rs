@@ -5,14 +5,15 @@ use crate::offered::{Fabric, Window, offered};
 
 const MEAN_BYTES: f64 = 20_000.0;
 
-fn mean(value: f64) -> Poisson {
+fn mean(value: f64) -> OpenLoop {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value };
     let sizes = SizeDistribution::fixed(MEAN_BYTES).unwrap();
-    Poisson { sizes, load, reach: Reach::AnyHost, draw: SizeDraw::default(), changes: Vec::new() }
+    OpenLoop { sizes: sizes_of(sizes), load, reach: Reach::AnyHost }
 }
 
-fn on_off(bursts: Bursts, burst_load: f64, burst_flows: u32) -> App {
-    App::OnOff(OnOff { mean: mean(0.5), burst_load, burst_flows, bursts, reading: Reading::Bursts })
+fn on_off(per: Bursts, burst_load: f64, burst_flows: u32) -> App {
+    let (open_loop, draw) = (mean(0.5), SizeDraw::Independent);
+    App::OnOff(OnOff { open_loop, draw, burst_load, burst_flows, per, reading: Reading::Bursts })
 }
 
 /// Starts in seconds.
@@ -78,7 +79,10 @@ fn arrivals_cluster_as_bursts_do_and_a_burst_load_of_the_mean_is_poisson() {
     // Over many cycles bursts even out: a cycle has 50 flows and a length of deviation 1/sqrt(50).
     let long = of(&on_off(Bursts::PerHost, 2.0, 50), 0.4);
     assert!(long < 2.5, "{long}");
-    for plain in [App::Poisson(mean(0.5)), on_off(Bursts::PerHost, 0.5, 50)] {
+    for plain in [
+        App::Poisson(Poisson { open_loop: mean(0.5), draw: SizeDraw::Independent }),
+        on_off(Bursts::PerHost, 0.5, 50),
+    ] {
         let got = of(&plain, 0.002);
         // 32,000 windows: deviation sqrt(2 / 32,000) = 0.8 %.
         assert!((got - 1.0).abs() < 0.04, "{plain:?}: {got}");
@@ -108,9 +112,10 @@ fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
     let network = Network::new();
     let ends = [HostId(0), HostId(5)];
     let site = Site { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
-    let (mean, burst_flows) = (mean(0.5), 10_000);
+    let (open_loop, draw, burst_flows) = (mean(0.5), SizeDraw::Independent, 10_000);
     let reading = Reading::CompatYaps;
-    let app = App::OnOff(OnOff { mean, burst_load: 2.0, burst_flows, bursts: Bursts::PerPair, reading });
+    let app =
+        App::OnOff(OnOff { open_loop, draw, burst_load: 2.0, burst_flows, per: Bursts::PerPair, reading });
     let flows = generate(&app, &site).unwrap();
     let starts = starts(&flows);
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();

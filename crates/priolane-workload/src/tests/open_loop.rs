@@ -8,7 +8,8 @@ fn law(name: &str) -> SizeDistribution {
 }
 
 fn poisson(name: &str, load: Load, reach: Reach) -> App {
-    App::Poisson(Poisson { sizes: law(name), load, reach, draw: SizeDraw::default(), changes: Vec::new() })
+    let open_loop = OpenLoop { sizes: sizes_of(law(name)), load, reach };
+    App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent })
 }
 
 fn host_load(value: f64) -> Load {

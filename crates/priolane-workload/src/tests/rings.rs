@@ -8,12 +8,10 @@ use super::*;
 
 fn ring(bytes: u64) -> Ring {
     Ring {
-        bytes,
+        reduced: bytes,
         compute: Span::from_us(500),
-        jitter: Span::ZERO,
         iterations: Some(2),
-        start: Time(Span::from_us(10).0),
-        floor: Floor { trip: Span::from_us(2), rate: Rate::from_gbps(1) },
+        starts: Starts { start: Span::from_us(10), jitter: Span::ZERO },
     }
 }
 
@@ -23,7 +21,7 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
     // Three workers in this order; parts of 34, 33 and 33 bytes; 2 x 2 steps of three flows.
     let workers = [HostId(5), HostId(2), HostId(9)];
     let site = Site { hosts: &workers, ..network.site() };
-    let Traffic { flows, waits } = traffic(&App::Ring(ring(100)), &site).unwrap();
+    let Traffic { flows, waits, .. } = traffic(&App::Ring(ring(100)), &site).unwrap();
     assert_eq!((flows.len(), waits.len()), (24, 21));
     let by_id: BTreeMap<FlowId, FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
     for wait in &waits {

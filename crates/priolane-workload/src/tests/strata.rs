@@ -22,7 +22,7 @@ fn heavy_tail() -> SizeDistribution {
 
 fn app(sizes: SizeDistribution, draw: SizeDraw) -> Poisson {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
-    Poisson { sizes, load, reach: Reach::AnyHost, draw, changes: Vec::new() }
+    Poisson { open_loop: OpenLoop { sizes: sizes_of(sizes), load, reach: Reach::AnyHost }, draw }
 }
 
 fn sizes(flows: &[FlowSpec]) -> Vec<u64> {
@@ -106,11 +106,12 @@ fn the_load_of_a_short_run_comes_out() {
 fn the_measured_part_and_each_law_have_strata_of_their_own() {
     let network = Network::new();
     let ms = |ms| Time(Span::from_ms(ms).0);
-    let half = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
-    let later = LoadChange { at: ms(60), sizes: law(&[(7_000.0, 0.0), (9_000.0, 1.0)]), load: half };
-    let changing = Poisson { changes: vec![later], ..app(three_parts(), SizeDraw::Strata) };
-    let site = Site { until: Until::Time(ms(100)), measured_from: ms(20), ..network.site() };
-    let flows = generate(&App::Poisson(changing), &site).unwrap();
+    let later = sizes_of(law(&[(7_000.0, 0.0), (9_000.0, 1.0)]));
+    let changes =
+        [NewValue::Sizes(Box::new(later)), NewValue::Load(0.5)].map(|to| LoadChange { at: ms(60), to });
+    let until = Until::Time(ms(100));
+    let site = Site { until, measured_from: ms(20), changes: &changes, ..network.site() };
+    let flows = generate(&App::Poisson(app(three_parts(), SizeDraw::Strata)), &site).unwrap();
     for (from, until, law) in [
         (ms(0), ms(20), three_parts()),
         (ms(20), ms(60), three_parts()),

@@ -1,23 +1,15 @@
 use super::*;
-use crate::endpoint::{FlowSpec, Weights};
+use crate::endpoint::FlowSpec;
 use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::rng::Purpose;
 use crate::units::{Rate, Span, Time};
 
 fn flow(id: u32, size: Option<u64>, allowed_us: Option<u64>) -> FlowSpec {
     FlowSpec {
-        id: FlowId(id),
-        src: HostId(0),
-        dst: HostId(1),
-        size,
         start: Time(5),
         class: 9,
         deadline: allowed_us.map(|us| Time(5) + Span::from_us(us)),
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
+        ..FlowSpec::new(FlowId(id), (HostId(0), HostId(1)), size)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::super::new_reno;
 use super::super::window::Growth;
 use super::*;
-use crate::endpoint::{FlowSpec, Path, Weights};
+use crate::endpoint::{FlowSpec, Path};
 use crate::ids::{FlowId, HostId};
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
@@ -18,18 +18,8 @@ fn flow(deadline: Option<u64>) -> D2tcp {
         reduction: dctcp::Reduction::AtOnce,
     };
     let spec = FlowSpec {
-        id: FlowId(0),
-        src: HostId(0),
-        dst: HostId(1),
-        size: Some(1_000_000),
-        start: Time::ZERO,
-        class: 0,
         deadline: deadline.map(|us| Time(us * 1_000_000)),
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
+        ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), Some(1_000_000))
     };
     let mut flow = D2tcp::new(&Config { dctcp, late: 0.5 }, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);

@@ -1,7 +1,7 @@
 use super::super::delay::Size;
 use super::super::swift::{self, Preset, Swift, TargetFrom, Whole};
 use super::*;
-use crate::endpoint::{BaseDelay, FlowSpec, Weights};
+use crate::endpoint::{BaseDelay, FlowSpec};
 use crate::ids::{FlowId, HostId};
 use crate::rng::{Purpose, Stream};
 use crate::units::Rate;
@@ -58,20 +58,7 @@ struct Driven {
 
 impl Driven {
     fn new(config: &Config<swift::Config>) -> Self {
-        let spec = FlowSpec {
-            id: FlowId(0),
-            src: HostId(0),
-            dst: HostId(1),
-            size: None,
-            start: Time::ZERO,
-            class: 1,
-            deadline: None,
-            group: 0,
-            entropy: 0,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
-        };
+        let spec = FlowSpec { class: 1, ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None) };
         let mut flow = PrioPlus::new(config, MSS);
         let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
         flow.open(&mut Opening { flow: &spec, now: Time::ZERO, path: &|| PATH, rng });

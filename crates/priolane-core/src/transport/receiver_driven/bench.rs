@@ -1,7 +1,7 @@
 //! An endpoint by hand, for tests.
 
 use super::{Note, Verb};
-use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx, Weights};
+use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::rng::{Purpose, Stream};
@@ -12,20 +12,7 @@ pub(in crate::transport) const SLOT: u64 = 1_230_400;
 
 /// A flow of full packets from host 0 to host 1.
 pub(in crate::transport) fn spec(id: u32, packets: u64) -> FlowSpec {
-    FlowSpec {
-        id: FlowId(id),
-        src: HostId(0),
-        dst: HostId(1),
-        size: Some(packets * 1_460),
-        start: Time::ZERO,
-        class: 0,
-        deadline: None,
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
-    }
+    FlowSpec::new(FlowId(id), (HostId(0), HostId(1)), Some(packets * 1_460))
 }
 
 /// Which packet of its flow this is, or is about.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::endpoint::{BaseDelay, FlowSpec, Weights};
+use crate::endpoint::{BaseDelay, FlowSpec};
 use crate::ids::{FlowId, HostId};
 use crate::rng::{Purpose, Stream};
 use crate::units::Rate;
@@ -33,20 +33,7 @@ const PLAIN: Config = Config {
 };
 
 fn swift(config: &Config) -> Swift {
-    let flow = FlowSpec {
-        id: FlowId(0),
-        src: HostId(0),
-        dst: HostId(1),
-        size: None,
-        start: Time::ZERO,
-        class: 0,
-        deadline: None,
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
-    };
+    let flow = FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None);
     let mut swift = Swift::new(config, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
     swift.open(&mut Opening { flow: &flow, now: Time::ZERO, path: &|| PATH, rng });

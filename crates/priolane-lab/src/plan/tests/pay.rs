@@ -166,7 +166,11 @@ fn groups_follow_each_other_and_loads_have_parts() {
     let load = |text: &str, sets: &[(&str, &str)]| {
         let sets = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         let plan = planned(text, &Options { sets, ..Options::default() });
-        plan.experiment.groups.iter().map(|g| g.app.open_loop().unwrap().load.value).collect::<Vec<_>>()
+        plan.experiment
+            .groups
+            .iter()
+            .map(|g| g.app.part().open_loop().unwrap().load.value)
+            .collect::<Vec<_>>()
     };
     assert_eq!(load(&text, &[]), [0.2, 0.1]);
     assert_eq!(load(&text, &[("group.own.load.value", "0.8")]), [0.4, 0.2]);

@@ -30,8 +30,8 @@ pub(super) struct AdmissionControl {
 impl AdmissionControl {
     /// That of `host`; `None` where every flow gets the class it asks for.
     pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
-        let source =
-            Source { mtu: u32::from(scenario.frame.mss()), line: scenario.topology.host_capacity(host) };
+        let line = scenario.topology.host_capacity(HostId(0));
+        let source = Source { mtu: u32::from(scenario.frame.mss()), line };
         let mut policy = scenario.admission.part().at_host(&source)?;
         scenario.admission_every.into_iter().for_each(|every| policy.watch(every));
         let rng = Stream::new(scenario.seed, Purpose::Admission, u64::from(host.0));

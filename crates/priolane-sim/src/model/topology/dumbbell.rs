@@ -1,20 +1,33 @@
 //! Two switches with hosts on each side and one bottleneck between them.
 
+use priolane_core::keys::{InTable, Keys};
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError};
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
 use super::network::Topology;
 
 /// A dumbbell: switch `left` with hosts `h0..`, switch `right` with the hosts after them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "dumbbell")]
+#[part(
+    name = "dumbbell",
+    summary = "two switches with one bottleneck between them",
+    source = "docs/experiments.md"
+)]
 pub struct Dumbbell {
     /// Number of hosts on the left, at least 1.
+    #[key(required = "left = 8", range = "[1, 4294967295]")]
     pub left: u32,
     /// Number of hosts on the right, at least 1.
+    #[key(required = "right = 8", range = "[1, 4294967295]")]
     pub right: u32,
     /// Each host's link.
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// The link between the switches.
+    #[key(required = "bottleneck = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub bottleneck: LinkSpec,
 }
 

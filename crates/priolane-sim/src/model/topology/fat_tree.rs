@@ -3,19 +3,31 @@
 //! With `r = k / 2`: `k` pods of `r` edge and `r` aggregation switches, `r` hosts per edge switch, `r^2` core
 //! switches. Aggregation switch `j` of each pod is linked to cores `j r .. j r + r`.
 
+use priolane_core::keys::{InTable, Keys};
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError};
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
 use super::network::Topology;
 
 /// A fat-tree: hosts `h0..`, host `h` on `edge(h / (k/2))`; switches `edge0..`, `agg0..`, `core0..`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "fat_tree")]
+#[part(
+    name = "fat_tree",
+    summary = "three tiers of switches with k ports",
+    source = "Al-Fares et al. (SIGCOMM 2008) §3.1"
+)]
 pub struct FatTree {
     /// Ports of each switch, even, 2 to 64; there are `k^3 / 4` hosts.
+    #[key(required = "k = 4", range = "[1, 4294967295]")]
     pub k: u32,
     /// Each host's link.
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between switches.
+    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "fabric_link")]
     pub fabric_link: LinkSpec,
 }
 

@@ -13,6 +13,11 @@
 //! around fields do not count. Hosts are numbered in order of their lines; of the switches, those with hosts
 //! come first, each in order of their lines.
 
+use std::sync::Arc;
+
+use priolane_core::keys::Keys;
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError, quote};
 use super::graph::{Graph, LinkSpec, Place};
 use super::limits::MAX_LINKS;
@@ -33,6 +38,26 @@ struct LinkLine<'a> {
 enum Record<'a> {
     Node(NodeKind, &'a str),
     Link([&'a str; 2], LinkSpec),
+}
+
+/// A network of nodes and links that a file lists.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "file")]
+#[part(name = "file", summary = "nodes and links from a file", source = "docs/experiments.md")]
+pub struct File {
+    /// Its path, relative to the experiment file.
+    #[key(required = "path = \"network.csv\"")]
+    pub path: String,
+    /// Its text; empty until whoever reads the experiment has read it.
+    #[keys(skip = "".into())]
+    pub text: Arc<str>,
+}
+
+impl File {
+    /// The topology; refused as by [`parse`].
+    pub fn build(&self) -> Result<Topology, TopologyError> {
+        parse(&self.text)
+    }
 }
 
 /// The topology that `text` describes; the first thing wrong with it is refused, with its line.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use priolane_core::ids::NodeId;
+use priolane_core::keys::{Keys, Misfit};
 use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, TopologyError, quote};
@@ -14,13 +15,17 @@ use super::network::{Link, NodeKind, PathChoice, Topology, choices_below};
 use super::routes::{Routes, SwitchLinks};
 
 /// A link's properties, the same in both directions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys)]
+#[keys(group = "link", check = Self::check_keys)]
 pub struct LinkSpec {
     /// Its rate.
+    #[key(required = "rate = \"10Gbps\"")]
     pub rate: Rate,
     /// Its propagation delay, above zero and at most 250 ms.
+    #[key(required = "delay = \"1us\"")]
     pub delay: Span,
     /// Probability that a packet put on it is lost, in [0, 1).
+    #[key(default = 0.0, skip_default, range = "[0, 1]")]
     pub loss: f64,
 }
 
@@ -28,6 +33,17 @@ impl LinkSpec {
     /// A link of `rate` and `delay` that loses nothing.
     pub const fn lossless(rate: Rate, delay: Span) -> Self {
         Self { rate, delay, loss: 0.0 }
+    }
+
+    fn check_keys(&mut self) -> Result<(), Misfit> {
+        if self.delay == Span::ZERO {
+            let fix = "a propagation delay above zero, such as \"1us\"";
+            return Err(Misfit::of("delay", "the delay is zero", fix));
+        }
+        if self.loss == 1.0 {
+            return Err(Misfit::of("loss", "every packet would be lost", "a probability from 0 to below 1"));
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Problem> {

@@ -1,25 +1,36 @@
 //! Two tiers: every leaf is linked to every spine.
 
+use priolane_core::keys::{InTable, Keys};
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError};
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
 use super::network::Topology;
 
 /// A leaf-spine network: hosts `h0..`, host `h` on `leaf(h / hosts_per_leaf)`; switches `leaf0..`, `spine0..`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "leaf_spine")]
+#[part(name = "leaf_spine", summary = "every leaf is linked to every spine", source = "docs/experiments.md")]
 pub struct LeafSpine {
     /// Number of leaf switches, at least 1.
+    #[key(required = "leaves = 4", range = "[1, 4294967295]")]
     pub leaves: u32,
     /// Number of spine switches, at least 1.
+    #[key(required = "spines = 3", range = "[1, 4294967295]")]
     pub spines: u32,
     /// Hosts on each leaf, at least 1.
+    #[key(required = "hosts_per_leaf = 30", range = "[1, 4294967295]", group = "hosts_per_leaf")]
     pub hosts_per_leaf: u32,
+    /// Parallel links between each leaf and each spine, at least 1; usually 1.
+    #[key(default = 1, range = "[1, 1000]")]
+    pub links_per_pair: u32,
     /// Each host's link.
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and a spine.
+    #[key(required = "fabric_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "fabric_link")]
     pub fabric_link: LinkSpec,
-    /// Parallel links between each leaf and each spine, at least 1; usually 1.
-    pub links_per_pair: u32,
 }
 
 impl LeafSpine {

@@ -1,7 +1,7 @@
 //! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow, those with hosts first.
 //!
 //! A topology is made by [`LeafSpine`], [`FatTree`], [`ThreeTier`], [`Dumbbell`], [`SingleSwitch`], from text by
-//! [`file::parse`], or node by node with [`Graph`]. Forwarding is a function of switch, destination and entropy:
+//! [`file::parse`], or node by node with [`Graph`]; [`TopologySpec`] is the list of those that an experiment can state. Forwarding is a function of switch, destination and entropy:
 //! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
 //! host is on; at its rack, a packet takes the host's own link.
 
@@ -19,6 +19,7 @@ mod limits;
 mod network;
 mod routes;
 mod single_switch;
+mod spec;
 mod sprayed;
 pub mod text;
 mod three_tier;
@@ -37,6 +38,7 @@ pub(crate) use network::Pick;
 pub use network::{Link, NextHops, NodeKind, PathChoice, Spray, Topology};
 pub use routes::Detour;
 pub use single_switch::SingleSwitch;
+pub use spec::TopologySpec;
 pub use three_tier::ThreeTier;
 pub use token_buffers::TokenTraffic;
 

@@ -1,16 +1,23 @@
 //! One switch with all hosts on it.
 
+use priolane_core::keys::{InTable, Keys};
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError};
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
 use super::network::Topology;
 
 /// A star: hosts `h0..` on one switch `s0`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "single_switch")]
+#[part(name = "single_switch", summary = "one switch with all hosts on it", source = "docs/experiments.md")]
 pub struct SingleSwitch {
     /// Number of hosts, 1 to 65,536.
+    #[key(required = "hosts = 16", range = "[1, 4294967295]")]
     pub hosts: u32,
     /// Each host's link.
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
 }
 

@@ -5,6 +5,9 @@
 //! as many aggregation switches, `k / 2` hosts on each leaf and `k^2 / 4` cores it is the fat-tree; other counts and
 //! rates make a tier carry less than what is below it could send (docs/assumptions.md#core-planes).
 
+use priolane_core::keys::{InTable, Keys};
+use priolane_core::part::Part;
+
 use super::error::{Problem, TopologyError};
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
@@ -12,23 +15,37 @@ use super::network::Topology;
 
 /// A three-tier network: hosts `h0..`, those of a leaf side by side; switches `leafP-I` and `aggP-I`, the `I`-th of
 /// pod `P`, and `core0..`, all counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
+#[keys(group = "three_tier")]
+#[part(
+    name = "three_tier",
+    summary = "pods of leaves and aggregation switches under core switches",
+    source = "docs/assumptions.md#core-planes"
+)]
 pub struct ThreeTier {
     /// Number of pods, at least 1.
+    #[key(required = "pods = 4", range = "[1, 4294967295]")]
     pub pods: u32,
     /// Leaf switches of each pod, at least 1.
+    #[key(required = "leaves_per_pod = 4", range = "[1, 4294967295]")]
     pub leaves_per_pod: u32,
     /// Aggregation switches of each pod, at least 1.
+    #[key(required = "aggs_per_pod = 2", range = "[1, 4294967295]")]
     pub aggs_per_pod: u32,
     /// Number of core switches, a multiple of `aggs_per_pod`.
+    #[key(required = "cores = 8", range = "[1, 4294967295]")]
     pub cores: u32,
     /// Hosts on each leaf, at least 1.
+    #[key(required = "hosts_per_leaf = 16", range = "[1, 4294967295]", group = "hosts_per_leaf")]
     pub hosts_per_leaf: u32,
     /// Each host's link.
+    #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and an aggregation switch.
+    #[key(required = "pod_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub pod_link: LinkSpec,
     /// Each link between an aggregation and a core switch.
+    #[key(required = "core_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable)]
     pub core_link: LinkSpec,
 }
 

@@ -2,7 +2,7 @@ use priolane_core::admit::Policy;
 use priolane_core::assign::control::{self, Target, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::LadderOf;
-use priolane_core::endpoint::{Control, FlowSpec, Weights};
+use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::port::pfc::{PfcSpec, Xoff};
@@ -55,18 +55,8 @@ fn scenario() -> Scenario {
 
 fn flow(id: u32, (src, dst): (u16, u16)) -> FlowSpec {
     FlowSpec {
-        id: FlowId(id),
-        src: HostId(src),
-        dst: HostId(dst),
-        size: Some(1_000),
         start: Time(u64::from(id)),
-        class: 0,
-        deadline: None,
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
+        ..FlowSpec::new(FlowId(id), (HostId(src), HostId(dst)), Some(1_000))
     }
 }
 

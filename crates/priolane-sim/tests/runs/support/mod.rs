@@ -7,7 +7,7 @@ pub mod paced;
 
 use std::ops::ControlFlow;
 
-use priolane_core::endpoint::{FlowSpec, Weights};
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
@@ -225,18 +225,9 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
 
 pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpec {
     FlowSpec {
-        id: FlowId(id),
-        src: HostId(src),
-        dst: HostId(dst),
-        size: Some(bytes),
         start,
-        class: 0,
-        deadline: None,
-        group: 0,
         entropy: (id as u16).wrapping_mul(40_503),
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
+        ..FlowSpec::new(FlowId(id), (HostId(src), HostId(dst)), Some(bytes))
     }
 }
 

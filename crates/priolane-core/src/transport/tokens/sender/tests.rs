@@ -1,7 +1,6 @@
 //! What a sender says of itself, by hand.
 
 use super::*;
-use crate::endpoint::Weights;
 use crate::ids::{FlowId, HostId};
 use crate::packet::Frame;
 use crate::units::PS_PER_S;
@@ -9,20 +8,7 @@ use crate::units::PS_PER_S;
 const RTT: Span = Span::from_us(10);
 
 fn sender(bytes: u64, class: Class, config: &Config) -> Sender {
-    let spec = FlowSpec {
-        id: FlowId(0),
-        src: HostId(0),
-        dst: HostId(1),
-        size: Some(bytes),
-        start: Time::ZERO,
-        class,
-        deadline: None,
-        group: 0,
-        entropy: 0,
-        coflow: None,
-        coflow_place: 0,
-        weights: Weights::BEST_EFFORT,
-    };
+    let spec = FlowSpec { class, ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), Some(bytes)) };
     Sender::new(spec, RTT, Time::ZERO, config)
 }
 

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use priolane_source::{Field, InputError, read_text};
 use sha2::{Digest, Sha256};
 
-use super::Seeds;
+use super::disk::read_text;
+use super::error::InputError;
+use super::reader::Field;
 
 /// What stands for the number of a seed in a path.
 const SEED: &str = "{seed}";
 
 /// The file that runs of `seed` read where `path` is written.
-pub(crate) fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
+pub fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
     if path.contains(SEED) { path.replace(SEED, &seed.to_string()).into() } else { path.into() }
 }
 
@@ -50,13 +51,13 @@ impl Sources {
     }
 
     /// The experiment has these seeds: a path with `{seed}` stands for a file for each of them.
-    pub(crate) fn expect_seeds(&mut self, seeds: &Seeds) {
-        self.seeds = seeds.list();
+    pub fn expect_seeds(&mut self, seeds: Vec<u64>) {
+        self.seeds = seeds;
     }
 
     /// The paths that `path` stands for: with `{seed}` in it one for each seed, in order, else itself. None where the
     /// seeds are not known.
-    pub fn paths<'p>(&self, path: &'p str) -> Vec<Cow<'p, str>> {
+    fn paths<'p>(&self, path: &'p str) -> Vec<Cow<'p, str>> {
         if path.contains(SEED) {
             self.seeds.iter().map(|&seed| of_seed(path, seed)).collect()
         } else {
@@ -91,12 +92,7 @@ impl Sources {
     }
 
     /// Reads the files that `path` stands for: with `{seed}` in it one for each seed, else itself.
-    pub(crate) fn read_for_seeds(
-        &mut self,
-        field: &Field<'_>,
-        path: &str,
-        limit: u64,
-    ) -> Result<(), InputError> {
+    pub fn read_for_seeds(&mut self, field: &Field<'_>, path: &str, limit: u64) -> Result<(), InputError> {
         if !path.contains(SEED) {
             return self.read(field, path, limit).map(drop);
         }
@@ -111,9 +107,13 @@ impl Sources {
         Ok(())
     }
 
-    /// The text of a file that was read; empty for any other.
-    pub fn known(&self, path: &str) -> &str {
-        self.used.get(path).map_or("", |content| &content.text)
+    /// The files that `path` stands for, each with its text, once they are read; none where the seeds are not known.
+    pub fn texts(&self, path: &str) -> Vec<(String, Arc<str>)> {
+        let read = |path: Cow<'_, str>| {
+            let text = self.used.get(&*path)?.text.clone();
+            Some((path.into_owned(), text))
+        };
+        self.paths(path).into_iter().filter_map(read).collect()
     }
 
     /// Notes the text of something shipped that the experiment names, so that it counts for run ids.

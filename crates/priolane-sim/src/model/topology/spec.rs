@@ -1,0 +1,42 @@
+//! The kinds of topology that an experiment can have, each once: the list makes the enum, its reader and its writer.
+
+use priolane_core::part::kinds;
+
+use super::error::TopologyError;
+use super::network::Topology;
+
+macro_rules! topologies {
+    ($($(#[$doc:meta])* $name:ident($spec:ty);)*) => {
+        kinds! {
+            /// A topology as an experiment states it.
+            pub enum TopologySpec by "kind" {
+                $($(#[$doc])* $name($spec);)*
+            }
+        }
+
+        impl TopologySpec {
+            /// The topology.
+            ///
+            /// # Errors
+            /// A number that is out of range, or links that make no network.
+            pub fn build(&self) -> Result<Topology, TopologyError> {
+                match self { $(Self::$name(spec) => spec.build()),* }
+            }
+        }
+    };
+}
+
+topologies! {
+    /// Every leaf is linked to every spine.
+    LeafSpine(super::leaf_spine::LeafSpine);
+    /// Three tiers of switches with `k` ports.
+    FatTree(super::fat_tree::FatTree);
+    /// Pods of leaves and aggregation switches under core switches.
+    ThreeTier(super::three_tier::ThreeTier);
+    /// Two switches with one bottleneck between them.
+    Dumbbell(super::dumbbell::Dumbbell);
+    /// One switch.
+    SingleSwitch(super::single_switch::SingleSwitch);
+    /// Nodes and links from a file.
+    File(super::file::File);
+}

@@ -1,0 +1,156 @@
+//! The coflows of a recorded trace of the coflow benchmark's form, on the hosts of a group.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::HostId;
+use priolane_core::keys::{Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written};
+use priolane_core::part::Part;
+use priolane_core::sizes::MAX_BYTES;
+use priolane_core::units::Time;
+use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources};
+
+use super::application::Application;
+use super::error::AppError;
+use super::import::{self, Imported};
+use super::listed::Listed;
+use super::site::{LATEST_START, Site};
+use super::traffic::Traffic;
+
+/// What bytes or times are multiplied by, above 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor;
+
+impl Form<f64> for Factor {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
+        let factor = f64::read(value, &Bounds::ANY)?;
+        if factor > 0.0 && factor <= 1e6 {
+            return Ok(factor);
+        }
+        let fix = "a number above 0 and at most a million, such as 0.001";
+        Err(KeyError::new(format!("a factor of {factor}"), fix))
+    }
+
+    fn write(value: &f64) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+/// A recorded trace.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "coflow_trace", check = Self::check)]
+#[part(
+    name = "coflow_trace",
+    summary = "the coflows of a recorded trace",
+    source = "coflow-benchmark, FB2010"
+)]
+pub struct CoflowTrace {
+    /// The path of a file of the coflow benchmark's form.
+    #[key(required = "trace = \"FB2010-1Hr-150-0.txt\"")]
+    pub trace: String,
+    /// Bytes of a megabyte.
+    #[key(default = 1 << 20, form = Bytes)]
+    pub megabyte: u64,
+    /// The first so many coflows; `None` for all.
+    #[key(optional, range = "[1, 2147483648]")]
+    pub coflows: Option<u32>,
+    /// What bytes of flows are multiplied by.
+    #[key(default = 1.0, form = Factor)]
+    pub bytes_scale: f64,
+    /// What arrival times are multiplied by.
+    #[key(default = 1.0, form = Factor)]
+    pub time_scale: f64,
+    /// The text of the file; empty until it is read.
+    #[keys(skip = "".into())]
+    text: Arc<str>,
+}
+
+impl Application for CoflowTrace {
+    fn open(&mut self, keys: &mut Reader<'_>, files: &mut Sources) -> Result<(), InputError> {
+        if let Some(field) = keys.take("trace") {
+            self.text = files.read(&field, &self.trace, FLOW_LIST_LIMIT)?;
+        }
+        // What is wrong with the trace shows here, with its line.
+        self.imported(None).map(drop)
+    }
+
+    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+        Listed::plain(self.flows(site.hosts).map_err(Box::new)?.into()).traffic(site)
+    }
+
+    fn is_replay(&self) -> bool {
+        true
+    }
+
+    fn notes(&self, hosts: u32) -> Result<Vec<String>, InputError> {
+        let Self { trace, bytes_scale, time_scale, .. } = self;
+        let scaled = ((*bytes_scale, *time_scale) != (1.0, 1.0)).then(|| {
+            format!("flows have {bytes_scale} times the bytes of {trace}, and arrival times are {time_scale} times those")
+        });
+        let imported = self.imported(Some(hosts))?;
+        let fold = imported.fold.iter().map(|fold| {
+            format!("{} ports are folded onto {} hosts, {} on each", fold.from, fold.to, fold.factor)
+        });
+        let dropped = imported.dropped.iter().map(|dropped| {
+            format!("{} flows of {} bytes are left out: {}", dropped.count, dropped.bytes, dropped.reason)
+        });
+        Ok(scaled.into_iter().chain(fold).chain(dropped).collect())
+    }
+}
+
+impl CoflowTrace {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if (1..=1 << 30).contains(&self.megabyte) {
+            return Ok(());
+        }
+        let what = format!("a megabyte of {} bytes", self.megabyte);
+        Err(Misfit::of("megabyte", what, "megabyte = \"1MB\" or \"1MiB\""))
+    }
+
+    /// The trace, its ports folded onto so many hosts.
+    fn imported(&self, hosts: Option<u32>) -> Result<Imported, InputError> {
+        let source =
+            import::Source { file: &self.trace, format: Some(import::Format::Coflow), network: None };
+        let options =
+            import::Options { hosts, megabyte: Some(self.megabyte as u32), ..import::Options::default() };
+        import::read(self.text.as_bytes(), source, &options).map(|(imported, _)| imported)
+    }
+
+    /// Its flows between the hosts of a group: port p is the group's host p modulo their number.
+    fn flows(&self, hosts: &[HostId]) -> Result<Vec<FlowSpec>, InputError> {
+        let imported = self.imported(Some(hosts.len() as u32))?;
+        let wrong = |what: &str, fix: &str| InputError::new(&self.trace, None, "", what, fix);
+        let mut places = BTreeMap::new();
+        let mut flows = Vec::new();
+        for row in imported.rows {
+            let next = places.len() as u32;
+            let place = *places.entry(row.flow.coflow).or_insert(next);
+            if self.coflows.is_some_and(|most| place >= most) {
+                continue;
+            }
+            let start = row.flow.start.0 as f64 * self.time_scale;
+            if start > LATEST_START.0 as f64 {
+                return Err(wrong("a flow would start after more than 26 days", "a smaller time_scale"));
+            }
+            let bytes = row.flow.size.unwrap_or(0) as f64 * self.bytes_scale;
+            flows.push(FlowSpec {
+                src: hosts[row.flow.src.index()],
+                dst: hosts[row.flow.dst.index()],
+                size: Some(bytes.round().clamp(1.0, MAX_BYTES) as u64),
+                start: Time(start.round() as u64),
+                ..row.flow
+            });
+        }
+        if flows.is_empty() {
+            return Err(wrong("no flow is left once its ports are folded", "more hosts"));
+        }
+        Ok(flows)
+    }
+}

@@ -1,0 +1,70 @@
+//! Reads a text of any format.
+
+use std::io::BufRead;
+
+use priolane_source::InputError;
+use priolane_source::csv::Lines;
+
+use super::collect::Collector;
+use super::format::{Format, Knob};
+use super::guess::{self, Guess};
+use super::hpcc_topology::Network;
+use super::imported::Imported;
+use super::options::Options;
+use super::{aequitas, coflow, hpcc, htsim, nfdump, yaps, zeek};
+
+/// A text that is to be imported.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Its name in messages.
+    pub file: &'a str,
+    /// Its format; `None` to guess it.
+    pub format: Option<Format>,
+    /// The network of an HPCC simulation.
+    pub network: Option<&'a Network>,
+}
+
+/// Reads all of `text`.
+///
+/// # Errors
+/// One [`InputError`] for the first defect that is no matter of a single flow.
+pub fn read(
+    mut text: impl BufRead,
+    source: Source<'_>,
+    options: &Options,
+) -> Result<(Imported, Guess), InputError> {
+    let guess = match source.format {
+        Some(format) => Guess { format, from: None },
+        None => guessed(&mut text, source.file)?,
+    };
+    let foreign = |knob: &Knob| !guess.format.knobs().contains(knob);
+    let network = source.network.map(|_| Knob::Topology);
+    if let Some(knob) = options.turned().chain(network).find(foreign) {
+        let key = format!("--{knob:?}").to_lowercase();
+        let what = format!("{key} has no meaning for {}", guess.format.name());
+        return Err(InputError::new(source.file, None, "", what, "leave it out, or state the format"));
+    }
+    let text: &mut dyn BufRead = &mut text;
+    let mut lines = Lines::new(text, source.file);
+    let mut into = Collector::new(options);
+    match guess.format {
+        Format::Hpcc => hpcc::read(&mut lines, &mut into, source.network)?,
+        Format::Htsim => htsim::read(&mut lines, &mut into, htsim::Unit::Picoseconds)?,
+        Format::HtsimUs => htsim::read(&mut lines, &mut into, htsim::Unit::Microseconds)?,
+        Format::Yaps => yaps::read(&mut lines, &mut into)?,
+        Format::Aequitas => aequitas::read(&mut lines, &mut into)?,
+        Format::Coflow => coflow::read(&mut lines, &mut into)?,
+        Format::Nfdump => nfdump::read(&mut lines, &mut into)?,
+        Format::Zeek => zeek::read(&mut lines, &mut into)?,
+    }
+    Ok((into.finish(&lines)?, guess))
+}
+
+fn guessed(text: &mut dyn BufRead, file: &str) -> Result<Guess, InputError> {
+    let fail = |what: String, fix: String| InputError::new(file, None, "", what, fix);
+    let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "check the file".into()))?;
+    guess::guess(&head[..head.len().min(guess::LOOKED_AT)]).map_err(|why| {
+        let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+        fail(format!("the format cannot be guessed: {why}"), format!("state one of {}", names.join(", ")))
+    })
+}

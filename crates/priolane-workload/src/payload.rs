@@ -1,0 +1,84 @@
+//! Keys that several apps have: how many bytes a flow has, and when flows start.
+
+use priolane_core::keys::{Bounds, Form, KeyError, Keys, Schema, Value, Written};
+use priolane_core::quantity::{self, show_bytes};
+use priolane_core::rng::Stream;
+use priolane_core::units::{Span, Time};
+
+use super::error::AppError;
+use super::maker::jittered;
+
+/// Payload bytes of a flow, at least 1: `"64kB"`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload;
+
+impl Form<u64> for Payload {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<u64, KeyError> {
+        match quantity::bytes(value.quantity("1.5MB")?)? {
+            0 => Err(KeyError::new("the flow has no bytes", "at least \"1B\"")),
+            bytes => Ok(bytes),
+        }
+    }
+
+    fn write(value: &u64) -> Written {
+        Written::Text(show_bytes(*value))
+    }
+
+    fn schema() -> Schema {
+        Schema::Quantity("64kB")
+    }
+}
+
+/// Payload bytes of a flow, or `"endless"` for one without end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PayloadOrEndless;
+
+impl Form<Option<u64>> for PayloadOrEndless {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Option<u64>, KeyError> {
+        match value {
+            Value::Text("endless") => Ok(None),
+            _ => Payload::read(value, bounds).map(Some),
+        }
+    }
+
+    fn write(value: &Option<u64>) -> Written {
+        value.as_ref().map_or_else(|| "endless".into(), Payload::write)
+    }
+
+    fn schema() -> Schema {
+        Schema::Quantity("1MB")
+    }
+}
+
+/// When flows start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "starts")]
+pub struct Starts {
+    /// The earliest start.
+    #[key(default = Span::ZERO)]
+    pub start: Span,
+    /// How much later a flow starts at most, evenly.
+    #[key(default = Span::ZERO)]
+    pub jitter: Span,
+}
+
+impl Starts {
+    /// From the beginning on, up to so much later.
+    pub const fn within(jitter: Span) -> Self {
+        Self { start: Span::ZERO, jitter }
+    }
+
+    /// The earliest start.
+    pub(crate) fn first(&self) -> Time {
+        Time(self.start.0)
+    }
+
+    /// When one flow starts.
+    pub(crate) fn draw(&self, stream: &mut Stream) -> Result<Time, AppError> {
+        jittered(self.first(), self.jitter, stream)
+    }
+}

@@ -1,0 +1,144 @@
+//! `sizes`: a shipped size table by name, or a table of the user's, perhaps scaled and capped.
+
+use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, Keys, Schema, Value, Written};
+use priolane_core::sizes::{Interpolation, SizeDistribution, SizeError};
+use priolane_source::{Field, InputError, SIZE_LIMIT, Sources};
+
+use super::size_csv;
+
+/// A law of flow sizes.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(group = "sizes")]
+pub struct Sizes {
+    /// A shipped table's name, or the path of a table.
+    #[key(required = "csv = \"sizes.csv\", or the name of a shipped table")]
+    pub csv: String,
+    /// How mass between rows is spread.
+    #[key(required = "interpolation = \"linear\"")]
+    pub interpolation: Interpolation,
+    /// The mean it is scaled to.
+    #[key(optional, form = Bytes)]
+    pub scale_to_mean: Option<u64>,
+    /// The cap.
+    #[key(optional, form = Bytes)]
+    pub max: Option<u64>,
+    /// What the table's bytes are multiplied by, but for the cap.
+    #[keys(skip = 1.0)]
+    pub factor: f64,
+    /// The law itself: that of a byte until [`Self::open`] has read the table.
+    #[keys(skip = one(1.0))]
+    pub law: SizeDistribution,
+}
+
+/// The law of one size.
+pub(crate) fn one(value: f64) -> SizeDistribution {
+    SizeDistribution::fixed(value).expect("invariant: sizes of keys are from 1 to 2^47")
+}
+
+/// The name of a table, or a table of [`Sizes`].
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSizes;
+
+impl Form<Sizes> for NamedSizes {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Sizes, KeyError> {
+        match value {
+            Value::Text(name) => Ok(Sizes::named(name)),
+            _ => InTable::read(value, bounds),
+        }
+    }
+
+    fn write(value: &Sizes) -> Written {
+        InTable::write(value)
+    }
+
+    fn schema() -> Schema {
+        Schema::Text
+    }
+}
+
+impl Sizes {
+    /// Those of the table `name`, as it is.
+    fn named(name: &str) -> Self {
+        Self {
+            csv: name.to_owned(),
+            interpolation: Interpolation::Linear,
+            scale_to_mean: None,
+            max: None,
+            factor: 1.0,
+            law: one(1.0),
+        }
+    }
+
+    /// Those of a law, of which `name` is what messages call it.
+    pub fn of(name: &str, law: SizeDistribution) -> Self {
+        Self { law, ..Self::named(name) }
+    }
+
+    /// The shipped table this is, unscaled and uncapped; `None` for anything else.
+    pub fn published(&self) -> Option<&str> {
+        let plain =
+            self.interpolation == Interpolation::Linear && self.scale_to_mean.is_none() && self.max.is_none();
+        if plain && size_csv::shipped(&self.csv).is_some() { Some(&self.csv) } else { None }
+    }
+
+    /// Reads the table; `field` is where the sizes stand.
+    ///
+    /// # Errors
+    /// What is wrong with the table, or that it cannot be scaled so.
+    pub fn open(&mut self, field: &Field<'_>, files: &mut Sources) -> Result<(), InputError> {
+        let csv = field.inner("csv").unwrap_or_else(|| field.clone());
+        let stated = table(&csv, &self.csv, self.interpolation, files)?;
+        let scale = field.inner("scale_to_mean");
+        let bad = |error: SizeError| {
+            let fix = "a mean above zero that is reachable below max, sizes from 1 B to 140 TB";
+            scale.as_ref().unwrap_or(field).error(error.to_string(), fix)
+        };
+        let max = self.max.map(|max| max as f64);
+        self.law = match (self.scale_to_mean, max) {
+            (None, None) => stated.clone(),
+            (None, Some(max)) => stated.capped(max).map_err(bad)?,
+            (Some(mean), max) => stated.scaled_to_mean(mean as f64, max).map_err(bad)?,
+        };
+        self.factor = if self.scale_to_mean.is_some() { factor(&stated, &self.law) } else { 1.0 };
+        Ok(())
+    }
+}
+
+/// Reads sizes with their table.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn read(field: &Field<'_>, files: &mut Sources) -> Result<Sizes, InputError> {
+    let mut sizes = field.read::<Sizes, NamedSizes>()?;
+    sizes.open(field, files)?;
+    Ok(sizes)
+}
+
+/// What the smallest size above nothing was multiplied by: a cap leaves it.
+fn factor(stated: &SizeDistribution, scaled: &SizeDistribution) -> f64 {
+    let pairs = stated.points().iter().zip(scaled.points());
+    pairs
+        .map(|(from, to)| (from.bytes, to.bytes))
+        .find(|&(from, _)| from > 0.0)
+        .map_or(1.0, |(from, to)| to / from)
+}
+
+fn table(
+    field: &Field<'_>,
+    name: &str,
+    interpolation: Interpolation,
+    sources: &mut Sources,
+) -> Result<SizeDistribution, InputError> {
+    if let Some(text) = size_csv::shipped(name) {
+        sources.note(name, text);
+        return size_csv::parse(name, text.as_bytes(), interpolation);
+    }
+    if !name.contains(['/', '.']) {
+        let names: Vec<&str> = size_csv::names().collect();
+        return Err(field.no_such(name, &names));
+    }
+    let text = sources.read(field, name, SIZE_LIMIT)?;
+    size_csv::parse(name, text.as_bytes(), interpolation)
+}
