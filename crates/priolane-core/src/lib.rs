@@ -18,6 +18,7 @@ pub mod flows;
 pub mod host;
 pub mod ids;
 pub mod keys;
+pub mod nic;
 pub mod noise;
 pub mod packed;
 pub mod packet;

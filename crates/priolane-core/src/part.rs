@@ -63,6 +63,8 @@ pub enum Capability {
     TokenPorts,
     /// Hosts limit their tokens as switch ports do.
     TokenQueue,
+    /// Queues of which single classes can be paused.
+    ClassPause,
 }
 
 impl Capability {
@@ -79,6 +81,7 @@ impl Capability {
             Self::TransmitQueue => "a transmit queue at the NIC",
             Self::TokenPorts => "switch ports that limit tokens",
             Self::TokenQueue => "a NIC that limits tokens as switch ports do",
+            Self::ClassPause => "queues of which single classes can be paused",
         }
     }
 }

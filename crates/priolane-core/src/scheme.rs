@@ -4,24 +4,27 @@
 //! A scheme is one choice in each [`Row`]. Whether the choices fit is decided by comparing what each
 //! `requires` with what the others `provide`; nothing here knows pairs of entries.
 
-mod list;
-mod stated;
-mod switch_side;
-mod tokens;
-
 use std::sync::LazyLock;
 
 use crate::admit::Policy;
 use crate::assign::Assign;
 use crate::host::Order;
+use crate::nic::Nic;
 use crate::part::{Capability, Entry, Row};
+use crate::port::PortKeys;
 use crate::transport::Spec;
 
 /// Everything a scheme can be made of, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let stated = list::STATED.iter().map(stated::entry);
-    let declared = [Spec::entries(), Assign::entries(), Policy::entries(), Order::entries()];
-    declared.into_iter().flatten().chain(stated).collect()
+    let rows = [
+        Spec::entries(),
+        Assign::entries(),
+        Policy::entries(),
+        Order::entries(),
+        Nic::entries(),
+        PortKeys::entries(),
+    ];
+    rows.into_iter().flatten().collect()
 });
 
 /// The entry of this name in this row.

@@ -244,7 +244,11 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
     let required = matches!(key.presence, Presence::Required(_));
     let word = match &key.none {
         Some((Some(word), _)) => quote!(Some(#word)),
-        Some((None, literal)) => quote!(Some(#literal)),
+        Some((None, syn::Lit::Str(text))) => quote!(Some(#text)),
+        Some((None, literal)) => {
+            let text = quote!(#literal).to_string();
+            quote!(Some(#text))
+        }
         None => quote!(None),
     };
     Ok(quote! {

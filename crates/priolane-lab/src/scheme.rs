@@ -1,44 +1,31 @@
 //! A scheme: one choice in each row, with its parameters, as a scheme file states it.
 
 mod admit;
-mod alpha;
 mod assign;
-mod buffer;
 mod check;
 mod fabric;
 mod host;
-mod map;
-mod nic;
-mod pfc;
 mod port;
 mod read;
 mod row;
 mod shipped;
-mod token_port;
 mod transport;
 
 use priolane_core::admit::Policy;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
+use priolane_core::nic::Nic;
+use priolane_core::port::{ClassMap, PortKeys};
 use priolane_core::transport::{Spec, phost};
 use serde::Serialize;
 
-pub use buffer::{Buffer, Scope};
-pub(crate) use buffer::{Ecn, Sharing};
 pub use check::check;
 pub(crate) use fabric::{Coverage, Routing};
 pub use fabric::{Fabric, Fault};
-pub use map::Map;
-pub use nic::Nic;
-pub(crate) use nic::NicQueue;
-pub use pfc::{Headroom, Xoff};
-pub use port::{Overflow, Port};
-pub(crate) use port::{PortKind, WfqClock};
 pub(crate) use read::MERGE;
 pub use read::read;
 pub(crate) use shipped::{RENAMED, shipped_tree};
 pub use shipped::{SHIPPED, shipped};
-pub(crate) use token_port::TokenPort;
 
 /// A whole scheme; serialized, it is a scheme file again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,9 +47,9 @@ pub struct Scheme {
     /// What stands between transport and line.
     pub nic: Nic,
     /// What a switch port does.
-    pub port: Port,
+    pub port: PortKeys,
     /// Which queue of a port a class goes to.
-    pub map: Map,
+    pub map: ClassMap,
 }
 
 impl Scheme {

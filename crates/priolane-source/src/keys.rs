@@ -39,14 +39,6 @@ impl keys::Table for Reader<'_> {
 }
 
 impl Field<'_> {
-    /// The value, in the form that its type has by itself.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn key_value<T: keys::KeyValue>(&self) -> Result<T, InputError> {
-        T::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
-    }
-
     /// The value, in the form `F`.
     ///
     /// # Errors

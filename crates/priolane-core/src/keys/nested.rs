@@ -109,7 +109,7 @@ pub fn only_one_of<T: Table>(table: &T, keys: &[&'static str], example: &str) ->
         (Some((place, _)), None) => Ok(place),
         (Some((_, first)), Some((_, second))) => {
             let what = format!("both {first} and {second} are stated");
-            Err(table.refuse(Misfit::new(what, "one of them")))
+            Err(table.refuse(Misfit::of(second, what, "one of them")))
         }
         (None, _) => Err(table.missing(keys[0], example)),
     }

@@ -254,7 +254,8 @@ fn a_mistake_inside_a_table_is_told_with_its_key() {
         other => panic!("{other:?}"),
     };
     let both = room(&[("shared", text("1kB")), ("dynamic", text("1kB"))]);
-    assert_eq!(both, KeyError::new("both shared and dynamic are stated", "one of them"));
+    let wrong = KeyError::new("both shared and dynamic are stated", "one of them");
+    assert_eq!(both, KeyError::Key("dynamic".to_owned(), Box::new(wrong)));
     let example = "shared = \"1kB\"".to_owned();
     assert_eq!(room(&[]), KeyError::Missing { key: "shared", example, read: vec![] });
     let lacks = room(&[("dynamic", text("1kB"))]);

@@ -241,6 +241,12 @@ impl From<&str> for Written {
     }
 }
 
+impl From<bool> for Written {
+    fn from(truth: bool) -> Self {
+        Self::Bool(truth)
+    }
+}
+
 impl From<u64> for Written {
     fn from(n: u64) -> Self {
         Self::Integer(n)

@@ -9,35 +9,60 @@
 //!
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
-use super::{Admission, Buffer, Discipline, Fifo, Limit, PortContext, PortFactory, PortSink};
+use super::class_map::CLASS_IS_QUEUE;
+use super::kind::one_sorted_queue;
+use super::{
+    Admission, Buffer, BufferSpec, Discipline, DisciplineSpec, Fifo, KindRules, Limit, PortContext,
+    PortFactory, PortSetup, PortSink,
+};
 use crate::ids::CLASSES;
+use crate::keys::{Keys, Misfit, Thousandths};
 use crate::packet::{Header, QueueItem};
+use crate::part::Part;
 use crate::units::Time;
 
 /// Thousandths in a whole.
 const WHOLE: u128 = 1_000;
 
-/// The parameters of AIFO.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The parameters of AIFO; its default is the paper's, with the class as the rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Keys, Part)]
+#[part(
+    name = "aifo",
+    summary = "one first-in first-out queue; what a sorted queue would not have kept is refused, by quantiles of recent ranks",
+    source = "AIFO (SIGCOMM 2021) Algorithm 1; docs/assumptions.md#switch-side"
+)]
 pub struct AifoSpec {
-    /// Length of W, at least 1. Default 20 (AIFO §6).
+    /// Ranks that quantiles are taken of, the length of W.
+    #[key(default = 20, range = "[1, 1000]", unit = "pkt", source = "AIFO §6")]
     pub window: u16,
-    /// Of so many packets one enters W, at least 1. Default 1.
+    /// Of so many packets one enters W.
+    #[key(default = 1, range = "[1, 1000]", unit = "pkt", source = "docs/assumptions.md#switch-side")]
     pub sample: u16,
-    /// k in thousandths, below 1000: the part of the room in which everything is admitted. Default 100 (AIFO §6).
-    pub k_thousandths: u16,
+    /// The part of the room in which everything is admitted, in thousandths.
+    #[key(name = "k", default = 100, form = Thousandths, range = "[0, 0.999]", source = "AIFO §6")]
+    pub k_thousandths: u32,
     /// The rank of each class, below 16, 0 the best.
+    #[keys(skip = CLASS_IS_QUEUE)]
     pub map: [u8; CLASSES],
 }
 
-impl AifoSpec {
-    /// The paper's values; the class is the rank.
-    pub const PAPER: Self = Self {
-        window: 20,
-        sample: 1,
-        k_thousandths: 100,
-        map: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    };
+impl KindRules for AifoSpec {
+    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+        Self { map: setup.map, ..*self }.into()
+    }
+
+    fn queues(&self) -> u8 {
+        CLASSES as u8
+    }
+
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+        one_sorted_queue(name, buffer)?;
+        if !matches!(buffer, BufferSpec::Unbounded) {
+            return Ok(());
+        }
+        let what = "admission goes by how full the port is";
+        Err(Misfit::of("buffer", what, "buffer = { shared = \"240pkt\" }"))
+    }
 }
 
 impl PortFactory for AifoSpec {
@@ -173,7 +198,7 @@ mod tests {
 
     fn port(room: u32, window: u16) -> Aifo<Packet<()>> {
         let buffer = Buffer { limit: Limit::Packets(room), ..Buffer::UNLIMITED };
-        Aifo::new(AifoSpec { window, ..AifoSpec::PAPER }, buffer)
+        Aifo::new(AifoSpec { window, ..AifoSpec::default() }, buffer)
     }
 
     fn offer(port: &mut Aifo<Packet<()>>, classes: &[u8]) -> Vec<bool> {
@@ -210,7 +235,7 @@ mod tests {
     fn one_rank_is_tail_drop_and_no_limit_admits_all() {
         let mut same = port(3, 20);
         assert_eq!(offer(&mut same, &[7, 7, 7, 7]), [true, true, true, false]);
-        let mut free = Aifo::new(AifoSpec { map: [0; CLASSES], ..AifoSpec::PAPER }, Buffer::UNLIMITED);
+        let mut free = Aifo::new(AifoSpec { map: [0; CLASSES], ..AifoSpec::default() }, Buffer::UNLIMITED);
         assert!(offer(&mut free, &[9; 500]).iter().all(|&in_queue| in_queue));
     }
 

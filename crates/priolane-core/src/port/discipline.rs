@@ -1,6 +1,7 @@
 //! The contract with an egress queue, and what all of them go by: room, marking, and what becomes of a packet.
 
 use crate::ids::ClassSet;
+use crate::keys::Words;
 use crate::packet::{Header, Marks, QueueItem};
 use crate::units::Time;
 
@@ -58,7 +59,7 @@ impl Limit {
 }
 
 /// Whether a limit counts one queue's backlog or the whole port's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
 pub enum Scope {
     /// All queues of the port together.
     Port,

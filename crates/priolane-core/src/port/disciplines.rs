@@ -1,11 +1,13 @@
-//! The one list of disciplines.
+//! The one list of kinds of ports, and of the disciplines that they are.
 
 use super::{
-    Admission, AifoSpec, Discipline, FifoSpec, LimitedSpec, PFabricSpec, PortContext, PortFactory, PortSink,
-    PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec, TokenGroupSpec, TrimmingSpec, WfqSpec,
+    Admission, AifoSpec, Discipline, FifoSpec, KindRules, LimitedSpec, PFabricSpec, PifoSpec, PortContext,
+    PortFactory, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec, TokenGroupSpec,
+    TrimmingSpec, WfqKeys, WfqSpec,
 };
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
+use crate::part::parts;
 use crate::units::Time;
 
 /// A factory of the list, or [`DisciplineSpec`] itself.
@@ -23,6 +25,20 @@ pub trait KindVisitor {
 /// Makes of the list of disciplines the enum of their parameters ([`DisciplineSpec`]), the enum of their ports
 /// ([`AnyDiscipline`]), and the conversions between them.
 macro_rules! disciplines {
+    (
+        in files { $($(#[$doc:meta])* $kind:ident($keys:ty) is [$($name:ident: $spec:ty),*];)+ }
+        besides { $($other:ident: $other_spec:ty),+ }
+    ) => {
+        parts! {
+            /// A kind of port as files state it.
+            #[derive(Copy, Eq)]
+            pub enum PortKind: dyn KindRules in Port {
+                $($(#[$doc])* $kind($keys);)+
+            }
+        }
+
+        disciplines! { $($($name: $spec,)*)+ $($other: $other_spec,)+ }
+    };
     ($($name:ident: $spec:ty),+ $(,)?) => {
         /// The parameters of a discipline of any kind.
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,17 +199,30 @@ macro_rules! disciplines {
     };
 }
 
-// The disciplines. A new one is a file with its parameters, which implement `PortFactory`, and a line here.
+// The kinds of ports. A new one is a file with its keys, and a line here: the kind, its keys, and the disciplines that ports
+// of it are, whose parameters implement `PortFactory`.
 disciplines! {
-    Fifo: FifoSpec,
-    Strict: StrictSpec,
-    PushOut: PushOutSpec,
-    Wfq: WfqSpec,
-    RealTimeWfq: RealTimeWfqSpec,
-    Ranked: RankedSpec,
-    Aifo: AifoSpec,
-    PFabric: PFabricSpec,
-    Trimming: TrimmingSpec,
-    Tokens: TokenGroupSpec,
-    Limited: LimitedSpec,
+    in files {
+        /// One queue.
+        Fifo(FifoSpec) is [Fifo: FifoSpec];
+        /// Strict priority.
+        Strict(StrictSpec) is [Strict: StrictSpec, PushOut: PushOutSpec];
+        /// Weighted fair queueing.
+        Wfq(WfqKeys) is [Wfq: WfqSpec, RealTimeWfq: RealTimeWfqSpec];
+        /// Payload that overflows is trimmed to headers.
+        Trimming(TrimmingSpec) is [Trimming: TrimmingSpec];
+        /// Tokens behind one limiter, and data.
+        Tokens(TokenGroupSpec) is [Tokens: TokenGroupSpec];
+        /// Sorted by rank.
+        Ranked(RankedSpec) is [Ranked: RankedSpec];
+        /// One sorted queue; what a class maps to is its rank. Its ports are those of push-out.
+        Pifo(PifoSpec) is [];
+        /// One first-in first-out queue that admits by rank, what a class maps to.
+        Aifo(AifoSpec) is [Aifo: AifoSpec];
+        /// The flow with the best rank first, the worst rank dropped.
+        PFabric(PFabricSpec) is [PFabric: PFabricSpec];
+        /// About sorted by rank, by strict queues.
+        SpPifo(super::sp_pifo::SpPifoSpec) is [SpPifo: super::sp_pifo::SpPifoSpec];
+    }
+    besides { Limited: LimitedSpec }
 }

@@ -1,15 +1,31 @@
 //! One queue, first in, first out.
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
+use super::{
+    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+};
 use crate::ids::ClassSet;
+use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
+use crate::part::Part;
 use crate::ring::Ring;
 use crate::units::Time;
 
 /// One first-in first-out queue; it has no parameters but the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "fifo",
+    summary = "one first-in first-out queue for all classes",
+    source = "docs/assumptions.md#ports",
+    provides = [ClassPause]
+)]
 pub struct FifoSpec;
+
+impl KindRules for FifoSpec {
+    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
+        (*self).into()
+    }
+}
 
 impl PortFactory for FifoSpec {
     type Port<P: QueueItem> = Fifo<P>;

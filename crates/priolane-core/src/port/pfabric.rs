@@ -13,9 +13,13 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
+use super::{
+    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+};
 use crate::ids::FlowId;
+use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
+use crate::part::Part;
 use crate::units::Time;
 
 /// Order of service: rank, then arrival.
@@ -29,8 +33,24 @@ struct Waiting<P> {
 }
 
 /// pFabric's port; it has no parameters but the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "pfabric",
+    summary = "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
+    source = "pFabric (SIGCOMM 2013) §4.2",
+    requires = [Ranks]
+)]
 pub struct PFabricSpec;
+
+impl KindRules for PFabricSpec {
+    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
+        (*self).into()
+    }
+
+    fn is_by_class(&self) -> bool {
+        false
+    }
+}
 
 impl PortFactory for PFabricSpec {
     type Port<P: QueueItem> = PFabric<P>;

@@ -23,6 +23,9 @@
 
 use super::{Alpha, Free, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
+use crate::keys::{
+    Bounds, Bytes, Filled, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written,
+};
 use crate::units::{Rate, Span};
 
 /// Classes that a pause frame can name, the smallest ones.
@@ -38,12 +41,79 @@ pub enum Xoff {
 }
 
 /// Where headroom is taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum HeadroomFrom {
     /// The memory, for good.
+    #[word("charged")]
     Memory,
     /// Nowhere: there is as much besides.
+    #[word("free")]
     Beside,
+}
+
+/// `"100kB"`, or a part of what is free: `"1/8"`.
+impl KeyValue for Xoff {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            Value::Text(text) if text.ends_with('B') => Bytes::read(value, bounds).map(Self::Bytes),
+            _ => Alpha::read(value, bounds).map(Self::OfFree),
+        }
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Bytes(bytes) => Written::Text(format!("{bytes}B")),
+            Self::OfFree(alpha) => alpha.write(),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+/// The key `pfc` of a port: lossless classes, and when they are paused.
+#[derive(Clone, Debug, PartialEq, Eq, Keys)]
+#[keys(group = "pfc", check = Self::check)]
+pub struct Pfc {
+    /// The classes, below 8; any where headroom is free, which no switch can do.
+    #[key(required = "classes = [0]", form = Filled, range = "[0, 15]", source = "IEEE 802.1Q-2018 clause 36")]
+    pub classes: Vec<Class>,
+    /// Above what a class of an ingress port is paused.
+    #[key(required = "xoff = \"1/8\" of what is free, or \"100kB\"", source = "docs/assumptions.md#pfc")]
+    pub xoff: Xoff,
+    /// How many bytes below that it is resumed.
+    #[key(default = 3_000, form = Bytes, source = "docs/assumptions.md#pfc")]
+    pub xon_below: u64,
+    /// Where headroom is taken from.
+    #[key(default = HeadroomFrom::Memory, source = "docs/assumptions.md#pfc")]
+    pub headroom: HeadroomFrom,
+    /// The least headroom of a class at an ingress port, whatever the link asks for.
+    #[key(default = 0, form = Bytes, source = "docs/assumptions.md#pfc")]
+    pub headroom_least: u64,
+}
+
+impl Pfc {
+    fn check(&mut self) -> Result<(), Misfit> {
+        let beyond = self.classes.iter().find(|&&class| class >= PAUSABLE_CLASSES);
+        let Some(class) = beyond.filter(|_| self.headroom == HeadroomFrom::Memory) else { return Ok(()) };
+        let what = format!("class {class} cannot be paused: a pause frame names {PAUSABLE_CLASSES} classes");
+        Err(Misfit::of("classes", what, "classes from 0 to 7, or headroom = \"free\""))
+    }
+
+    /// What a switch with this memory does.
+    pub fn spec(&self, memory: SharedBuffer) -> PfcSpec {
+        PfcSpec {
+            memory,
+            lossless: self.classes.iter().fold(ClassSet::NONE, |set, &class| set.with(class)),
+            xoff: self.xoff,
+            xon_below: self.xon_below,
+            headroom: self.headroom,
+            headroom_least: self.headroom_least,
+        }
+    }
 }
 
 /// The memory of a switch with lossless classes.

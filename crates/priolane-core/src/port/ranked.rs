@@ -4,8 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
+use super::{
+    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+};
+use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
+use crate::part::Part;
 use crate::units::Time;
 
 #[derive(Debug)]
@@ -37,8 +41,24 @@ impl<P> Ord for Entry<P> {
 }
 
 /// One queue sorted by the header's rank; it has no parameters but the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "ranked",
+    summary = "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
+    source = "pFabric (SIGCOMM 2013) §4.1",
+    requires = [Ranks]
+)]
 pub struct RankedSpec;
+
+impl KindRules for RankedSpec {
+    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
+        (*self).into()
+    }
+
+    fn is_by_class(&self) -> bool {
+        false
+    }
+}
 
 impl PortFactory for RankedSpec {
     type Port<P: QueueItem> = Ranked<P>;

@@ -9,6 +9,8 @@
 //! A queue that grows makes the threshold of all queues smaller, so that busy ports leave room for others: n queues
 //! that want all they can get settle at alpha B / (1 + n alpha) each, and B / (1 + n alpha) stays free.
 
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+
 /// How much of what is free a queue may hold, a fraction above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
@@ -44,6 +46,36 @@ impl Alpha {
     pub fn is_below(self, queued: u64, Free(free): Free) -> bool {
         u128::from(queued) * u128::from(self.denominator) < u128::from(free) * u128::from(self.numerator)
     }
+}
+
+/// A fraction to six decimals, so that thresholds are exact.
+impl KeyValue for Alpha {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        const PARTS: u32 = 1_000_000;
+        let parts = f64::read(value, &Bounds::whole(0, 1_000, "[0, 1000]"))? * f64::from(PARTS);
+        let whole = parts.round();
+        let (numerator, common) = (whole as u32, common_divisor(whole as u32, PARTS));
+        match Self::new((numerator / common, PARTS / common)) {
+            Some(alpha) if (parts - whole).abs() < 1e-6 => Ok(alpha),
+            _ => {
+                Err(KeyError::new("this is no alpha", "above 0, with six decimals at most: 1, \"1/8\", 0.11"))
+            }
+        }
+    }
+
+    fn write(&self) -> Written {
+        Written::Text(format!("{}/{}", self.numerator, self.denominator))
+    }
+
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+fn common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 /// Bytes of a buffer in which nothing is stored.

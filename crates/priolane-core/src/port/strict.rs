@@ -1,17 +1,50 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
+use super::class_map::CLASS_IS_QUEUE;
+use super::kind::ordinary;
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
-use super::{Buffer, PortContext, PortFactory, SortBy};
+use super::{
+    Buffer, BufferSpec, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PushOutSpec, SortBy,
+};
 use crate::ids::{CLASSES, Class};
+use crate::keys::{Keys, Misfit};
 use crate::packet::{Header, QueueItem};
+use crate::part::Part;
 
 /// Strict priority over several queues, 0 first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "strict")]
+#[part(
+    name = "strict",
+    summary = "strict priority: the first non-empty queue is served, never preempting a packet",
+    source = "NOS2 (GLOBECOM 2019) §III-A",
+    provides = [ClassPause]
+)]
 pub struct StrictSpec {
     /// Number of queues, 1 to 16.
+    #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "NOS2 §III-A")]
     pub queues: u8,
     /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    #[keys(skip = CLASS_IS_QUEUE)]
     pub map: [u8; CLASSES],
+}
+
+impl KindRules for StrictSpec {
+    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+        let (queues, map) = (self.queues, setup.map);
+        match setup.buffer {
+            BufferSpec::PushOut { .. } => PushOutSpec { queues, map }.into(),
+            _ => Self { queues, map }.into(),
+        }
+    }
+
+    fn queues(&self) -> u8 {
+        self.queues
+    }
+
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+        if matches!(buffer, BufferSpec::PushOut { .. }) { Ok(()) } else { ordinary(name, buffer) }
+    }
 }
 
 impl PortFactory for StrictSpec {

@@ -17,61 +17,64 @@
 //! In *any* closed window of length w the tokens that start have at most `rate x w + (burst - 1) s` bytes and a last
 //! token: what one token brings back fits in what its slot leaves. Everything is exact in whole numbers.
 //!
-//! TOP's Fig. 3 shows two orders, [`GroupOrder::DataFirst`] (mode a) and [`GroupOrder::TokensFirst`] (mode b), both with
-//! data limited to the rest, and rejects others: data without limit above tokens starves them, below tokens it takes
-//! what tokens leave, so that their data find the line taken ([`DataRate::Unlimited`]); a limiter for each class
-//! ([`Split::PerClass`]) leaves a class's share unused while others wait; one where tokens arrive ([`Split::Arriving`])
-//! does not see classes (docs/assumptions.md#token-group).
+//! TOP's Fig. 3 shows two orders, both with data limited to the rest, and rejects others: [`TokenMode`]
+//! (docs/assumptions.md#token-group).
 //!
 //! The remedy for switches without such limiters (§4.2) has tokens go through another switch between limiter and line:
 //! [`TokenGroupSpec::detour`].
 //!
-//! With [`Among::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
+//! With [`TokenOrder::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
 
 use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
+use super::kind::ordinary;
 use super::ranked_tokens::{Offer, RankedTokens};
-use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink};
+use super::{
+    Admission, Buffer, BufferSpec, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory,
+    PortSetup, PortSink,
+};
 use crate::ids::{CLASSES, Class, ClassSet};
+use crate::keys::{Bytes, Keys, Misfit, Words};
 use crate::packet::{Header, Kind, QueueItem};
+use crate::part::Part;
 use crate::ring::Ring;
 use crate::units::{Rate, Span, Time};
 
-/// Which of tokens and data, both ready, goes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupOrder {
-    /// Tokens (TOP Fig. 3 b).
-    TokensFirst,
-    /// Data (TOP Fig. 3 a).
-    DataFirst,
+/// Who goes first and what is limited: the modes of TOP's Fig. 3, and those that it rejects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum TokenMode {
+    /// Data first, both limited (Fig. 3 a).
+    A,
+    /// Tokens first, both limited (Fig. 3 b).
+    B,
+    /// Data first and not limited: tokens starve.
+    UnlimitedDataHigh,
+    /// Tokens first, data not limited: it takes what tokens leave, so that their own finds the line taken.
+    UnlimitedDataLow,
+    /// As b, with a limiter for each class: a class's share is left unused while others wait.
+    PerClassSplit,
+    /// As b, limited where tokens arrive, without regard to their class.
+    IngressBlind,
 }
 
-/// Whether data has a limiter of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DataRate {
-    /// It keeps to what the token rate leaves.
-    Limited,
-    /// It takes what it can get.
-    Unlimited,
-}
+impl TokenMode {
+    /// Whether tokens go before data.
+    fn is_tokens_first(self) -> bool {
+        !matches!(self, Self::A | Self::UnlimitedDataHigh)
+    }
 
-/// Whose the token rate is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// All classes' together.
-    Group,
-    /// A K-th is each class's own.
-    PerClass,
-    /// All classes' together, and what comes above it is dropped, whatever its class.
-    Arriving,
+    /// Whether data keeps to what the token rate leaves.
+    fn limits_data(self) -> bool {
+        !matches!(self, Self::UnlimitedDataHigh | Self::UnlimitedDataLow)
+    }
 }
 
 /// What orders tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Among {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum TokenOrder {
     /// Their classes, strictly; first come first served within a class.
-    Classes,
+    Class,
     /// Their ranks, the smallest first, in room for all classes' tokens together; the worst makes way.
     Rank,
 }
@@ -85,40 +88,61 @@ pub struct Unscheduled {
     pub room: Option<u32>,
 }
 
-/// What a port for tokens is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a port for tokens is made of; its default is TOP's port (§3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "tokens", check = Self::check)]
+#[part(
+    name = "tokens",
+    summary = "tokens of several classes behind one limiter, that expire; data in a queue of its own; signals first",
+    source = "TOP §3.1; ExpressPass (SIGCOMM 2017) §3.1",
+    provides = [TokenPorts]
+)]
 pub struct TokenGroupSpec {
-    /// K, 1 to 16.
+    /// K, token classes, strict among each other.
+    #[key(default = Self::TOP.classes, range = "[1, 16]", source = "TOP §3.1")]
     pub classes: u8,
-    /// Tokens that wait in a class, one that finds as many dropped; at least 1.
+    /// Tokens that wait in a class, one that finds as many dropped.
+    #[key(default = Self::TOP.depth, range = "[1, 1000000]", source = "TOP §3.1")]
     pub depth: u32,
-    /// Tokens that may go at once after a pause, at least 1: with 1, a token that waited for a frame on the line is not
-    /// made good.
+    /// Tokens that may go at once after a pause: with 1, a token that waited for a frame on the line is not made good.
+    #[key(default = Self::TOP.burst, range = "[1, 1000000]", source = "docs/assumptions.md#token-group")]
     pub burst: u32,
-    /// s, bytes on the wire of a mean token, above 0.
+    /// s, mean token on the wire: tokens get s / (s + F) of the line, F the largest packet.
+    #[key(
+        name = "token",
+        default = Self::TOP.token_wire,
+        form = Bytes,
+        range = "[1, 9999]",
+        source = "ExpressPass §3.1; docs/assumptions.md#token-group"
+    )]
     pub token_wire: u16,
     /// F, bytes on the wire of the frame that a token calls for, above 0.
+    #[keys(skip = Self::TOP.data_wire)]
     pub data_wire: u16,
-    /// Slots after which a waiting token expires; `None` for never.
+    /// Slots of s + F bytes after which a waiting token is discarded.
+    #[key(off = 0, default = Self::TOP.expiry, range = "[1, 1000000]", source = "TOP §3.1")]
     pub expiry: Option<u32>,
-    /// Which goes first.
-    pub order: GroupOrder,
-    /// Whether data is limited.
-    pub data: DataRate,
-    /// Whose the token rate is.
-    pub split: Split,
+    /// Who goes first, and what is limited.
+    #[key(default = Self::TOP.mode, source = "TOP Fig. 3")]
+    pub mode: TokenMode,
+    /// What a token takes through an assistant switch, from the limiter to the line's one queue of tokens. With it, no token
+    /// expires here.
+    #[key(off = "0ps", skip_default, source = "TOP §4.2; docs/assumptions.md#top-detour")]
+    pub detour: Option<Span>,
     /// What orders tokens.
-    pub among: Among,
-    /// Queues of data, at least 1: a packet of rank r waits in the r-th, those of larger ranks in the last.
+    #[key(default = TokenOrder::Class, skip_default, source = "docs/assumptions.md#ideal-tokens")]
+    pub order: TokenOrder,
+    /// Queues of data, strict by the rank that data carries: a packet of rank r waits in the r-th, those of larger ranks in
+    /// the last. TOP rejects several.
+    #[key(default = 1, skip_default, range = "[1, 13]", source = "TOP §3.1")]
     pub data_queues: u8,
     /// Payload that waits in a queue of its own and is served last.
+    #[keys(skip)]
     pub unscheduled: Option<Unscheduled>,
-    /// What tokens take from the limiter to the line. Above zero, no token expires here.
-    pub detour: Span,
 }
 
 impl TokenGroupSpec {
-    /// TOP's port (§3.1) for ordinary frames: 6 classes of 8 tokens of 84 B, 8 slots, tokens first.
+    /// TOP's port for ordinary frames: 6 classes of 8 tokens of 84 B, 8 slots, tokens first.
     pub const TOP: Self = Self {
         classes: 6,
         depth: 8,
@@ -126,21 +150,27 @@ impl TokenGroupSpec {
         token_wire: 84,
         data_wire: 1538,
         expiry: Some(8),
-        order: GroupOrder::TokensFirst,
-        data: DataRate::Limited,
-        split: Split::Group,
-        among: Among::Classes,
+        mode: TokenMode::B,
+        detour: None,
+        order: TokenOrder::Class,
         data_queues: 1,
         unscheduled: None,
-        detour: Span::ZERO,
     };
+
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.detour.is_none() || self.expiry.is_none() {
+            return Ok(());
+        }
+        let what = "tokens do not expire at a switch that sends them through another";
+        Err(Misfit::of("detour", what, "expiry = 0, and transport.expiry = \"end_host\""))
+    }
 
     /// What the tokens of one limiter take of the line, as a fraction.
     fn token_share(&self) -> (u32, u32) {
         let whole = u32::from(self.token_wire) + u32::from(self.data_wire);
-        let limiters = match self.split {
-            Split::Group | Split::Arriving => 1,
-            Split::PerClass => u32::from(self.classes.clamp(1, CLASSES as u8)),
+        let limiters = match self.mode {
+            TokenMode::PerClassSplit => u32::from(self.classes.clamp(1, CLASSES as u8)),
+            _ => 1,
         };
         (u32::from(self.token_wire).max(1), whole.max(1) * limiters)
     }
@@ -148,7 +178,26 @@ impl TokenGroupSpec {
     /// How long a token may wait behind a line of `rate`.
     pub fn longest_wait(&self, rate: Rate) -> Option<Span> {
         let slot = u64::from(self.token_wire) + u64::from(self.data_wire);
-        self.expiry.filter(|_| self.detour == Span::ZERO).map(|slots| rate.serialize(u64::from(slots) * slot))
+        self.expiry.filter(|_| self.detour.is_none()).map(|slots| rate.serialize(u64::from(slots) * slot))
+    }
+}
+
+impl KindRules for TokenGroupSpec {
+    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+        Self { data_wire: setup.frame.max_wire(), ..*self }.into()
+    }
+
+    fn is_by_class(&self) -> bool {
+        false
+    }
+
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+        if matches!(buffer, BufferSpec::ZeroLoss { .. }) { Ok(()) } else { ordinary(name, buffer) }
+    }
+
+    fn check_at_host(&self) -> Result<(), Misfit> {
+        let what = "hosts limit tokens as their switch ports do";
+        Err(Misfit::of("kind", what, "nic = \"tokens\", or another kind"))
     }
 }
 
@@ -200,8 +249,7 @@ pub struct TokenGroup<P> {
     data_bucket: Option<Bucket>,
     depth: u32,
     longest_wait: Option<Span>,
-    order: GroupOrder,
-    split: Split,
+    mode: TokenMode,
     detour: Option<Box<Detour<P>>>,
     bounds: Bounds,
 }
@@ -220,9 +268,9 @@ enum Lane {
 impl<P: QueueItem> TokenGroup<P> {
     /// An empty port in front of a line of `rate`; `buffer` is that of data, classes beyond the last are the last.
     pub fn new(spec: &TokenGroupSpec, rate: Rate, buffer: Buffer) -> Self {
-        let classes = match spec.among {
-            Among::Classes => usize::from(spec.classes.clamp(1, CLASSES as u8)),
-            Among::Rank => 1,
+        let classes = match spec.order {
+            TokenOrder::Class => usize::from(spec.classes.clamp(1, CLASSES as u8)),
+            TokenOrder::Rank => 1,
         };
         let room = spec.depth as usize * usize::from(spec.classes);
         let ahead = |bytes: u16| u64::from(spec.burst.saturating_sub(1)) * u64::from(bytes);
@@ -230,7 +278,7 @@ impl<P: QueueItem> TokenGroup<P> {
             let per_byte = PerByte::at(rate, share);
             Bucket::new(per_byte, per_byte.span(ahead(bytes)))
         };
-        let buckets = if spec.split == Split::PerClass { classes } else { 1 };
+        let buckets = if spec.mode == TokenMode::PerClassSplit { classes } else { 1 };
         let whole = u32::from(spec.token_wire) + u32::from(spec.data_wire);
         let rest = (u32::from(spec.data_wire).max(1), whole.max(1));
         Self {
@@ -238,7 +286,7 @@ impl<P: QueueItem> TokenGroup<P> {
             tokens: (0..classes).map(|_| Ring::default()).collect(),
             waiting: ClassSet::NONE,
             none_late_until: Time::NEVER,
-            ranked: (spec.among == Among::Rank).then(|| Box::new(RankedTokens::new(room))),
+            ranked: (spec.order == TokenOrder::Rank).then(|| Box::new(RankedTokens::new(room))),
             data: Ring::default(),
             worse_data: (1..spec.data_queues).map(|_| Ring::default()).collect(),
             unscheduled: Ring::default(),
@@ -247,12 +295,11 @@ impl<P: QueueItem> TokenGroup<P> {
             data_backlog: Backlog::default(),
             total: Backlog::default(),
             token_buckets: vec![bucket(spec.token_share(), spec.token_wire); buckets],
-            data_bucket: (spec.data == DataRate::Limited).then(|| bucket(rest, spec.data_wire)),
+            data_bucket: spec.mode.limits_data().then(|| bucket(rest, spec.data_wire)),
             depth: spec.depth,
             longest_wait: spec.longest_wait(rate),
-            order: spec.order,
-            split: spec.split,
-            detour: (spec.detour > Span::ZERO).then(|| Box::new(Detour::new(spec.detour))),
+            mode: spec.mode,
+            detour: spec.detour.map(|span| Box::new(Detour::new(span))),
             bounds: buffer.into(),
         }
     }
@@ -281,9 +328,9 @@ impl<P: QueueItem> TokenGroup<P> {
     /// When a token of `class` that waits may start.
     #[inline]
     fn eligible(&self, class: usize) -> Time {
-        match self.split {
-            Split::Arriving => Time::ZERO,
-            Split::Group | Split::PerClass => self.token_buckets[self.bucket_of(class)].eligible(),
+        match self.mode {
+            TokenMode::IngressBlind => Time::ZERO,
+            _ => self.token_buckets[self.bucket_of(class)].eligible(),
         }
     }
 
@@ -295,9 +342,11 @@ impl<P: QueueItem> TokenGroup<P> {
     /// When the first token may start, if one waits.
     #[inline]
     fn tokens_eligible(&self) -> Option<Time> {
-        match self.split {
-            Split::PerClass => self.waiting.iter().map(|class| self.eligible(usize::from(class))).min(),
-            Split::Group | Split::Arriving => (self.waiting != ClassSet::NONE).then(|| self.eligible(0)),
+        match self.mode {
+            TokenMode::PerClassSplit => {
+                self.waiting.iter().map(|class| self.eligible(usize::from(class))).min()
+            }
+            _ => (self.waiting != ClassSet::NONE).then(|| self.eligible(0)),
         }
     }
 
@@ -380,7 +429,7 @@ impl<P: QueueItem> TokenGroup<P> {
     /// A token of `class` arrives.
     fn take_token(&mut self, class: usize, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
-        if self.split == Split::Arriving {
+        if self.mode == TokenMode::IngressBlind {
             let full = self.tokens_of(class) >= self.depth;
             if full || self.token_buckets[0].eligible() > now {
                 return Admission::Dropped;
@@ -442,9 +491,9 @@ impl<P: QueueItem> TokenGroup<P> {
             Some(detour) => detour.first(t).map(|_| Lane::Back),
         };
         let data = (self.data_backlog.packets > 0 && self.data_eligible() <= t).then_some(Lane::Data);
-        let first = match self.order {
-            GroupOrder::TokensFirst => tokens.or(data),
-            GroupOrder::DataFirst => data.or(tokens),
+        let first = match self.mode.is_tokens_first() {
+            true => tokens.or(data),
+            false => data.or(tokens),
         };
         first.or((!self.unscheduled.is_empty()).then_some(Lane::Unscheduled))
     }
@@ -453,7 +502,7 @@ impl<P: QueueItem> TokenGroup<P> {
     fn charge(&mut self, lane: Lane, t: Time, wire: u16) {
         match lane {
             Lane::Signals | Lane::Unscheduled | Lane::Back => {}
-            Lane::Tokens(_) if self.split == Split::Arriving => {}
+            Lane::Tokens(_) if self.mode == TokenMode::IngressBlind => {}
             Lane::Tokens(class) => {
                 let bucket = self.bucket_of(class);
                 self.token_buckets[bucket].charge(t, wire);
@@ -467,7 +516,9 @@ impl<P: QueueItem> TokenGroup<P> {
         match lane {
             Lane::Signals | Lane::Unscheduled => true,
             // What is to be charged as it comes, or goes a detour, does not pass.
-            Lane::Tokens(_) | Lane::Back if self.detour.is_some() || self.split == Split::Arriving => false,
+            Lane::Tokens(_) | Lane::Back if self.detour.is_some() || self.mode == TokenMode::IngressBlind => {
+                false
+            }
             Lane::Tokens(class) => self.eligible(class) <= t,
             Lane::Back => true,
             Lane::Data => self.data_eligible() <= t,

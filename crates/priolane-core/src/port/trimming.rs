@@ -13,8 +13,14 @@
 //! (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
-use super::{Admission, Buffer, Discipline, Limit, PortContext, PortFactory, PortSink, Returns};
-use crate::packet::{Header, Kind, Marks, QueueItem};
+use super::{
+    Admission, Buffer, Discipline, DisciplineSpec, KindRules, Limit, PortContext, PortFactory, PortSetup,
+    PortSink, Returns,
+};
+use crate::keys::{Keys, Misfit, Words};
+use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
+use crate::part::Part;
+use crate::quantity::show_limit;
 use crate::ring::Ring;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -23,13 +29,46 @@ use crate::units::Time;
 const HEADERS_PER_DATA: u32 = 10;
 
 /// What a trimming port is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[part(
+    name = "trimming",
+    summary = "payload that finds no room is cut off; headers and control packets go first, 10 to 1",
+    source = "NDP (SIGCOMM 2017) §3.1",
+    provides = [Trimming]
+)]
 pub struct TrimmingSpec {
-    /// Room of the header queue.
+    /// Room of the queue of headers and control packets.
+    #[key(default = Limit::Unlimited, source = "docs/assumptions.md#trimming")]
     pub headers: Limit,
     /// What becomes of payload for whose header there is no room. A host's own queue drops it in any case: nobody is
     /// before it to send it back to.
+    #[key(default = Overflow::Drop, source = "NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming")]
     pub overflow: Overflow,
+}
+
+impl KindRules for TrimmingSpec {
+    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
+        (*self).into()
+    }
+
+    fn is_by_class(&self) -> bool {
+        false
+    }
+
+    fn check_frame(&self, frame: &Frame) -> Result<(), Misfit> {
+        if !self.headers.exceeded(1, u64::from(frame.trimmed_wire().max(frame.ack_wire()))) {
+            return Ok(());
+        }
+        let what = format!("a header queue of {} cannot hold one header", show_limit(self.headers));
+        Err(Misfit::of("headers", what, "at least \"1pkt\""))
+    }
+
+    fn check_at_host(&self) -> Result<(), Misfit> {
+        if self.overflow == Overflow::Drop {
+            return Ok(());
+        }
+        Err(Misfit::of("overflow", "a host has nobody to send a header back to", "overflow = \"drop\""))
+    }
 }
 
 impl PortFactory for TrimmingSpec {
@@ -46,10 +85,9 @@ impl PortFactory for TrimmingSpec {
 }
 
 /// What becomes of payload for whose header there is no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Overflow {
     /// It is dropped.
-    #[default]
     Drop,
     /// Its header goes back to its sender; it is dropped on the way back.
     Return,

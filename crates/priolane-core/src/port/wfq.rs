@@ -16,9 +16,67 @@
 //! bytes served and L the largest packets.
 
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
-use super::{Buffer, PortContext, PortFactory, SortBy};
+use super::{
+    Buffer, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, RealTimeWfqSpec, SortBy,
+};
 use crate::ids::{CLASSES, Class};
+use crate::keys::{Bounds, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
 use crate::packet::QueueItem;
+use crate::part::Part;
+
+/// Weighted fair queueing as files state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
+#[keys(group = "wfq", check = Self::check)]
+#[part(
+    name = "wfq",
+    summary = "weighted fair queueing: backlogged queues share the line by weight (self-clocked, in exact integers)",
+    source = "Golestani, INFOCOM 1994; Aequitas (SIGCOMM 2022) §4.1",
+    provides = [ClassPause]
+)]
+pub struct WfqKeys {
+    /// Number of queues, 1 to 16.
+    #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "docs/assumptions.md#wfq")]
+    pub queues: u8,
+    /// Weight of each queue, queue 0 first: whole numbers above 0 with a least common multiple of at most 2^40.
+    #[key(required = "weights = [8, 4, 1]", source = "docs/assumptions.md#wfq")]
+    pub weights: QueueWeights,
+    /// What packets are stamped by.
+    #[key(default = WfqClock::Virtual, skip_default, source = "docs/assumptions.md#wfq-compat")]
+    pub clock: WfqClock,
+}
+
+/// What the packets of weighted fair queues are stamped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum WfqClock {
+    /// A virtual time, that of the packet in service.
+    Virtual,
+    /// Real time, as in the simulator of Aequitas, which is not fair.
+    AequitasCompat,
+}
+
+impl WfqKeys {
+    fn check(&mut self) -> Result<(), Misfit> {
+        if self.weights.queues() == self.queues {
+            return Ok(());
+        }
+        let what = format!("{} weights for {} queue(s)", self.weights.queues(), self.queues);
+        Err(Misfit::of("weights", what, "one weight per queue, queue 0 first"))
+    }
+}
+
+impl KindRules for WfqKeys {
+    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+        let (weights, map) = (self.weights, setup.map);
+        match self.clock {
+            WfqClock::Virtual => WfqSpec { weights, map }.into(),
+            WfqClock::AequitasCompat => RealTimeWfqSpec { weights, map }.into(),
+        }
+    }
+
+    fn queues(&self) -> u8 {
+        self.queues
+    }
+}
 
 /// Weighted fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +144,30 @@ impl QueueWeights {
             let next = multiple.checked_mul(step)?;
             (weight > 0 && next <= Self::MAX_MULTIPLE).then_some(next)
         })
+    }
+}
+
+impl KeyValue for QueueWeights {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        let weights = Vec::<u32>::read(value, &Bounds::whole(1, u64::from(u32::MAX), "[1, 4294967295]"))?;
+        if weights.is_empty() || weights.len() > CLASSES {
+            let fix = format!("one weight per queue, 1 to {CLASSES}");
+            return Err(KeyError::new(format!("{} weights", weights.len()), fix));
+        }
+        Self::new(&weights).ok_or_else(|| {
+            let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
+            KeyError::new(what, "smaller weights, such as [8, 4, 1]")
+        })
+    }
+
+    fn write(&self) -> Written {
+        Written::List(self.as_slice().iter().map(KeyValue::write).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::List(Box::new(Schema::Integer))
     }
 }
 

@@ -40,6 +40,6 @@ pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<C
 
 /// The error of a scheme's fault, where the scheme states what is at fault.
 fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
-    let origin = overlay::locate(&named.tree, fault.key).unwrap_or_else(|| named.origin.clone());
+    let origin = overlay::locate(&named.tree, &fault.key).unwrap_or_else(|| named.origin.clone());
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
 }

@@ -40,11 +40,11 @@ pub(super) fn of_group<'a>(
     let Some(group) = experiment.group(name) else {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
         let fix = format!("one of the groups {}", names.join(", "));
-        return Err(Fault { key, what: format!("there is no group {name:?}"), fix });
+        return Err(Fault { key: key.into(), what: format!("there is no group {name:?}"), fix });
     };
     let own = group.app.part().open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, *load));
     own.ok_or_else(|| Fault {
-        key,
+        key: key.into(),
         what: format!("group {name:?} states no sizes and load"),
         fix: "a group whose app is poisson or on_off".to_owned(),
     })
@@ -55,7 +55,7 @@ pub(super) fn of_each<'a>(key: &'static str, experiment: &'a Experiment) -> Resu
     let all = stated(key, experiment)?;
     let fix = "from = \"global\" or the name of one group, or a controller: hosts then find their own";
     one(&all).ok_or_else(|| Fault {
-        key,
+        key: key.into(),
         what: "the groups differ in sizes or load, and hosts know their own only when a controller is there"
             .to_owned(),
         fix: fix.to_owned(),
@@ -72,7 +72,7 @@ pub(super) fn of_all<'a>(
     match one(&all) {
         Some(belief) => Ok(belief),
         None => mix(&all, experiment, topology).map_err(|what| Fault {
-            key,
+            key: key.into(),
             what,
             fix: "from = \"NAME\", the name of one group".to_owned(),
         }),
@@ -87,7 +87,7 @@ fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<State
     let all: Vec<Stated<'a>> = experiment.groups.iter().filter_map(own).collect();
     if all.is_empty() {
         let fix = "thresholds in bytes, such as [\"100kB\"]".to_owned();
-        return Err(Fault { key, what: "no group states sizes and load".to_owned(), fix });
+        return Err(Fault { key: key.into(), what: "no group states sizes and load".to_owned(), fix });
     }
     Ok(all)
 }

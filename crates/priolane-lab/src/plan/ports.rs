@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use priolane_core::assign::{Assign, Count, Demotion, Ladder};
 use priolane_core::endpoint::Weights;
 use priolane_core::host::Order;
-use priolane_core::ids::{CLASSES, Class, HostId};
+use priolane_core::ids::HostId;
+use priolane_core::nic::{HostPort, Nic, NicQueue};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
 use priolane_core::port::{
-    self, AifoSpec, DisciplineSpec, FifoSpec, Limit, PFabricSpec, PushOutSpec, RankedSpec, RealTimeWfqSpec,
-    SortBy, StrictSpec, TokenGroupSpec, TrimmingSpec, Unscheduled, WfqSpec,
+    self, BufferSpec, CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, Limit, PortSetup, RankedSpec, SortBy,
+    StrictSpec, TokenGroupSpec, Unscheduled,
 };
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::{Setup, Spec};
@@ -21,10 +22,7 @@ use priolane_source::{InputError, Origin, Table};
 
 use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
-use crate::scheme::{
-    Ecn, Fabric, Map, Nic, NicQueue, Overflow, Port, PortKind, Routing, Scheme, Scope, Sharing, TokenPort,
-    WfqClock,
-};
+use crate::scheme::{Fabric, Routing, Scheme};
 
 /// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
 const NOISE_PART: f64 = 0.9985;
@@ -142,11 +140,8 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
 
 /// The egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
-    let queues = match scheme.port.kind {
-        PortKind::Tokens(port) => DisciplineSpec::Tokens(token_port(scheme, port, frame)),
-        kind => queues(kind, scheme.port.buffer.sharing, &scheme.map),
-    };
-    let spec = |rate| PortSpec { discipline: queues, buffer: own_buffer(&scheme.port, rate) };
+    let discipline = discipline(scheme, &scheme.port.buffer, frame);
+    let spec = |rate| PortSpec { discipline, buffer: scheme.port.buffer_at(rate) };
     let mut ports: Vec<PortSpec> = topology.links.iter().map(|link| spec(link.rate)).collect();
     let derived = zero_loss(scheme, topology, frame).unwrap_or_default();
     for (port, bytes) in ports.iter_mut().zip(derived) {
@@ -155,74 +150,31 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
     ports
 }
 
-/// The queues of a port of this kind; those of tokens need more to be known than the kind.
-fn queues(kind: PortKind, sharing: Sharing, own: &Map) -> DisciplineSpec {
-    let map = map(own);
-    match kind {
-        PortKind::Fifo => DisciplineSpec::Fifo(FifoSpec),
-        PortKind::Strict { queues } if sharing == Sharing::PushOut => {
-            DisciplineSpec::PushOut(PushOutSpec { queues, map })
+/// What ports as those of switches do, with this buffer.
+fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> DisciplineSpec {
+    let setup = PortSetup { buffer, map: scheme.map.queues(), frame };
+    match scheme.port.kind.part().discipline(&setup) {
+        DisciplineSpec::Tokens(spec) => {
+            // Without a token, the transport sends a packet of a class of its own.
+            let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
+            let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
+            TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..spec }.into()
         }
-        PortKind::Strict { queues } => DisciplineSpec::Strict(StrictSpec { queues, map }),
-        PortKind::Ranked => DisciplineSpec::Ranked(RankedSpec),
-        PortKind::PFabric => DisciplineSpec::PFabric(PFabricSpec),
-        // A sorted queue of which the worst makes way: a strict queue for each rank.
-        PortKind::Pifo => DisciplineSpec::PushOut(PushOutSpec { queues: CLASSES as u8, map }),
-        PortKind::Aifo { window, sample, k_thousandths } => {
-            DisciplineSpec::Aifo(AifoSpec { window, sample, k_thousandths, map })
-        }
-        PortKind::Trimming { headers, overflow } => {
-            let overflow = match overflow {
-                Overflow::Drop => port::Overflow::Drop,
-                Overflow::Return => port::Overflow::Return,
-            };
-            DisciplineSpec::Trimming(TrimmingSpec { headers, overflow })
-        }
-        PortKind::Wfq { weights, clock: WfqClock::Virtual, .. } => {
-            DisciplineSpec::Wfq(WfqSpec { weights, map })
-        }
-        PortKind::Wfq { weights, clock: WfqClock::AequitasCompat, .. } => {
-            DisciplineSpec::RealTimeWfq(RealTimeWfqSpec { weights, map })
-        }
-        PortKind::Tokens(_) => DisciplineSpec::Fifo(FifoSpec),
+        other => other,
     }
-}
-
-/// The buffer of a port in front of a line of `rate`; what a switch shares among its ports is not in it.
-fn own_buffer(port: &Port, rate: Rate) -> port::Buffer {
-    let limit_scope = match port.buffer.sharing {
-        Sharing::Shared | Sharing::PushOut | Sharing::Dynamic(_) | Sharing::ZeroLoss => port::Scope::Port,
-        Sharing::PerQueue => port::Scope::Queue,
-    };
-    let limit = match port.buffer.sharing {
-        Sharing::Dynamic(_) => Limit::Unlimited,
-        _ => port.buffer.limit_at(rate),
-    };
-    port::Buffer { limit, limit_scope, ..marking(port.ecn.as_ref(), rate) }
 }
 
 /// By link: the buffer with which no data is lost, where the scheme asks for that.
 pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Option<Vec<u64>> {
-    let buffer = &scheme.port.buffer;
-    let (Sharing::ZeroLoss, PortKind::Tokens(port)) = (buffer.sharing, scheme.port.kind) else { return None };
-    let Limit::Bytes(signals) = buffer.limit else { return None };
-    let ports = token_port(scheme, port, frame);
+    let BufferSpec::ZeroLoss { signals } = scheme.port.buffer else { return None };
+    let DisciplineSpec::Tokens(ports) = discipline(scheme, &scheme.port.buffer, frame) else { return None };
     let traffic = TokenTraffic { ports, frame: *frame, host_jitter: Span::ZERO, signals };
     Some(topology.token_buffers(&traffic))
 }
 
-fn token_port(scheme: &Scheme, port: TokenPort, frame: &Frame) -> TokenGroupSpec {
-    let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
-    let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
-    TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..port.spec(frame) }
-}
-
 /// What the ports of a switch share.
 pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
-    let memory = match (scheme.port.buffer.sharing, scheme.port.buffer.limit) {
-        (Sharing::Dynamic(alpha), Limit::Bytes(size)) => Some(port::SharedBuffer { size, alpha }),
-        _ => None,
-    };
+    let memory = scheme.port.buffer.memory();
     match (&scheme.port.pfc, memory) {
         (Some(pfc), Some(memory)) => SwitchSpec { memory: None, lossless: Some(pfc.spec(memory)) },
         _ => SwitchSpec { memory, lossless: None },
@@ -231,53 +183,50 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
 
 /// What stands between transport and line; host links have one rate, `rate`.
 pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
-    if let (Nic::Tokens, PortKind::Tokens(port)) = (&scheme.nic, scheme.port.kind) {
-        // Hosts rank tokens themselves, and lose nothing of their own before it is on the line.
-        let spec = token_port(scheme, port, frame);
-        let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
-        let spec = TokenGroupSpec { detour: Span::ZERO, unscheduled, ..spec };
-        let port = PortSpec { discipline: DisciplineSpec::Tokens(spec), buffer: port::Buffer::UNLIMITED };
-        return scenario::Nic::Queue { port, sort_by: SortBy::Class };
-    }
-    if let Nic::Port { port, map, .. } = &scheme.nic {
-        let queues = queues(port.kind, port.buffer.sharing, map.as_ref().unwrap_or(&scheme.map));
-        let port = PortSpec { discipline: queues, buffer: own_buffer(port, rate) };
-        return scenario::Nic::Queue { port, sort_by: SortBy::Class };
-    }
-    let Nic::Queue { queue, limit, ecn, .. } = &scheme.nic else { return scenario::Nic::Pull };
-    let (queues, sort_by) = match (queue, &scheme.host) {
-        (NicQueue::Host, Order::Mlfq(mlfq)) => (
-            DisciplineSpec::Strict(StrictSpec { queues: mlfq.demotion.levels, map: map(&Map::Identity) }),
-            SortBy::HostLevel,
-        ),
-        (NicQueue::Host, Order::Srpt(_)) => (DisciplineSpec::Ranked(RankedSpec), SortBy::HostLevel),
-        // What makes way for what in a switch's buffer does not hold in the host's, whose room is `limit`.
-        (NicQueue::Ports, _) => (queues(scheme.port.kind, Sharing::Shared, &scheme.map), SortBy::Class),
-        _ => (DisciplineSpec::Fifo(FifoSpec), SortBy::HostLevel),
+    let of_class = |discipline, buffer| scenario::Nic::Queue {
+        port: PortSpec { discipline, buffer },
+        sort_by: SortBy::Class,
     };
-    let buffer =
-        port::Buffer { limit: *limit, limit_scope: port::Scope::Port, ..marking(ecn.as_ref(), rate) };
-    scenario::Nic::Queue { port: PortSpec { discipline: queues, buffer }, sort_by }
-}
-
-fn marking(ecn: Option<&Ecn>, rate: Rate) -> port::Buffer {
-    let threshold = ecn.and_then(|ecn| ecn.threshold(rate));
-    port::Buffer {
-        mark_above: threshold.unwrap_or(Limit::Unlimited),
-        mark_scope: ecn.map_or(port::Scope::Port, |ecn| scope(ecn.per)),
-        ..port::Buffer::UNLIMITED
+    match &scheme.nic {
+        Nic::Pull => scenario::Nic::Pull,
+        Nic::Tokens => of_class(host_tokens(scheme, frame), port::Buffer::UNLIMITED),
+        Nic::Port { port: HostPort { keys }, map, .. } => {
+            let map = map.as_ref().unwrap_or(&scheme.map).queues();
+            let setup = PortSetup { buffer: &keys.buffer, map, frame };
+            of_class(keys.kind.part().discipline(&setup), keys.buffer_at(rate))
+        }
+        Nic::Queue { queue, room, .. } => {
+            let buffer = port::Buffer { limit: room.limit, ..port::Buffer::UNLIMITED };
+            let buffer = room.ecn.as_ref().map_or(buffer, |ecn| ecn.marking(rate, buffer));
+            let by_level = |discipline| scenario::Nic::Queue {
+                port: PortSpec { discipline, buffer },
+                sort_by: SortBy::HostLevel,
+            };
+            match (queue, &scheme.host) {
+                (NicQueue::Host, Order::Mlfq(mlfq)) => {
+                    by_level(StrictSpec { queues: mlfq.demotion.levels, map: CLASS_IS_QUEUE }.into())
+                }
+                (NicQueue::Host, Order::Srpt(_)) => by_level(RankedSpec.into()),
+                // What makes way for what in a switch's buffer does not hold in the host's.
+                (NicQueue::Ports, _) => {
+                    of_class(discipline(scheme, &BufferSpec::of(room.limit), frame), buffer)
+                }
+                _ => by_level(FifoSpec.into()),
+            }
+        }
     }
 }
 
-fn scope(scope: Scope) -> port::Scope {
-    match scope {
-        Scope::Port => port::Scope::Port,
-        Scope::Queue => port::Scope::Queue,
+/// The transmit queue that limits tokens as switch ports do: hosts rank tokens themselves, and lose nothing of their own
+/// before it is on the line.
+fn host_tokens(scheme: &Scheme, frame: &Frame) -> DisciplineSpec {
+    match discipline(scheme, &scheme.port.buffer, frame) {
+        DisciplineSpec::Tokens(spec) => {
+            let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
+            TokenGroupSpec { detour: None, unscheduled, ..spec }.into()
+        }
+        other => other,
     }
-}
-
-fn map(map: &Map) -> [u8; CLASSES] {
-    std::array::from_fn(|class| map.queue(class as Class).unwrap_or(class as u8))
 }
 
 /// What a scheme's transport goes by besides its own keys.

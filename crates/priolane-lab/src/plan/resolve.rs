@@ -98,17 +98,17 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
     let Some(solved) = thresholds.solved() else {
         let what = "stated thresholds leave a controller nothing to find".to_owned();
         let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
-        return Err(Fault { key, what, fix });
+        return Err(Fault { key: key.into(), what, fix });
     };
     if !solved.solver.part().goes_by_sizes() {
         let what =
             "published thresholds do not follow a workload, and a controller is to make them".to_owned();
         let fix = "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned();
-        return Err(Fault { key, what, fix });
+        return Err(Fault { key: key.into(), what, fix });
     }
     if solved.tail.is_some() {
         let what = "a controller finds thresholds from what hosts report, not from a tail".to_owned();
-        return Err(Fault { key, what, fix: "no tail, or no controller".to_owned() });
+        return Err(Fault { key: key.into(), what, fix: "no tail, or no controller".to_owned() });
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &Site<'_>) -> Result<
     }
     let Belief { law, name, published, load } = belief(key, &solved.from, site)?;
     let seen = solved.tail.map(|tail| tail.applied(&law)).transpose().map_err(|error| Fault {
-        key,
+        key: key.into(),
         what: format!("sizes {name:?} with this tail: {error}"),
         fix: "tail = { max = \"1MB\" }, or { from = 0.9, times = 3 }".to_owned(),
     })?;
@@ -140,7 +140,8 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &Site<'_>) -> Result<
         levels: demotion.levels,
     };
     let found = solved.solver.solve(&question);
-    solved.bytes = Some(found.map_err(|refusal| Fault { key, what: refusal.what, fix: refusal.fix })?);
+    solved.bytes =
+        Some(found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?);
     Ok(())
 }
 

@@ -6,8 +6,10 @@ mod tokens;
 use priolane_core::admit::Interval;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
+use priolane_core::keys::Misfit;
+use priolane_core::nic::{Nic, NicQueue};
 use priolane_core::part::{Capability, Entry, Row};
-use priolane_core::port::Limit;
+use priolane_core::port::{BufferSpec, ClassMap, Ecn, Limit, PortKeys, PortKind, QueueOf};
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::delay::Channels;
 use priolane_core::transport::{Controller, Spec, ndp};
@@ -16,9 +18,6 @@ use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::Scheme;
 use super::fabric::{Coverage, Fabric, Fault, Routing};
-use super::map::Map;
-use super::nic::{Nic, NicQueue};
-use super::port::{Overflow, Port, PortKind};
 
 /// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
@@ -75,7 +74,7 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
     } else {
         format!("use {}", ways.join(" or "))
     };
-    Err(Fault { key: entry.row.key(), what, fix })
+    Err(Fault::new(entry.row.key(), what, fix))
 }
 
 /// What is paid for must be what the transport gives.
@@ -100,60 +99,57 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let largest = u64::from(fabric.frame.max_wire());
     let too_small = |limit: Limit| limit.exceeded(1, largest);
     let fix = format!("at least 1pkt or {largest}B: the largest packet on the wire");
-    let of_port = |port: &Port, keys: [&'static str; 2]| {
-        let mut limits = port.buffer.at.iter().map(|&(_, limit)| limit).chain([port.buffer.limit]);
+    let of_port = |port: &PortKeys, within: &'static str| {
+        let mut limits = port.buffer.at().iter().map(|&(_, limit)| limit).chain([port.buffer.limit()]);
         if let Some(limit) = limits.find(|&limit| too_small(limit)) {
             let what = format!("a buffer of {} cannot hold one packet", show_limit(limit));
-            return Err(Fault::new(keys[0], what, fix.clone()));
+            return Err(Fault::new(format!("{within}.buffer"), what, fix.clone()));
         }
-        if let PortKind::Trimming { headers, .. } = port.kind
-            && headers.exceeded(1, u64::from(fabric.frame.trimmed_wire().max(fabric.frame.ack_wire())))
-        {
-            let what = format!("a header queue of {} cannot hold one header", show_limit(headers));
-            return Err(Fault::new(keys[1], what, "at least \"1pkt\""));
-        }
-        Ok(())
+        port.kind.part().check_frame(&fabric.frame).map_err(|misfit| misfit_in(within, misfit))
     };
-    of_port(&scheme.port, ["port.buffer", "port.headers"])?;
+    of_port(&scheme.port, "port")?;
     match &scheme.nic {
-        Nic::Port { port, .. } => of_port(port, ["nic.port.buffer", "nic.port.headers"]),
-        Nic::Queue { limit, .. } if too_small(*limit) => {
-            let what = format!("a transmit queue of {} cannot hold one packet", show_limit(*limit));
+        Nic::Port { port, .. } => of_port(&port.keys, "nic.port"),
+        Nic::Queue { room, .. } if too_small(room.limit) => {
+            let what = format!("a transmit queue of {} cannot hold one packet", show_limit(room.limit));
             Err(Fault::new("nic.limit", what, fix))
         }
         _ => Ok(()),
     }
 }
 
+/// What does not fit among the keys of the table `within`.
+fn misfit_in(within: &'static str, Misfit { key, what, fix }: Misfit) -> Fault {
+    match key {
+        Some(key) => Fault::new(format!("{within}.{key}"), what, fix),
+        None => Fault::new(within, what, fix),
+    }
+}
+
 /// What a transmit queue that serves as switch ports do needs to be known of.
 fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
-    let ranks = |entry: &Entry| entry.provides.iter().any(|p| p.capability == Capability::Ranks);
-    let transport = find(Row::Transport, scheme.transport.name());
-    match (&scheme.nic, scheme.port.kind) {
-        (Nic::Port { port, .. }, _) => match port.kind {
-            PortKind::Ranked | PortKind::PFabric if !transport.is_some_and(ranks) => {
-                let name = scheme.transport.name();
-                let what =
-                    format!("a port of kind {} sorts by ranks, and `{name}` writes none", port.kind.name());
-                Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
+    match &scheme.nic {
+        Nic::Port { port, .. } => {
+            let kind = port.keys.kind.name();
+            let sorts = find(Row::Port, kind).is_some_and(|e| e.requires.contains(&Capability::Ranks));
+            let transport = find(Row::Transport, scheme.transport.name());
+            if !sorts
+                || transport.is_some_and(|e| e.provides.iter().any(|p| p.capability == Capability::Ranks))
+            {
+                return Ok(());
             }
-            _ => Ok(()),
-        },
-        (Nic::Queue { queue: NicQueue::Ports, .. }, PortKind::Tokens(_)) => {
-            let what = "hosts limit tokens by a queue of their own".to_owned();
-            Err(Fault::new("nic.queue", what, "nic = \"tokens\", or queue = \"fifo\""))
+            let name = scheme.transport.name();
+            let what = format!("a port of kind {kind} sorts by ranks, and `{name}` writes none");
+            Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
         }
-        (
-            Nic::Queue { queue: NicQueue::Ports, .. },
-            PortKind::Trimming { overflow: Overflow::Return, .. },
-        ) => {
-            let what = "a host has nobody to send a header back to".to_owned();
-            let fix = "port.overflow = \"drop\", or nic = { port = { kind = \"trimming\", ... } }";
-            Err(Fault::new("nic.queue", what, fix))
-        }
-        (Nic::Queue { queue: NicQueue::Ports, limit: Limit::Unlimited, .. }, PortKind::Aifo { .. }) => {
-            let what = "admission goes by how full the queue is, and it has no limit".to_owned();
-            Err(Fault::new("nic.queue", what, "nic = { queue = \"ports\", limit = \"240pkt\" }"))
+        Nic::Queue { queue: NicQueue::Ports, room, .. } => {
+            let (name, kind) = (scheme.port.kind.name(), scheme.port.kind.part());
+            let fault = |what, fix: &str| Fault::new("nic.queue", what, fix);
+            let other = "queue = \"fifo\", or nic = { port = { ... } }, a port of its own";
+            kind.check_at_host().map_err(|misfit| fault(misfit.what, other))?;
+            let buffer = BufferSpec::of(room.limit);
+            let limit = "nic = { queue = \"ports\", limit = \"240pkt\" }";
+            kind.check_buffer(name, &buffer).map_err(|misfit| fault(misfit.what, limit))
         }
         _ => Ok(()),
     }
@@ -161,8 +157,7 @@ fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
 
 /// Every rate of a marking port must have a threshold.
 fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let missing =
-        |ecn: &super::Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
+    let missing = |ecn: &Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
     let fault = |key, rate| {
         let what = format!("no threshold for links of {}, which this topology has", show_rate(rate));
         Fault::new(key, what, format!("an entry such as {:?} = \"65pkt\"", show_rate(rate)))
@@ -171,22 +166,25 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(fault("port.ecn.at", rate));
     }
     match &scheme.nic {
-        Nic::Port { port: Port { buffer, ecn, .. }, .. }
-            if fabric.host_rates.len() > 1 && (ecn.is_some() || !buffer.at.is_empty()) =>
+        Nic::Port { port, .. }
+            if fabric.host_rates.len() > 1
+                && (port.keys.ecn.is_some() || !port.keys.buffer.at().is_empty()) =>
         {
             let what = "hosts have links of several rates, but transmit queues are all alike".to_owned();
             Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"))
         }
-        Nic::Port { port: Port { ecn: Some(ecn), .. }, .. } => match missing(ecn, &fabric.host_rates) {
-            Some(rate) => Err(fault("nic.port.ecn.at", rate)),
-            None => Ok(()),
-        },
-        Nic::Queue { ecn: Some(_), .. } if fabric.host_rates.len() > 1 => {
+        Nic::Port { port, .. } => {
+            match port.keys.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates)) {
+                Some(rate) => Err(fault("nic.port.ecn.at", rate)),
+                None => Ok(()),
+            }
+        }
+        Nic::Queue { room, .. } if room.ecn.is_some() && fabric.host_rates.len() > 1 => {
             let what =
                 "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
             Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"))
         }
-        Nic::Queue { ecn: Some(ecn), .. } => match missing(ecn, &fabric.host_rates) {
+        Nic::Queue { room, .. } => match room.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates)) {
             Some(rate) => Err(fault("nic.ecn.at", rate)),
             None => Ok(()),
         },
@@ -380,14 +378,16 @@ fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let control = scheme.transport.window().map_or(0, |window| window.control_class);
     let classes = scheme.classes_carried(fabric.top_class).max(u32::from(control) + 1).min(16) as u8;
-    mapped(scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
+    mapped(&scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
     match &scheme.nic {
         Nic::Port { port, map, .. } => {
             let keys = if map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
-            mapped(port.kind, map.as_ref().unwrap_or(&scheme.map), classes, keys).map_err(|fault| Fault {
-                what: format!("hosts: {}", fault.what),
-                fix: format!("in nic: {}", fault.fix),
-                ..fault
+            mapped(&port.keys.kind, map.as_ref().unwrap_or(&scheme.map), classes, keys).map_err(|fault| {
+                Fault {
+                    what: format!("hosts: {}", fault.what),
+                    fix: format!("in nic: {}", fault.fix),
+                    ..fault
+                }
             })
         }
         _ => Ok(()),
@@ -395,9 +395,9 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
 }
 
 /// Whether so many classes have queues at a port of this kind; `keys` are those of the map and of its list.
-fn mapped(kind: PortKind, map: &Map, classes: u8, keys: [&'static str; 2]) -> Result<(), Fault> {
-    let queues = kind.queues();
-    if let Map::List(list) = map {
+fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2]) -> Result<(), Fault> {
+    let queues = kind.part().queues();
+    if let QueueOf::List(list) = &map.class {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
             let what = format!("there is no queue {queue}: the port has {queues}");
             return Err(Fault::new(keys[1], what, format!("queues from 0 to {}", queues - 1)));
@@ -408,8 +408,7 @@ fn mapped(kind: PortKind, map: &Map, classes: u8, keys: [&'static str; 2]) -> Re
         }
         return Ok(());
     }
-    let by_class = matches!(kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. });
-    if !by_class || classes <= queues {
+    if !kind.part().is_by_class() || classes <= queues {
         return Ok(());
     }
     let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");
@@ -435,7 +434,7 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
              for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"
         ));
     }
-    if scheme.port.buffer.limit == Limit::Unlimited && scheme.port.ecn.is_none() {
+    if scheme.port.buffer.limit() == Limit::Unlimited && scheme.port.ecn.is_none() {
         all.push(
             "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),
         );

@@ -1,5 +1,7 @@
 //! What a scheme runs on, and what does not fit it.
 
+use std::borrow::Cow;
+
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
 use priolane_core::port::pfc::class_headroom;
@@ -70,7 +72,7 @@ impl Fabric {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The key.
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// What is wrong.
     pub what: String,
     /// What would be right.
@@ -78,7 +80,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(key: &'static str, what: String, fix: impl Into<String>) -> Self {
-        Self { key, what, fix: fix.into() }
+    pub(super) fn new(key: impl Into<Cow<'static, str>>, what: String, fix: impl Into<String>) -> Self {
+        Self { key: key.into(), what, fix: fix.into() }
     }
 }

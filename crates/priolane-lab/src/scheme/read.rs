@@ -3,12 +3,13 @@
 use priolane_core::admit::Policy;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
+use priolane_core::keys::{InTable, Plain};
+use priolane_core::nic::Nic;
+use priolane_core::port::{ClassMap, PortKeys};
 use priolane_core::transport::Spec;
 use priolane_source::{InputError, Merge, Mistakes, Origin, Reader, Table};
 
-use super::map::Map;
-use super::nic::Nic;
-use super::{Scheme, admit, assign, host, map, nic, port, row, transport};
+use super::{Scheme, admit, assign, host, port, row, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -19,7 +20,7 @@ pub(crate) const MERGE: Merge = Merge {
         ("assign", &assign::MERGE),
         ("host", &host::MERGE),
         ("admit", &admit::MERGE),
-        ("nic", &nic::MERGE),
+        ("nic", &port::NIC_MERGE),
         ("port", &port::MERGE),
     ],
     each: None,
@@ -48,9 +49,9 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let assign = found.keep(keys.take("assign").map_or(Ok(Assign::default()), |f| row::read(&f)));
     let host = found.keep(keys.take("host").map_or(Ok(order), |f| row::read(&f)));
     let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| row::read(&f)));
-    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| nic::read(&f)));
-    let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| port::read(&field)));
-    let map = found.keep(keys.take("map").map_or(Ok(Map::Identity), |f| map::read(&f)));
+    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| f.read::<_, Plain>()));
+    let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| row::read::<PortKeys>(&field)));
+    let map = found.keep(keys.take("map").map_or(Ok(ClassMap::IDENTITY), |f| f.read::<_, InTable>()));
     found.keep(keys.finish());
     let scheme = (|| {
         Some(Scheme {

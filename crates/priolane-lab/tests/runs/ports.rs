@@ -179,13 +179,13 @@ fn any_kind_of_port_may_stand_at_the_host() {
 fn what_only_a_switch_has_is_refused_at_the_host() {
     let shared = "buffer = { shared = \"30pkt\" }";
     for (nic, key, what) in [
-        ("kind = \"tokens\", buffer = { shared = \"30pkt\" }", "nic.port", "hosts limit tokens"),
+        ("kind = \"tokens\", buffer = { shared = \"30pkt\" }", "nic.port.kind", "hosts limit tokens"),
         (
             "kind = \"trimming\", overflow = \"return\", buffer = { shared = \"8pkt\" }",
-            "nic.port",
+            "nic.port.overflow",
             "nobody to send",
         ),
-        ("kind = \"fifo\", buffer = { dynamic = \"1MB\", alpha = 1 }", "nic.port", "one port"),
+        ("kind = \"fifo\", buffer = { dynamic = \"1MB\", alpha = 1 }", "nic.port.buffer", "one port"),
         ("kind = \"fifo\", buffer = { shared = \"100B\" }", "nic.port.buffer", "cannot hold one packet"),
         (
             "kind = \"strict\", queues = 2, buffer = { shared = \"30pkt\" }",
@@ -265,7 +265,8 @@ fn shared_buffers_that_make_no_sense_are_refused() {
     refused(&with("dynamic = \"12MB\", alpha = 0"), "no alpha", "above 0");
     refused(&with("dynamic = \"12MB\", alpha = 0.1234567"), "no alpha", "six decimals");
     refused(&with("dynamic = \"1000B\", alpha = 1"), "cannot hold one packet", "1538B");
-    refused(&with("dynamic = \"12MB\", alpha = 1, shared = \"9pkt\""), "no such key", "one of");
+    refused(&with("dynamic = \"12MB\", alpha = 1, shared = \"9pkt\""), "both shared and dynamic", "one of");
+    refused(&with("dynamic = \"12MB\", alpha = 1, at = {}"), "no such key", "one of");
 }
 
 #[test]
@@ -308,7 +309,7 @@ fn token_ports_that_make_no_sense_are_refused() {
     let with = |rest: &str| format!("kind = \"tokens\", buffer = \"unbounded\", {rest}");
     refused(&with("classes = 0"), "0", "from 1 to 16");
     refused(&with("mode = \"something\""), "something", "unlimited_data_low");
-    refused(&with("token = \"0B\""), "no size of a token", "84B");
+    refused(&with("token = \"0B\""), "0B is out of range", "from 1 to 9999");
     refused(&with("expiry = -1"), "-1", "0");
 }
 
@@ -380,5 +381,5 @@ fn a_nic_of_another_kind_takes_the_place_of_the_bases() {
     assert_eq!((&queue["queue"], &queue["limit"]), (&"fifo".into(), &"70pkt".into()), "{queue}");
     let both =
         nic("dctcp", &format!("{host}\nnic = {{ queue = \"fifo\", port = {{ {strict} }} }}")).unwrap_err();
-    assert_eq!(both.key, "scheme.mine.nic.queue", "{both}");
+    assert_eq!(both.key, "scheme.mine.nic.port", "{both}");
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{Among, DisciplineSpec, Limit, Unscheduled};
+use priolane_core::port::{DisciplineSpec, Limit, TokenOrder, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
@@ -68,7 +68,7 @@ fn shipped_schemes_are_what_they_say() {
     let ideal = scenario(&with("ideal_tokens", "").unwrap());
     assert_eq!(transport(&ideal).priority, Priority::Exact(Key::Remaining));
     let DisciplineSpec::Tokens(spec) = ideal.ports[1].discipline else { panic!("{:?}", ideal.ports[1]) };
-    assert_eq!((spec.among, spec.depth * u32::from(spec.classes)), (Among::Rank, 48));
+    assert_eq!((spec.order, spec.depth * u32::from(spec.classes)), (TokenOrder::Rank, 48));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn what_makes_no_sense_is_refused() {
         ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds for 6"),
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
         ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),
-        ("port.burst = 0\n", "port.burst", "holds no token"),
+        ("port.burst = 0\n", "port.burst", "0 is out of range"),
         ("port.data_queues = 2\n", "port.data_queues", "data has 1 ranks"),
         ("transport.ranks = \"data\"\n", "port.data_queues", "1 queues of data, and data has 6"),
         ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "0 is out of range"),

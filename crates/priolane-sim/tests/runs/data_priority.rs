@@ -3,7 +3,7 @@
 use crate::support::{flow, link};
 use crate::tokens::{Audit, audited, dropped_data, queue, top, with};
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::port::{DataRate, DisciplineSpec, Limit, TokenGroupSpec};
+use priolane_core::port::{DisciplineSpec, Limit, TokenGroupSpec, TokenMode};
 use priolane_core::transport::tokens::priority::Priority;
 use priolane_core::transport::tokens::{Config, Ranked};
 use priolane_core::units::{Span, Time};
@@ -31,7 +31,8 @@ fn run(ranked: Ranked, switches: Switches, better: u64, buffer: Limit) -> (Outco
     let data_queues = if ranked == Ranked::Data { 2 } else { 1 };
     let spec = TokenGroupSpec { classes: 2, data_queues, ..TokenGroupSpec::TOP };
     // A frame of a byte: 84 of 85 parts of the line are for tokens, as good as all they want.
-    let open = TokenGroupSpec { data_wire: 1, data: DataRate::Unlimited, depth: 100, expiry: None, ..spec };
+    let open =
+        TokenGroupSpec { data_wire: 1, mode: TokenMode::UnlimitedDataLow, depth: 100, expiry: None, ..spec };
     queue(&mut scenario.nic).unwrap().discipline = DisciplineSpec::Tokens(spec);
     for port in &mut scenario.ports {
         port.discipline = DisciplineSpec::Tokens(if switches == Switches::LetAllPass { open } else { spec });

@@ -73,7 +73,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
         scenario.ports.iter_mut().for_each(|p| p.discipline = DisciplineSpec::PFabric(PFabricSpec));
     }
     if seed % 11 == 7 {
-        let aifo = DisciplineSpec::Aifo(AifoSpec::PAPER);
+        let aifo = DisciplineSpec::Aifo(AifoSpec::default());
         scenario.ports.iter_mut().for_each(|p| p.discipline = aifo);
     }
     let sprayed = |seed: u64| {

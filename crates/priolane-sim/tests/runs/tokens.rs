@@ -9,7 +9,7 @@ use priolane_core::endpoint::{
 };
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Among, Buffer, DisciplineSpec, Limit, TokenGroupSpec, Unscheduled};
+use priolane_core::port::{Buffer, DisciplineSpec, Limit, TokenGroupSpec, TokenOrder, Unscheduled};
 use priolane_core::transport::Stamp;
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
@@ -274,7 +274,7 @@ fn random(seed: u64) -> Scenario {
         match seed % 6 {
             1 => spec.expiry = None,
             3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }),
-            4 => *spec = TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP },
+            4 => *spec = TokenGroupSpec { order: TokenOrder::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}
         }
@@ -445,7 +445,7 @@ fn no_data_is_lost_with_the_derived_buffers() {
         if let Priority::Exact(_) = config.priority {
             for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
                 port.discipline =
-                    DisciplineSpec::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+                    DisciplineSpec::Tokens(TokenGroupSpec { order: TokenOrder::Rank, ..TokenGroupSpec::TOP });
             }
         }
         bound(&mut scenario);
@@ -569,7 +569,7 @@ fn the_ideal_ranks_flows_by_size_or_by_the_bytes_of_their_coflow() {
         let mut scenario = with(&config, star(4), flows.clone());
         for port in scenario.ports.iter_mut().chain(queue(&mut scenario.nic)) {
             port.discipline =
-                DisciplineSpec::Tokens(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+                DisciplineSpec::Tokens(TokenGroupSpec { order: TokenOrder::Rank, ..TokenGroupSpec::TOP });
         }
         let outcome = agreed(&scenario);
         let mut order = [0, 1, 2];

@@ -2,8 +2,8 @@
 
 use priolane_core::packet::Frame;
 use priolane_core::port::{
-    Alpha, DataRate, DisciplineSpec, FifoSpec, Limit, Overflow, QueueWeights, Scope, SharedBuffer,
-    StrictSpec, TokenGroupSpec, TrimmingSpec, WfqSpec,
+    Alpha, DisciplineSpec, FifoSpec, Limit, Overflow, QueueWeights, Scope, SharedBuffer, StrictSpec,
+    TokenGroupSpec, TokenMode, TrimmingSpec, WfqSpec,
 };
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
@@ -76,7 +76,10 @@ pub const ALL: [Named; 18] = [
         || Ok(Scenario { switch: rivals::lossless(), ..mixed(DisciplineSpec::Fifo(FifoSpec))? }),
     ),
     variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
-        mixed(DisciplineSpec::Tokens(TokenGroupSpec { data: DataRate::Unlimited, ..TokenGroupSpec::TOP }))
+        mixed(DisciplineSpec::Tokens(TokenGroupSpec {
+            mode: TokenMode::UnlimitedDataLow,
+            ..TokenGroupSpec::TOP
+        }))
     }),
     variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
         mixed(DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Unlimited, overflow: Overflow::Drop }))

@@ -154,13 +154,13 @@ fn saturated(spec: TokenGroupSpec, classes: &[u8]) -> (u64, u64) {
 
 #[test]
 fn both_modes_share_a_saturated_line_in_the_ratio_of_token_and_frame() {
-    for order in [GroupOrder::TokensFirst, GroupOrder::DataFirst] {
-        let (tokens, data) = saturated(TokenGroupSpec { order, ..TokenGroupSpec::TOP }, &[0, 3, 5]);
+    for mode in [TokenMode::B, TokenMode::A] {
+        let (tokens, data) = saturated(TokenGroupSpec { mode, ..TokenGroupSpec::TOP }, &[0, 3, 5]);
         // 2,000 slots: a token and a frame each. Where data goes first, two of its frames in a row, its burst, let now
         // and then a token's turn pass unused.
-        let least = if order == GroupOrder::TokensFirst { 1_998 } else { 1_975 };
-        assert!((least..=2_002).contains(&(tokens / 84)), "{order:?} {tokens}");
-        assert!((1_997..=2_002).contains(&(data / 1538)), "{order:?} {data}");
+        let least = if mode == TokenMode::B { 1_998 } else { 1_975 };
+        assert!((least..=2_002).contains(&(tokens / 84)), "{mode:?} {tokens}");
+        assert!((1_997..=2_002).contains(&(data / 1538)), "{mode:?} {data}");
     }
 }
 
@@ -168,15 +168,15 @@ fn both_modes_share_a_saturated_line_in_the_ratio_of_token_and_frame() {
 fn what_top_rejects_fails_as_it_says() {
     let top = TokenGroupSpec::TOP;
     // Data without a limit above tokens: they starve.
-    let high = TokenGroupSpec { order: GroupOrder::DataFirst, data: DataRate::Unlimited, ..top };
+    let high = TokenGroupSpec { mode: TokenMode::UnlimitedDataHigh, ..top };
     assert_eq!(saturated(high, &[0]).0, 0);
     // Below tokens it takes the slots that tokens leave: with no token at all, the whole line.
-    let low = TokenGroupSpec { data: DataRate::Unlimited, ..top };
+    let low = TokenGroupSpec { mode: TokenMode::UnlimitedDataLow, ..top };
     let (none, all) = saturated(low, &[]);
     assert!(none == 0 && all / 1538 > 2_100, "{all}");
     assert!(saturated(top, &[]).1 / 1538 <= 2_002);
     // A limiter for each class: a lone class gets a sixth.
-    let split = TokenGroupSpec { split: Split::PerClass, ..top };
+    let split = TokenGroupSpec { mode: TokenMode::PerClassSplit, ..top };
     let lone = saturated(split, &[3]).0 / 84;
     assert!((333..=336).contains(&lone), "{lone}");
 }
@@ -184,8 +184,8 @@ fn what_top_rejects_fails_as_it_says() {
 #[test]
 fn a_limiter_where_tokens_arrive_does_not_see_their_classes() {
     // Two tokens a slot, in any order: the best class should have all, and has what comes first.
-    let served = |split| {
-        let mut port = group(TokenGroupSpec { split, ..TokenGroupSpec::TOP });
+    let served = |mode| {
+        let mut port = group(TokenGroupSpec { mode, ..TokenGroupSpec::TOP });
         let mut stream = Stream::new(1, Purpose::Port, 0);
         let mut best = 0;
         let mut all = 0;
@@ -200,9 +200,9 @@ fn a_limiter_where_tokens_arrive_does_not_see_their_classes() {
         }
         (best, all)
     };
-    let (best, all) = served(Split::Group);
+    let (best, all) = served(TokenMode::B);
     assert!(best >= 1_999 && (2_000..=2_002).contains(&all), "{best} {all}");
-    let (best, all) = served(Split::Arriving);
+    let (best, all) = served(TokenMode::IngressBlind);
     // Half of 2,000; 4 sigma are 90.
     assert!((910..=1_090).contains(&best) && (1_999..=2_002).contains(&all), "{best} {all}");
 }
@@ -235,7 +235,7 @@ fn a_detour_delays_what_the_limiter_lets_go_and_nothing_else() {
     let takes = Span::from_us(3);
     let mut stream = Stream::new(2, Purpose::Port, 0);
     let spec = TokenGroupSpec { expiry: None, depth: 3, ..TokenGroupSpec::TOP };
-    let mut ports = [Span::ZERO, takes].map(|detour| group(TokenGroupSpec { detour, ..spec }));
+    let mut ports = [None, Some(takes)].map(|detour| group(TokenGroupSpec { detour, ..spec }));
     let mut starts = [Vec::new(), Vec::new()];
     let mut dropped = [0, 0];
     let mut now = 0;
@@ -358,7 +358,8 @@ fn the_group_serves_as_a_searched_list_does() {
 
 #[test]
 fn ranked_tokens_go_by_rank_and_the_worst_makes_way() {
-    let spec = TokenGroupSpec { among: Among::Rank, classes: 2, depth: 2, burst: 4, ..TokenGroupSpec::TOP };
+    let spec =
+        TokenGroupSpec { order: TokenOrder::Rank, classes: 2, depth: 2, burst: 4, ..TokenGroupSpec::TOP };
     let mut port = group(spec);
     for (class, rank) in [(0, 50), (1, 20), (5, 40), (0, 20)] {
         assert_eq!(enqueue(&mut port, 0, &token(class, rank)), Admission::Queued);
@@ -376,7 +377,7 @@ fn ranked_tokens_go_by_rank_and_the_worst_makes_way() {
 
 #[test]
 fn the_oldest_ranked_token_expires_first_whatever_its_rank() {
-    let mut port = group(TokenGroupSpec { among: Among::Rank, ..TokenGroupSpec::TOP });
+    let mut port = group(TokenGroupSpec { order: TokenOrder::Rank, ..TokenGroupSpec::TOP });
     for (at, rank) in [(0, 5), (10, 90), (20, 1)] {
         enqueue(&mut port, at, &token(0, rank));
     }

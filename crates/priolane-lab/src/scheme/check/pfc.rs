@@ -1,28 +1,26 @@
 //! Whether lossless classes (PFC) fit ports, transmit queues and memory.
 
 use priolane_core::host::Order;
+use priolane_core::nic::{Nic, NicQueue};
+use priolane_core::part::{Capability, Row};
+use priolane_core::port::pfc::HeadroomFrom;
+use priolane_core::port::{BufferSpec, PortKind, WfqClock};
+use priolane_core::scheme::find;
 
-use crate::scheme::buffer::Sharing;
+use crate::scheme::Scheme;
 use crate::scheme::fabric::{Fabric, Fault};
-use crate::scheme::nic::{Nic, NicQueue};
-use crate::scheme::port::{PortKind, WfqClock};
-use crate::scheme::{Headroom, Scheme};
 
 /// Lossless classes need ports and transmit queues that can be paused, and a memory that holds their headroom.
 pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(pfc) = &scheme.port.pfc else { return Ok(()) };
-    let holds = match scheme.port.kind {
-        PortKind::Fifo | PortKind::Strict { .. } => true,
-        PortKind::Wfq { clock, .. } => clock == WfqClock::Virtual,
-        _ => false,
+    let name = scheme.port.kind.name();
+    let refused = match &scheme.port.kind {
+        PortKind::Wfq(keys) if keys.clock == WfqClock::AequitasCompat => {
+            Some("a port with clock = \"aequitas_compat\" cannot hold a class back".to_owned())
+        }
+        kind => (!is_pausable(kind)).then(|| format!("a port of kind {name} cannot hold a class back")),
     };
-    if !holds {
-        let what = match scheme.port.kind {
-            PortKind::Wfq { .. } => {
-                "a port with clock = \"aequitas_compat\" cannot hold a class back".to_owned()
-            }
-            kind => format!("a port of kind {} cannot hold a class back", kind.name()),
-        };
+    if let Some(what) = refused {
         return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
     }
     if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Order::Srpt(_))) {
@@ -30,13 +28,12 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }
     if let Nic::Port { port, .. } = &scheme.nic
-        && (port.buffer.sharing == Sharing::PushOut
-            || !matches!(port.kind, PortKind::Fifo | PortKind::Strict { .. } | PortKind::Wfq { .. }))
+        && (matches!(port.keys.buffer, BufferSpec::PushOut { .. }) || !is_pausable(&port.keys.kind))
     {
         let what = "this transmit queue cannot hold a class back".to_owned();
         return Err(Fault::new("nic.port", what, "kind = \"fifo\", \"strict\" or \"wfq\", without push_out"));
     }
-    let Sharing::Dynamic(_) = scheme.port.buffer.sharing else {
+    let Some(memory) = scheme.port.buffer.memory() else {
         let what = "lossless classes share the memory of a switch, and none is stated".to_owned();
         return Err(Fault::new("port.buffer", what, "buffer = { dynamic = \"12MB\", alpha = 1 }"));
     };
@@ -44,8 +41,8 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     classes.sort_unstable();
     classes.dedup();
     let needed = fabric.headroom(pfc.headroom_least) * classes.len() as u64;
-    let too_small = scheme.port.buffer.limit.exceeded(u32::MAX, needed);
-    if pfc.headroom == Headroom::Charged && too_small {
+    let too_small = needed > memory.size;
+    if pfc.headroom == HeadroomFrom::Memory && too_small {
         let what =
             format!("the headroom of {} lossless class(es) takes {needed} B of a switch", classes.len());
         return Err(Fault::new(
@@ -55,4 +52,10 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         ));
     }
     Ok(())
+}
+
+/// Whether single classes can be paused at ports of this kind.
+fn is_pausable(kind: &PortKind) -> bool {
+    let entry = find(Row::Port, kind.name());
+    entry.is_some_and(|entry| entry.provides.iter().any(|p| p.capability == Capability::ClassPause))
 }

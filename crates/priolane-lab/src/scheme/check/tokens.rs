@@ -1,6 +1,7 @@
 //! Whether a token transport fits the other rows, and the network.
 
 use priolane_core::assign::Assign;
+use priolane_core::port::{PortKind, TokenOrder};
 use priolane_core::transport::tokens::{Expiry, Paths, RankBy, Ranked};
 use priolane_core::transport::{Spec, tokens};
 use priolane_core::units::Span;
@@ -8,8 +9,6 @@ use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
-use crate::scheme::port::PortKind;
-use crate::scheme::token_port::Order;
 
 /// What receivers rank flows by, paths and ranks of a token transport; `None` for any other.
 struct Tokens<'a> {
@@ -56,15 +55,15 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Err(Fault::new("port.classes", what, format!("classes = {}", tokens.priority.classes())));
     }
     let mean = u32::from(tokens.machine.token.least) + u32::from(tokens.machine.token.most);
-    if mean != 2 * u32::from(port.token) {
+    if mean != 2 * u32::from(port.token_wire) {
         let what = format!(
             "ports take tokens for {}B on average, and they have {}B",
-            port.token,
+            port.token_wire,
             f64::from(mean) / 2.0
         );
         return Err(Fault::new("port.token", what, "the mean of token_min and token_max"));
     }
-    if tokens.priority.is_exact() != (port.order == Order::Rank) {
+    if tokens.priority.is_exact() != (port.order == TokenOrder::Rank) {
         let what = "ports that sort by rank and receivers that rank exactly need each other";
         return Err(Fault::new(
             "port.order",

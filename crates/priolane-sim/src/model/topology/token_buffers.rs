@@ -78,7 +78,7 @@ impl TokenTraffic {
                 + back.delay.0
                 + q.rate.serialize(u64::from(self.ports.token_wire)).0
                 + back.rate.serialize(frame).0
-                + self.ports.detour.0;
+                + self.ports.detour.map_or(0, |detour| detour.0);
             let (beyond, waiting) = if q.to.0 < topology.hosts {
                 (Delay { least: 0, most: self.host_jitter.0 }, self.ahead() * frame)
             } else {

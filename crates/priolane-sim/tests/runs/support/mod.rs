@@ -13,9 +13,9 @@ use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    AifoSpec, Alpha, Buffer, DataRate, DisciplineSpec, FifoSpec, GroupOrder, Limit, LimitedSpec, Overflow,
-    PFabricSpec, PushOutSpec, QueueWeights, RankedSpec, Scope, SharedBuffer, SortBy, Split, StrictSpec,
-    TokenGroupSpec, TrimmingSpec, WfqSpec,
+    AifoSpec, Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, LimitedSpec, Overflow, PFabricSpec,
+    PushOutSpec, QueueWeights, RankedSpec, Scope, SharedBuffer, SortBy, StrictSpec, TokenGroupSpec,
+    TokenMode, TrimmingSpec, WfqSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
@@ -384,10 +384,15 @@ impl Draw {
             depth: self.pick(&[2, 8]),
             burst: self.pick(&[1, 2, 10]),
             expiry: self.pick(&[None, Some(8), Some(8), Some(1)]),
-            order: self.pick(&[GroupOrder::TokensFirst, GroupOrder::DataFirst]),
-            data: self.pick(&[DataRate::Limited, DataRate::Unlimited]),
-            split: self.pick(&[Split::Group, Split::Arriving, Split::PerClass]),
-            detour: self.pick(&[Span::ZERO, Span::ZERO, Span::from_ns(700)]),
+            mode: self.pick(&[
+                TokenMode::A,
+                TokenMode::B,
+                TokenMode::UnlimitedDataHigh,
+                TokenMode::UnlimitedDataLow,
+                TokenMode::PerClassSplit,
+                TokenMode::IngressBlind,
+            ]),
+            detour: self.pick(&[None, None, Some(Span::from_ns(700))]),
             ..TokenGroupSpec::TOP
         }
     }
@@ -476,7 +481,7 @@ impl Draw {
         let map = std::array::from_fn(|class| class as u8);
         let queues = match self.0.below(5) {
             0 => DisciplineSpec::PFabric(PFabricSpec),
-            1 => DisciplineSpec::Aifo(AifoSpec { map, ..AifoSpec::PAPER }),
+            1 => DisciplineSpec::Aifo(AifoSpec { map, ..AifoSpec::default() }),
             2 => DisciplineSpec::Trimming(TrimmingSpec {
                 headers: Limit::Packets(6),
                 overflow: Overflow::Return,
