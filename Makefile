@@ -18,8 +18,16 @@ $(STAMPS)/venv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 	mkdir -p $(STAMPS) && touch $@
 
+# Either module takes the other's place.
 $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 	$(BIN)/maturin develop --release --quiet
+	rm -f $(STAMPS)/ci
+	touch $@
+
+# The module that tests load, made of what the Rust tests are made of.
+$(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
+	$(BIN)/maturin develop --profile ci --quiet
+	rm -f $(STAMPS)/build
 	touch $@
 
 $(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
@@ -31,23 +39,28 @@ fast: $(STAMPS)/venv
 	@ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata >/dev/null 2>&1 || { \
 	  echo 'make fast needs the llvm-profdata of this compiler: rustup component add llvm-tools' >&2; exit 2; }
 	$(BIN)/maturin develop --pgo --quiet
+	rm -f $(STAMPS)/ci
 	touch $(STAMPS)/build
 
 demo: build
 	$(BIN)/priolane reproduce nos2/fig6 --quick -o runs/demo
 
-test: build $(STAMPS)/dev
-	$(CARGO) test --workspace --exclude priolane-py
-	$(BIN)/python -m pytest
+# Minutes: everything, with few rounds of the loops over random input.
+test: $(STAMPS)/ci $(STAMPS)/dev
+	$(CARGO) test --profile ci --workspace
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-# What takes minutes to hours and finds what is rare: a million damaged files for each reader.
-SOAK_ROUNDS ?= 1000000
-soak:
-	PRIOLANE_ROUNDS=$(SOAK_ROUNDS) $(CARGO) test --workspace --exclude priolane-py -- damaged mutated
+# Minutes to hours: SOAK times the large number of rounds, tests that take long, instructions of the release build, planted
+# faults, which want the Python module.
+SOAK ?= 1
+soak: build $(STAMPS)/dev
+	PRIOLANE_SOAK=$(SOAK) $(CARGO) test --profile ci --workspace -- --include-ignored
+	$(BIN)/python tools/instructions.py
+	$(BIN)/python tools/planted_faults.py
 
 lint: $(STAMPS)/dev
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --profile ci --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

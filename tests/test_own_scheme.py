@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "own-scheme"
 COMMAND = "import sys, own_scheme; sys.exit(own_scheme.main())"
+pytestmark = pytest.mark.xdist_group("own_scheme")
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     cargo = shutil.which("cargo")
     assert cargo, "the example is compiled"
     built = subprocess.run(
-        [cargo, "build", "-p", "own-scheme", "--message-format=json"],
+        # As `make test` has compiled its dependencies.
+        [cargo, "build", "--profile", "ci", "-p", "own-scheme", "-p", "priolane-py", "--message-format=json"],
         cwd=ROOT,
         check=True,
         stdout=subprocess.PIPE,

@@ -14,7 +14,10 @@ from priolane.results import Results, load
 from test_over_time import US, port, write_series
 
 CHROMIUM = browser.find()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser here: none of {', '.join(browser.NAMES)}")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason=f"no browser here: none of {', '.join(browser.NAMES)}"),
+    pytest.mark.xdist_group("browser"),
+]
 
 
 def with_series(directory: Path) -> Results:

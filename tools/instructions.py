@@ -1,7 +1,8 @@
 """Counts instructions per packet-hop under callgrind and compares them with kept numbers.
 
-`python tools/instructions.py` compares, `--keep` writes the numbers of now to tools/instructions.toml. `--transports`
-and `--grid` print tables of docs/performance.md, which take minutes and are not kept.
+`python tools/instructions.py` compares, `--keep` writes the numbers of now to tools/instructions.toml. Numbers are kept
+of two builds: `--profile release`, which is what users have, and `--profile ci`, which `make test` has compiled anyway.
+`--transports` and `--grid` print tables of docs/performance.md, which take minutes and are not kept.
 """
 
 import argparse
@@ -20,6 +21,7 @@ KEPT = ROOT / "tools" / "instructions.toml"
 # Scenarios and how many of their flows: short under callgrind.
 SCENARIOS: dict[str, int | None] = {"dctcp_leafspine144": 20, "small_128x1": None, "small_128x16": None}
 BAND = 0.05
+PROFILES = ("release", "ci")
 # The flows of the leaf-spine under each transport, DCTCP first.
 TRANSPORTS = ["dctcp", "ndp", "pfabric", "homa", "phost", "hpcc", "expresspass", "top"]
 TRANSPORT_FLOWS = 60
@@ -39,21 +41,23 @@ class Counts:
     per_hop: dict[str, float]
 
 
-def read_kept(text: str) -> Counts:
-    """The kept numbers, from TOML."""
-    found = tomllib.loads(text)
-    return Counts(str(found["rustc"]), {name: float(count) for name, count in found["per_hop"].items()})
+Kept = dict[str, Counts]
 
 
-def to_toml(counts: Counts) -> str:
+def read_kept(text: str) -> Kept:
+    """The kept numbers by profile, from TOML."""
+    return {
+        profile: Counts(str(found["rustc"]), {name: float(count) for name, count in found["per_hop"].items()})
+        for profile, found in tomllib.loads(text).items()
+    }
+
+
+def to_toml(kept: Kept) -> str:
     """As they are kept."""
-    lines = [
-        "# Instructions per packet-hop under callgrind; written by `python tools/instructions.py --keep`.",
-        f'rustc = "{counts.rustc}"',
-        "",
-        "[per_hop]",
-        *(f"{name} = {count:.1f}" for name, count in counts.per_hop.items()),
-    ]
+    lines = ["# Instructions per packet-hop under callgrind; written by `python tools/instructions.py --keep`."]
+    for profile, counts in kept.items():
+        lines += ["", f"[{profile}]", f'rustc = "{counts.rustc}"', "", f"[{profile}.per_hop]"]
+        lines += [f"{name} = {count:.1f}" for name, count in counts.per_hop.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -96,18 +100,18 @@ def comparable(kept: Counts) -> None:
         raise Incomparable(f"rustc is {version}, the kept counts are of {kept.rustc}")
 
 
-def count() -> Counts:
+def count(profile: str) -> Counts:
     """Builds priolane-bench and counts each scenario."""
-    program = build()
+    program = build(profile)
     return Counts(rustc_version(), {name: per_hop(program, name, flows) for name, flows in SCENARIOS.items()})
 
 
-def build() -> Path:
-    """The release build of priolane-bench."""
+def build(profile: str = "release") -> Path:
+    """priolane-bench, built with a profile of Cargo.toml."""
     # With the Python module among the packages its dependencies have the features that they have there, and are not
     # compiled a second time.
     packages = ["-p", "priolane-tools", "-p", "priolane-py"]
-    command = ["cargo", "build", "--release", "--quiet", *packages, "--bin", "priolane-bench"]
+    command = ["cargo", "build", "--profile", profile, "--quiet", *packages, "--bin", "priolane-bench"]
     for line in _output([*command, "--message-format=json"]).splitlines():
         made = json.loads(line)
         if made.get("executable") and made["target"]["name"] == "priolane-bench":
@@ -195,6 +199,7 @@ def main() -> int:
     """Compares or keeps; the exit code is 1 if a count is out of its band."""
     command = argparse.ArgumentParser(description=__doc__)
     command.add_argument("--keep", action="store_true", help="keep the counts of now")
+    command.add_argument("--profile", choices=PROFILES, default="release", help="the build that is counted")
     command.add_argument("--transports", action="store_true", help="print the table of transports")
     command.add_argument("--grid", action="store_true", help="print TOP's table by flows, packets and delays")
     asked = command.parse_args()
@@ -204,17 +209,19 @@ def main() -> int:
             print(line, flush=True)
     if tables:
         return 0
+    all_kept = read_kept(KEPT.read_text("utf-8"))
     if asked.keep:
-        KEPT.write_text(to_toml(count()), encoding="utf-8")
+        all_kept[asked.profile] = count(asked.profile)
+        KEPT.write_text(to_toml(all_kept), encoding="utf-8")
         print(KEPT.read_text("utf-8"), end="")
         return 0
-    kept = read_kept(KEPT.read_text("utf-8"))
+    kept = all_kept[asked.profile]
     try:
         comparable(kept)
     except Incomparable as why:
         print(f"skipped: {why}")
         return 0
-    now = count()
+    now = count(asked.profile)
     found = beyond(kept, now)
     print("\n".join([*(f"{name} {per:.1f}" for name, per in now.per_hop.items()), *found]))
     return 1 if found else 0

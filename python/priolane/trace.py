@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from priolane import _core
 from priolane.experiment import Options
 
@@ -101,7 +99,7 @@ def trace(  # noqa: PLR0913 - keyword arguments
 
 def _packets(path: Path) -> tuple[Packet, ...]:
     hops: dict[int, list[dict[str, Any]]] = {}
-    for row in pq.read_table(path).to_pylist():
+    for row in _rows(path):
         hops.setdefault(row["packet"], []).append(row)
     return tuple(_packet(number, rows) for number, rows in hops.items())
 
@@ -114,5 +112,12 @@ def _packet(number: int, rows: Sequence[dict[str, Any]]) -> Packet:
 
 
 def _state(path: Path) -> tuple[tuple[int, str, float], ...]:
-    rows = pq.read_table(path).to_pylist()
-    return tuple((row["t_ps"], row["metric"], row["value"]) for row in rows)
+    return tuple((row["t_ps"], row["metric"], row["value"]) for row in _rows(path))
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a table of the trace."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
+
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return rows

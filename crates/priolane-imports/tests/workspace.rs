@@ -50,7 +50,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-tools/src/"],
     &["priolane-tools/src/bin/"],
     &["priolane-py/src/"],
-    &["priolane-imports/src/", "priolane-testkit/src/"],
+    &["priolane-imports/src/", "priolane-rounds/src/", "priolane-testkit/src/"],
 ];
 
 /// Circles that are there.

@@ -15,6 +15,7 @@ use priolane_core::transport::window::{
     Config, CongestionControl, Gate, Handshake, LossRecovery, Reliability,
 };
 use priolane_core::units::{Rate, Span, Time};
+use priolane_rounds::rounds;
 
 use crate::link::{Faults, Net, PLAIN, flow};
 
@@ -154,7 +155,7 @@ fn assert_all_done<C: CongestionControl<Telemetry = ()>>(net: &Net<C>, flows: &[
 fn new_reno_delivers_everything_once() {
     // Flows by recovery kind: repaired without a timeout, repaired with one.
     let mut repaired = [(0, 0); 3];
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         let (fast, timed_out) = &mut repaired[case as usize % 3];
         for report in storm::<NewReno>(case, RENO, |_| ()).completed() {
             *fast += u32::from(report.retransmits > 0 && report.timeouts == 0);
@@ -166,7 +167,7 @@ fn new_reno_delivers_everything_once() {
 
 #[test]
 fn dctcp_delivers_everything_once_with_alpha_in_range() {
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         storm::<Dctcp>(case, DCTCP, |c| assert!((0.0..=1.0).contains(&c.alpha()), "alpha {}", c.alpha()));
     }
 }
@@ -183,7 +184,7 @@ fn the_same_case_leaves_the_same_log() {
 
 #[test]
 fn paccp_delivers_everything_once_with_any_weights() {
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         weighted_storm::<Paccp>(case, (PACCP, Reliability::Reliable), draw_weights, |_| ());
     }
 }
@@ -193,7 +194,7 @@ fn paccp_delivers_everything_once_with_any_weights() {
 fn paccp_of_a_best_effort_flow_leaves_the_trace_of_new_reno() {
     let exact = paccp::Config { avoidance: Avoidance::Exact, rtt: RttOf::Base, ..PACCP };
     let mut packets = 0;
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         let reno = storm::<NewReno>(case, RENO, |_| ());
         for config in [PACCP, exact] {
             let paccp = storm::<Paccp>(case, config, |_| ());
@@ -214,7 +215,7 @@ const PACCP_DCTCP: dctcp::Config<paccp::Config> = dctcp::Config {
 
 #[test]
 fn paccp_under_marks_delivers_everything_once_with_any_weights() {
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         weighted_storm::<Dctcp<Paccp>>(case, (PACCP_DCTCP, Reliability::Reliable), draw_weights, |_| ());
     }
 }
@@ -222,7 +223,7 @@ fn paccp_under_marks_delivers_everything_once_with_any_weights() {
 /// Property 17 of the composition: a best-effort flow leaves DCTCP's trace.
 #[test]
 fn paccp_under_marks_of_a_best_effort_flow_leaves_the_trace_of_dctcp() {
-    for case in 0..360 {
+    for case in 0..rounds(360, 3_600) {
         let dctcp = storm::<Dctcp>(case, DCTCP, |_| ());
         let paccp = storm::<Dctcp<Paccp>>(case, PACCP_DCTCP, |_| ());
         assert!(same_trace(&dctcp, &paccp), "case {case}");

@@ -140,9 +140,9 @@ fn legible(error: &InputError, text: &str) {
 /// Streams of damage; each is worked through by a thread of its own.
 const STREAMS: u64 = 4;
 
-/// Rounds of a loop over damaged files: `PRIOLANE_ROUNDS`, which `make soak` sets to a million.
+/// Damaged versions of a file.
 fn rounds() -> usize {
-    std::env::var("PRIOLANE_ROUNDS").map_or(30_000, |text| text.parse().expect("PRIOLANE_ROUNDS is a number"))
+    priolane_rounds::rounds(30_000, 1_000_000) as usize
 }
 
 /// Has `read` read many damaged versions of `texts`.

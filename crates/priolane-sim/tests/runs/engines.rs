@@ -19,14 +19,13 @@ use priolane_core::transport::tokens::{self, priority::Priority};
 use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Rate, Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
     Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Scenario, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 use priolane_sim::{Drive, run};
-
-const EXPERIMENTS: u64 = 400;
 
 pub(crate) fn random(seed: u64) -> Scenario {
     let mut draw = Draw::new(seed);
@@ -226,7 +225,7 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
     let mut events = (0, 0, 0, 0);
     let mut paused = 0;
     let mut admitted = (0, 0);
-    for seed in 0..EXPERIMENTS {
+    for seed in 0..rounds(400, 4_000) {
         let scenario = random(seed);
         let window = outcome(&scenario, drive(Engine::Window));
         assert_eq!(window, outcome(&scenario, drive(Engine::Wheel)), "wheel differs, seed {seed}");
@@ -266,7 +265,7 @@ fn a_run_repeated_is_the_same_and_another_seed_is_not() {
 
 #[test]
 fn every_flow_ends_where_nothing_is_lost_for_good() {
-    for seed in 0..100 {
+    for seed in 0..rounds(100, 1_000) {
         let mut scenario = random(seed);
         scenario.controls.clear();
         scenario.waits.iter_mut().for_each(|wait| wait.until = None);
@@ -285,7 +284,7 @@ fn every_flow_ends_where_nothing_is_lost_for_good() {
 
 #[test]
 fn no_flow_is_faster_than_the_bare_network() {
-    for seed in 0..100 {
+    for seed in 0..rounds(100, 1_000) {
         let scenario = random(seed);
         for (flow, record) in scenario.flows.iter().zip(&outcome(&scenario, drive(Engine::Window)).flows) {
             let bytes = flow.size.unwrap();

@@ -6,6 +6,7 @@ use priolane_core::ids::{ClassSet, HostId, LinkId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, DisciplineSpec, RankedSpec, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, RunError};
 use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
@@ -41,7 +42,7 @@ fn dropped(outcome: &Outcome, class: usize) -> u64 {
 #[test]
 fn a_lossless_class_loses_nothing_whatever_the_network_the_buffer_and_the_load() {
     let (mut paused, mut lossy) = (0, 0);
-    for seed in 0..150 {
+    for seed in 0..rounds(150, 1_500) {
         let mut draw = Draw::new(9_000 + seed);
         let topology = draw.topology(&[0.0]);
         let flows = draw.flows(topology.hosts, 5 + (seed % 40) as u32);

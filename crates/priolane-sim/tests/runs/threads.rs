@@ -22,7 +22,7 @@ fn on(most: u8, fallback: Fallback) -> Drive {
 #[test]
 fn any_number_of_threads_leaves_the_same() {
     let mut shared = 0;
-    for seed in 0..120 {
+    for seed in 0..priolane_rounds::rounds(120, 1_200) {
         let scenario = random(seed);
         if scenario.topology.racks < 2 {
             continue;

@@ -17,6 +17,7 @@ use priolane_core::transport::tokens::{
     Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
 use priolane_core::units::{Span, Time};
+use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
@@ -294,7 +295,7 @@ fn random(seed: u64) -> Scenario {
 #[test]
 fn every_flow_ends_and_both_engines_agree_whatever_is_lost() {
     let mut lost = [0; 3];
-    for seed in 0..120 {
+    for seed in 0..rounds(120, 1_200) {
         let outcome = agreed(&random(seed));
         let open = outcome.flows.iter().filter(|f| f.fct.is_none() || f.fct_acked.is_none()).count();
         assert_eq!(open, 0, "seed {seed}");
@@ -343,7 +344,7 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
 fn tokens_are_conserved() {
     let mut seen = CreditStats::default();
     let mut gone = 0;
-    for seed in 0..120 {
+    for seed in 0..rounds(120, 1_200) {
         let scenario = random(seed);
         let (outcome, audits) = audited(&scenario);
         let sum = |of: fn(&CreditStats) -> u64| audits.iter().map(|a| of(&a.credits)).sum::<u64>();
@@ -379,7 +380,7 @@ fn tokens_are_conserved() {
 
 #[test]
 fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
-    for seed in (0..120).filter(|seed| seed % 5 > 0) {
+    for seed in (0..rounds(120, 1_200)).filter(|seed| seed % 5 > 0) {
         let scenario = random(seed);
         let DisciplineSpec::Tokens(spec) = scenario.ports[1].discipline else { unreachable!() };
         for Audit { host, tokens, .. } in audited(&scenario).1 {

@@ -3,9 +3,9 @@
 use super::*;
 use priolane_core::sizes::Interpolation;
 
-/// Rounds of a loop over damaged files: `PRIOLANE_ROUNDS`, which `make soak` sets to a million.
-fn rounds() -> u32 {
-    std::env::var("PRIOLANE_ROUNDS").map_or(30_000, |text| text.parse().expect("PRIOLANE_ROUNDS is a number"))
+/// Damaged versions of a file.
+fn rounds() -> u64 {
+    priolane_rounds::rounds(30_000, 1_000_000)
 }
 
 /// Bytes that are likelier than others to matter.
@@ -33,7 +33,7 @@ fn damage(text: &mut Vec<u8>, random: &mut Stream) {
 }
 
 /// How many of the damaged versions of `text` are still accepted.
-fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u32 {
+fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u64 {
     assert!(accepts(text.as_bytes()));
     let mut random = Stream::new(1, Purpose::Endpoint, 0);
     let mut damaged = Vec::new();
@@ -42,7 +42,7 @@ fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u32 {
         damaged.clear();
         damaged.extend_from_slice(text.as_bytes());
         damage(&mut damaged, &mut random);
-        accepted += u32::from(accepts(&damaged));
+        accepted += u64::from(accepts(&damaged));
     }
     accepted
 }

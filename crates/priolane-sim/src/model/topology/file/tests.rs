@@ -220,16 +220,12 @@ fn mutate(text: &mut Vec<u8>, rng: &mut Stream) {
     }
 }
 
-/// Rounds of a loop over damaged files: `PRIOLANE_ROUNDS`, which `make soak` sets to a million.
-fn rounds() -> u32 {
-    std::env::var("PRIOLANE_ROUNDS").map_or(30_000, |text| text.parse().expect("PRIOLANE_ROUNDS is a number"))
-}
-
 #[test]
 fn mutated_files_are_read_or_refused() {
     let mut rng = Stream::new(17, Purpose::Pairs, 0);
+    let rounds = priolane_rounds::rounds(30_000, 1_000_000);
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..rounds() {
+    for _ in 0..rounds {
         let mut bytes = SMALL.as_bytes().to_vec();
         for _ in 0..=rng.below(3) {
             mutate(&mut bytes, &mut rng);
@@ -247,7 +243,7 @@ fn mutated_files_are_read_or_refused() {
             }
         }
     }
-    assert!(read > rounds() / 20 && refused > rounds() / 20, "{read} read, {refused} refused");
+    assert!(read > rounds / 20 && refused > rounds / 20, "{read} read, {refused} refused");
 }
 
 #[test]

@@ -1,0 +1,35 @@
+//! How often loops over random input run.
+
+use std::num::NonZeroU64;
+
+/// The variable that `make soak` sets: a factor on the rounds of every loop.
+const SOAK: &str = "PRIOLANE_SOAK";
+
+/// How often a test repeats its loop: `in_test` times in `make test`, `in_soak` times in `make soak`, and n times as often
+/// in `make soak SOAK=n`.
+///
+/// # Panics
+/// `PRIOLANE_SOAK` is set and is no whole number from 1.
+pub fn rounds(in_test: u64, in_soak: u64) -> u64 {
+    match std::env::var(SOAK) {
+        Ok(text) => in_soak * factor(&text),
+        Err(_) => in_test,
+    }
+}
+
+fn factor(text: &str) -> u64 {
+    text.parse::<NonZeroU64>()
+        .unwrap_or_else(|_| panic!("{SOAK} is {text:?}, not a whole number from 1"))
+        .get()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_factor_is_a_whole_number_from_1() {
+        assert_eq!(super::factor("12"), 12);
+        for wrong in ["", "0", "-1", "1.5", "yes"] {
+            assert!(std::panic::catch_unwind(|| super::factor(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

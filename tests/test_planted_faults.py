@@ -1,0 +1,40 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import planted_faults
+from planted_faults import Fault
+
+
+def test_every_fault_has_its_place_in_the_tree() -> None:
+    faults = planted_faults.read(planted_faults.FAULTS.read_text("utf-8"))
+    assert len({fault.name for fault in faults}) == len(faults) >= 20
+    for fault in faults:
+        text = (planted_faults.ROOT / fault.file).read_text("utf-8")
+        assert fault.planted(text) != text
+
+
+def test_a_fault_without_one_place_is_refused() -> None:
+    fault = Fault("x", "a.rs", "+ 1", "", "tests/test_x.py::test_y")
+    assert fault.planted("a + 1") == "a "
+    for text in ("a", "a + 1 + 1"):
+        with pytest.raises(ValueError, match=r"x: a.rs has [02] times"):
+            fault.planted(text)
+
+
+@pytest.mark.parametrize(
+    ("code", "out", "errors", "outcome"),
+    [
+        (0, "test result: ok. 1 passed; 0 failed; 0 ignored", "", "green"),
+        (0, "test result: ok. 0 passed; 0 failed; 0 ignored", "", "broken: there is no such test"),
+        (101, "test result: FAILED. 0 passed; 1 failed;", "error: test failed, to rerun pass `--lib`", "red"),
+        (101, "", "error[E0425]: cannot find value", "broken: error[E0425]: cannot find value"),
+        (0, "1 passed in 0.10s", "", "green"),
+        (1, "1 failed in 0.10s", "", "red"),
+        (4, "ERROR: not found", "", "broken: ERROR: not found"),
+    ],
+)
+def test_only_a_test_that_ran_is_green_or_red(code: int, out: str, errors: str, outcome: str) -> None:
+    assert planted_faults.judged(code, out, errors) == outcome

@@ -1,0 +1,143 @@
+"""Plants each fault of tools/planted_faults.toml in a copy of the tree and shows that its test goes red.
+
+`python tools/planted_faults.py` plants all, with arguments only those whose name holds one of them. Without the fault
+the test must be green. The exit code is 1 if a test stays green, does not exist, or does not compile. Faults in Python
+want the compiled module, which `make build` makes.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FAULTS = ROOT / "tools" / "planted_faults.toml"
+WORK = ROOT / "target" / "planted"
+# A fault may make a test wait for ever.
+LONGEST_S = 600
+# What compiles soonest, and again soonest after a change of one file.
+QUICK = ["profile.dev.opt-level=0", "profile.dev.debug=false", "profile.dev.incremental=true"]
+QUICK += [f"profile.dev.package.priolane-{crate}.opt-level=0" for crate in ("core", "sim")]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: in `file`, `old`, which stands there once, becomes `new`, and `test` goes red.
+
+    `test` is a path of pytest (`tests/test_grid.py::test_x`), or a package, a target and a test of cargo
+    (`priolane-core lib ring::tests::x`), where the target is `lib` or the name of an integration test.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+    def planted(self, text: str) -> str:
+        """The text of the file with the fault; ValueError if there is no one place for it."""
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.name}: {self.file} has {text.count(self.old)} times, not once: {self.old}")
+        return text.replace(self.old, self.new)
+
+    def command(self) -> list[str]:
+        """What runs the test."""
+        if self.test.startswith("tests/"):
+            return [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", self.test]
+        package, target, test = self.test.split()
+        where = ["--lib"] if target == "lib" else ["--test", target]
+        configs = [part for config in QUICK for part in ("--config", config)]
+        return ["cargo", "test", "--quiet", *configs, "-p", package, *where, "--", "--exact", test]
+
+
+def read(text: str) -> list[Fault]:
+    """The faults of a TOML text."""
+    return [Fault(**fault) for fault in tomllib.loads(text)["fault"]]
+
+
+def outcome(fault: Fault, tree: Path) -> str:
+    """How the test of a fault ends in a tree: `green`, `red`, or `broken: ` and why there is no test that ended."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(WORK / "target"), "PYTHONPATH": str(tree / "python")}
+    try:
+        done = subprocess.run(  # noqa: S603
+            fault.command(), cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "red"
+    return judged(done.returncode, done.stdout, done.stderr)
+
+
+def judged(code: int, out: str, errors: str) -> str:
+    """The outcome of a test run with this exit code and output, be it that of cargo or of pytest."""
+    if code == 0:
+        return "green" if re.search(r"\b1 passed", out) else "broken: there is no such test"
+    return "red" if re.search(r"\b1 failed", out) else f"broken: {(errors or out)[-2000:]}"
+
+
+def copy_tree(tree: Path) -> None:
+    """What git knows or would add, and the compiled module, copied where they differ: cargo goes by times."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],  # noqa: S607
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    modules = [str(path.relative_to(ROOT)) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
+    for name in [*listed, *modules]:
+        source, target = ROOT / name, tree / name
+        if source.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            target.symlink_to(source.readlink())
+        elif source.is_file() and not (target.is_file() and target.read_bytes() == source.read_bytes()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+def plant(fault: Fault, tree: Path) -> str:
+    """The outcome with the fault, which is taken out again."""
+    path = tree / fault.file
+    sound = path.read_text("utf-8")
+    path.write_text(fault.planted(sound), "utf-8")
+    try:
+        return outcome(fault, tree)
+    finally:
+        path.write_text(sound, "utf-8")
+
+
+def missed(faults: Iterable[Fault], tree: Path) -> list[str]:
+    """One line for each fault whose test is not green without it or not red with it."""
+    found = []
+    for fault in faults:
+        without = outcome(fault, tree)
+        with_it = plant(fault, tree) if without == "green" else "not planted"
+        if (without, with_it) != ("green", "red"):
+            found.append(f"{fault.name}: {fault.test} is {without} without it, {with_it} with it")
+        print(f"{with_it:6} {fault.name}: {fault.test}", flush=True)
+    return found
+
+
+def main() -> int:
+    """Plants the faults that are asked for."""
+    command = argparse.ArgumentParser(description=__doc__)
+    command.add_argument("names", nargs="*", help="parts of names of faults")
+    asked: list[str] = command.parse_args().names
+    faults = [
+        fault for fault in read(FAULTS.read_text("utf-8")) if not asked or any(name in fault.name for name in asked)
+    ]
+    tree = WORK / "tree"
+    copy_tree(tree)
+    found = missed(faults, tree)
+    print("\n".join(found) or f"{len(faults)} faults, each of them caught")
+    return 1 if found or not faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
