@@ -120,6 +120,34 @@ fn id(name: &str, files: [&str; 5]) -> String {
 }
 
 #[test]
+fn a_dragonfly_is_read_written_and_built() {
+    let link = |name: &str| format!("{name} = {{ rate = \"10Gbps\", delay = \"1us\" }}\n");
+    let planned = |keys: &str| {
+        let network = format!(
+            "kind = \"dragonfly\"\na = 2\np = 1\nh = 1\n{keys}{}{}{}",
+            link("host_link"),
+            link("local_link"),
+            link("global_link")
+        );
+        let text = format!(
+            "title = \"t\"\nschemes = [\"newreno\"]\ntime = {{ flows = 6 }}\n[topology]\n{network}\
+             [[group]]\nname = \"all\"\nhosts = \"*\"\napp = \"permutation\"\nsize = \"1kB\"\n"
+        );
+        plan::from_text("x.toml", &text, Path::new("."), &Options::default())
+    };
+    let plan = planned("").unwrap();
+    let run = &plan.runs[0];
+    let network = serde_json::to_value(&run.experiment.topology).unwrap();
+    assert_eq!((network["g"].as_u64(), network["global_link"]["delay"].as_str()), (Some(3), Some("1us")));
+    let built = plan::build(run).unwrap();
+    assert_eq!((built.scenario.topology.hosts, built.scenario.flows.len()), (6, 6));
+    // Two routers with a global link each: three groups at most.
+    let error = planned("g = 4\n").unwrap_err();
+    assert_eq!((error.key.as_str(), error.line), ("topology.g", Some(9)));
+    assert!(error.what.contains("4 groups"), "{error}");
+}
+
+#[test]
 fn ids_change_with_the_content_of_every_file_that_is_named() {
     let base = id("base", [FILE, SCHEME, NET, SIZES, LIST]);
     assert_eq!(base, id("same", [FILE, SCHEME, NET, SIZES, LIST]));

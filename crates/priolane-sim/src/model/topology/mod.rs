@@ -6,6 +6,7 @@
 //! host is on; at its rack, a packet takes the host's own link.
 
 mod bare;
+mod dragonfly;
 mod dumbbell;
 mod empty;
 mod error;

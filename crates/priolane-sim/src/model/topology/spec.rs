@@ -33,6 +33,8 @@ topologies! {
     FatTree(super::fat_tree::FatTree);
     /// Pods of leaves and aggregation switches under core switches.
     ThreeTier(super::three_tier::ThreeTier);
+    /// Groups of routers, each linked to each other one.
+    Dragonfly(super::dragonfly::Dragonfly);
     /// Two switches with one bottleneck between them.
     Dumbbell(super::dumbbell::Dumbbell);
     /// One switch.
