@@ -13,8 +13,10 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-core/src/units.rs"],
     &["priolane-core/src/"],
     &["priolane-core/src/packet.rs"],
-    &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port"],
+    &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port/discipline.rs"],
     &["priolane-core/src/keys", "priolane-core/src/part.rs", "priolane-core/src/quantity.rs"],
+    &["priolane-core/src/port"],
+    &["priolane-core/src/nic.rs"],
     &[
         "priolane-core/src/admit",
         "priolane-core/src/assign",

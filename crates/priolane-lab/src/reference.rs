@@ -95,8 +95,13 @@ fn lines(key: &KeyInfo, above: &str, page: &mut String) {
     };
     let word = key.word.map(|word| format!(", or `{word}`")).unwrap_or_default();
     let value = format!("{}{word}", value_of(key));
-    let _ =
-        writeln!(page, "| `{name}` | {} | {} | {default} | {} |", cell(key.meaning), cell(&value), cell(key.source));
+    let _ = writeln!(
+        page,
+        "| `{name}` | {} | {} | {default} | {} |",
+        cell(key.meaning),
+        cell(&value),
+        cell(key.source)
+    );
     if let Schema::Table(keys) | Schema::OneOf(_, keys) = &key.schema {
         keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
     }
@@ -196,7 +201,8 @@ fn part(row: Row, entry: &Entry) -> Value {
 
 /// A table of keys.
 fn object(keys: &[KeyInfo]) -> Value {
-    let properties: Map<String, Value> = keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let properties: Map<String, Value> =
+        keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
     let required: Vec<&str> = keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }

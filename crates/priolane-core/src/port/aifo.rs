@@ -10,10 +10,10 @@
 //! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
 
 use super::class_map::CLASS_IS_QUEUE;
-use super::kind::one_sorted_queue;
+use super::kind_rules::one_sorted_queue;
 use super::{
-    Admission, Buffer, BufferSpec, Discipline, DisciplineSpec, Fifo, KindRules, Limit, PortContext,
-    PortFactory, PortSetup, PortSink,
+    Admission, Buffer, BufferSpec, Discipline, Fifo, KindRules, Limit, OfKind, PortContext, PortFactory,
+    PortSetup, PortSink,
 };
 use crate::ids::CLASSES;
 use crate::keys::{Keys, Misfit, Thousandths};
@@ -46,11 +46,15 @@ pub struct AifoSpec {
     pub map: [u8; CLASSES],
 }
 
-impl KindRules for AifoSpec {
-    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
-        Self { map: setup.map, ..*self }.into()
-    }
+impl OfKind for AifoSpec {
+    type Spec = Self;
 
+    fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
+        Self { map: setup.map, ..*self }
+    }
+}
+
+impl KindRules for AifoSpec {
     fn queues(&self) -> u8 {
         CLASSES as u8
     }

@@ -1,9 +1,9 @@
 //! The one list of kinds of ports, and of the disciplines that they are.
 
 use super::{
-    Admission, AifoSpec, Discipline, FifoSpec, KindRules, LimitedSpec, PFabricSpec, PifoSpec, PortContext,
-    PortFactory, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec, TokenGroupSpec,
-    TrimmingSpec, WfqKeys, WfqSpec,
+    Admission, AifoSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind, PFabricSpec, PifoSpec,
+    PortContext, PortFactory, PortSetup, PortSink, PushOutSpec, RankedSpec, RealTimeWfqSpec, StrictSpec,
+    TokenGroupSpec, TrimmingSpec, WfqKeys, WfqSpec,
 };
 use crate::ids::{Class, ClassSet};
 use crate::packet::{Header, QueueItem};
@@ -22,6 +22,15 @@ pub trait KindVisitor {
     fn visit<S: DisciplineKind>(&mut self);
 }
 
+impl<A: Into<DisciplineSpec>, B: Into<DisciplineSpec>> From<Either<A, B>> for DisciplineSpec {
+    fn from(either: Either<A, B>) -> Self {
+        match either {
+            Either::First(spec) => spec.into(),
+            Either::Second(spec) => spec.into(),
+        }
+    }
+}
+
 /// Makes of the list of disciplines the enum of their parameters ([`DisciplineSpec`]), the enum of their ports
 /// ([`AnyDiscipline`]), and the conversions between them.
 macro_rules! disciplines {
@@ -34,6 +43,15 @@ macro_rules! disciplines {
             #[derive(Copy, Eq)]
             pub enum PortKind: dyn KindRules in Port {
                 $($(#[$doc])* $kind($keys);)+
+            }
+        }
+
+        impl PortKind {
+            /// The discipline of a port of this kind.
+            pub fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+                match self {
+                    $(Self::$kind(keys) => keys.discipline(setup).into(),)+
+                }
             }
         }
 

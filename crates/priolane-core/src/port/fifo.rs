@@ -2,7 +2,7 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
 use crate::ids::ClassSet;
 use crate::keys::Keys;
@@ -21,11 +21,15 @@ use crate::units::Time;
 )]
 pub struct FifoSpec;
 
-impl KindRules for FifoSpec {
-    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
-        (*self).into()
+impl OfKind for FifoSpec {
+    type Spec = Self;
+
+    fn discipline(&self, _: &PortSetup<'_>) -> Self::Spec {
+        *self
     }
 }
+
+impl KindRules for FifoSpec {}
 
 impl PortFactory for FifoSpec {
     type Port<P: QueueItem> = Fifo<P>;

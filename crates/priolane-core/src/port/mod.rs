@@ -14,12 +14,14 @@ mod disciplines;
 mod factory;
 mod fifo;
 mod kind;
+mod kind_rules;
 mod limiter;
 mod multi_queue;
 mod pfabric;
 pub mod pfc;
 mod pifo;
 mod push_out;
+mod queue_weights;
 mod ranked;
 mod ranked_tokens;
 mod real_time_wfq;
@@ -37,19 +39,21 @@ pub use discipline::{Admission, Buffer, Discipline, Limit, PortSink, Scope, Sort
 pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};
-pub use kind::{KindRules, PortKeys, PortSetup};
+pub use kind::PortKeys;
+pub use kind_rules::{Either, KindRules, OfKind, PortSetup};
 pub use limiter::{LimitedSpec, RateLimited};
 pub use multi_queue::{MultiQueue, Order};
 pub use pfabric::{PFabric, PFabricSpec};
 pub use pifo::PifoSpec;
 pub use push_out::{PushOut, PushOutSpec};
+pub use queue_weights::QueueWeights;
 pub use ranked::{Ranked, RankedSpec};
 pub use real_time_wfq::{RealTimeWfq, RealTimeWfqSpec};
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
 pub use strict::{Strict, StrictOrder, StrictSpec};
 pub use token_group::{TokenGroup, TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
-pub use wfq::{QueueWeights, VirtualClock, Wfq, WfqClock, WfqKeys, WfqSpec};
+pub use wfq::{VirtualClock, Wfq, WfqClock, WfqKeys, WfqSpec};
 
 #[cfg(test)]
 mod tests;

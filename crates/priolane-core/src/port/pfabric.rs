@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
 use crate::ids::FlowId;
 use crate::keys::Keys;
@@ -42,11 +42,15 @@ struct Waiting<P> {
 )]
 pub struct PFabricSpec;
 
-impl KindRules for PFabricSpec {
-    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
-        (*self).into()
-    }
+impl OfKind for PFabricSpec {
+    type Spec = Self;
 
+    fn discipline(&self, _: &PortSetup<'_>) -> Self::Spec {
+        *self
+    }
+}
+
+impl KindRules for PFabricSpec {
     fn is_by_class(&self) -> bool {
         false
     }

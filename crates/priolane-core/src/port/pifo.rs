@@ -3,8 +3,8 @@
 //! The rank is what the class maps to, 0 the best, so the sorted queue is a strict queue for each rank that share a buffer
 //! by push-out.
 
-use super::kind::one_sorted_queue;
-use super::{BufferSpec, DisciplineSpec, KindRules, PortSetup, PushOutSpec};
+use super::kind_rules::one_sorted_queue;
+use super::{BufferSpec, KindRules, OfKind, PortSetup, PushOutSpec};
 use crate::ids::CLASSES;
 use crate::keys::{Keys, Misfit};
 use crate::part::Part;
@@ -18,11 +18,15 @@ use crate::part::Part;
 )]
 pub struct PifoSpec;
 
-impl KindRules for PifoSpec {
-    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
-        PushOutSpec { queues: CLASSES as u8, map: setup.map }.into()
-    }
+impl OfKind for PifoSpec {
+    type Spec = PushOutSpec;
 
+    fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
+        PushOutSpec { queues: CLASSES as u8, map: setup.map }
+    }
+}
+
+impl KindRules for PifoSpec {
     fn queues(&self) -> u8 {
         CLASSES as u8
     }

@@ -6,7 +6,10 @@
 //! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
 
 use super::multi_queue::mapped;
-use super::{Admission, Buffer, Discipline, PortContext, PortFactory, PortSink, Scope, SortBy, Strict};
+use super::{
+    Admission, Buffer, BufferSpec, Discipline, Either, OfKind, PortContext, PortFactory, PortSetup, PortSink,
+    Scope, SortBy, Strict, StrictSpec,
+};
 use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, QueueItem};
 use crate::units::Time;
@@ -19,6 +22,19 @@ pub struct PushOutSpec {
     pub queues: u8,
     /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
     pub map: [u8; CLASSES],
+}
+
+/// A strict port whose buffer says so is one with push-out.
+impl OfKind for StrictSpec {
+    type Spec = Either<StrictSpec, PushOutSpec>;
+
+    fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
+        let (queues, map) = (self.queues, setup.map);
+        match setup.buffer {
+            BufferSpec::PushOut { .. } => Either::Second(PushOutSpec { queues, map }),
+            _ => Either::First(StrictSpec { queues, map }),
+        }
+    }
 }
 
 impl PortFactory for PushOutSpec {

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
 use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
@@ -50,11 +50,15 @@ impl<P> Ord for Entry<P> {
 )]
 pub struct RankedSpec;
 
-impl KindRules for RankedSpec {
-    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
-        (*self).into()
-    }
+impl OfKind for RankedSpec {
+    type Spec = Self;
 
+    fn discipline(&self, _: &PortSetup<'_>) -> Self::Spec {
+        *self
+    }
+}
+
+impl KindRules for RankedSpec {
     fn is_by_class(&self) -> bool {
         false
     }

@@ -12,7 +12,7 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PortSink,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
 use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
@@ -35,11 +35,15 @@ pub struct SpPifoSpec {
     pub queues: u8,
 }
 
-impl KindRules for SpPifoSpec {
-    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
-        (*self).into()
-    }
+impl OfKind for SpPifoSpec {
+    type Spec = Self;
 
+    fn discipline(&self, _: &PortSetup<'_>) -> Self::Spec {
+        *self
+    }
+}
+
+impl KindRules for SpPifoSpec {
     fn is_by_class(&self) -> bool {
         false
     }

@@ -1,11 +1,9 @@
 //! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
 
 use super::class_map::CLASS_IS_QUEUE;
-use super::kind::ordinary;
+use super::kind_rules::ordinary;
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
-use super::{
-    Buffer, BufferSpec, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, PushOutSpec, SortBy,
-};
+use super::{Buffer, BufferSpec, KindRules, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
 use crate::keys::{Keys, Misfit};
 use crate::packet::{Header, QueueItem};
@@ -30,14 +28,6 @@ pub struct StrictSpec {
 }
 
 impl KindRules for StrictSpec {
-    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
-        let (queues, map) = (self.queues, setup.map);
-        match setup.buffer {
-            BufferSpec::PushOut { .. } => PushOutSpec { queues, map }.into(),
-            _ => Self { queues, map }.into(),
-        }
-    }
-
     fn queues(&self) -> u8 {
         self.queues
     }

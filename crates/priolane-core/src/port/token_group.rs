@@ -28,11 +28,11 @@
 use self::detour::Detour;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
-use super::kind::ordinary;
+use super::kind_rules::ordinary;
 use super::ranked_tokens::{Offer, RankedTokens};
 use super::{
-    Admission, Buffer, BufferSpec, Discipline, DisciplineSpec, KindRules, PortContext, PortFactory,
-    PortSetup, PortSink,
+    Admission, Buffer, BufferSpec, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup,
+    PortSink,
 };
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{Bytes, Keys, Misfit, Words};
@@ -182,11 +182,15 @@ impl TokenGroupSpec {
     }
 }
 
-impl KindRules for TokenGroupSpec {
-    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
-        Self { data_wire: setup.frame.max_wire(), ..*self }.into()
-    }
+impl OfKind for TokenGroupSpec {
+    type Spec = Self;
 
+    fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
+        Self { data_wire: setup.frame.max_wire(), ..*self }
+    }
+}
+
+impl KindRules for TokenGroupSpec {
     fn is_by_class(&self) -> bool {
         false
     }

@@ -14,8 +14,8 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, DisciplineSpec, KindRules, Limit, PortContext, PortFactory, PortSetup,
-    PortSink, Returns,
+    Admission, Buffer, Discipline, KindRules, Limit, OfKind, PortContext, PortFactory, PortSetup, PortSink,
+    Returns,
 };
 use crate::keys::{Keys, Misfit, Words};
 use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
@@ -46,11 +46,15 @@ pub struct TrimmingSpec {
     pub overflow: Overflow,
 }
 
-impl KindRules for TrimmingSpec {
-    fn discipline(&self, _: &PortSetup<'_>) -> DisciplineSpec {
-        (*self).into()
-    }
+impl OfKind for TrimmingSpec {
+    type Spec = Self;
 
+    fn discipline(&self, _: &PortSetup<'_>) -> Self::Spec {
+        *self
+    }
+}
+
+impl KindRules for TrimmingSpec {
     fn is_by_class(&self) -> bool {
         false
     }

@@ -17,10 +17,11 @@
 
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{
-    Buffer, DisciplineSpec, KindRules, PortContext, PortFactory, PortSetup, RealTimeWfqSpec, SortBy,
+    Buffer, Either, KindRules, OfKind, PortContext, PortFactory, PortSetup, QueueWeights, RealTimeWfqSpec,
+    SortBy,
 };
 use crate::ids::{CLASSES, Class};
-use crate::keys::{Bounds, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
+use crate::keys::{Keys, Misfit, Words};
 use crate::packet::QueueItem;
 use crate::part::Part;
 
@@ -64,15 +65,19 @@ impl WfqKeys {
     }
 }
 
-impl KindRules for WfqKeys {
-    fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
+impl OfKind for WfqKeys {
+    type Spec = Either<WfqSpec, RealTimeWfqSpec>;
+
+    fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec {
         let (weights, map) = (self.weights, setup.map);
         match self.clock {
-            WfqClock::Virtual => WfqSpec { weights, map }.into(),
-            WfqClock::AequitasCompat => RealTimeWfqSpec { weights, map }.into(),
+            WfqClock::Virtual => Either::First(WfqSpec { weights, map }),
+            WfqClock::AequitasCompat => Either::Second(RealTimeWfqSpec { weights, map }),
         }
     }
+}
 
+impl KindRules for WfqKeys {
     fn queues(&self) -> u8 {
         self.queues
     }
@@ -105,75 +110,6 @@ impl PortFactory for WfqSpec {
 
 /// N queues that share the line by weight, without preemption.
 pub type Wfq<P> = MultiQueue<P, VirtualClock>;
-
-/// The weights of a port's queues, whole numbers above zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueWeights {
-    queues: u8,
-    of: [u32; CLASSES],
-}
-
-impl QueueWeights {
-    /// The largest least common multiple of the weights of one port.
-    pub const MAX_MULTIPLE: u64 = 1 << 40;
-
-    /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
-    /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].
-    pub fn new(weights: &[u32]) -> Option<Self> {
-        let mut of = [1; CLASSES];
-        of.get_mut(..weights.len())?.copy_from_slice(weights);
-        let weights = Self { queues: weights.len() as u8, of };
-        (weights.queues > 0 && weights.multiple().is_some()).then_some(weights)
-    }
-
-    /// How many queues there are.
-    pub fn queues(&self) -> u8 {
-        self.queues
-    }
-
-    /// One weight per queue.
-    pub fn as_slice(&self) -> &[u32] {
-        &self.of[..usize::from(self.queues)]
-    }
-
-    /// The least common multiple, if it is within bounds.
-    fn multiple(&self) -> Option<u64> {
-        self.as_slice().iter().try_fold(1u64, |multiple, &weight| {
-            let weight = u64::from(weight);
-            let step = weight.checked_div(common_divisor(multiple, weight))?;
-            let next = multiple.checked_mul(step)?;
-            (weight > 0 && next <= Self::MAX_MULTIPLE).then_some(next)
-        })
-    }
-}
-
-impl KeyValue for QueueWeights {
-    const UNIT: &'static str = "";
-
-    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
-        let weights = Vec::<u32>::read(value, &Bounds::whole(1, u64::from(u32::MAX), "[1, 4294967295]"))?;
-        if weights.is_empty() || weights.len() > CLASSES {
-            let fix = format!("one weight per queue, 1 to {CLASSES}");
-            return Err(KeyError::new(format!("{} weights", weights.len()), fix));
-        }
-        Self::new(&weights).ok_or_else(|| {
-            let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
-            KeyError::new(what, "smaller weights, such as [8, 4, 1]")
-        })
-    }
-
-    fn write(&self) -> Written {
-        Written::List(self.as_slice().iter().map(KeyValue::write).collect())
-    }
-
-    fn schema() -> Schema {
-        Schema::List(Box::new(Schema::Integer))
-    }
-}
-
-fn common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
-}
 
 /// The order of weighted fair queueing.
 #[derive(Clone, Debug)]

@@ -153,7 +153,7 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
 /// What ports as those of switches do, with this buffer.
 fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> DisciplineSpec {
     let setup = PortSetup { buffer, map: scheme.map.queues(), frame };
-    match scheme.port.kind.part().discipline(&setup) {
+    match scheme.port.kind.discipline(&setup) {
         DisciplineSpec::Tokens(spec) => {
             // Without a token, the transport sends a packet of a class of its own.
             let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
@@ -193,7 +193,7 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
         Nic::Port { port: HostPort { keys }, map, .. } => {
             let map = map.as_ref().unwrap_or(&scheme.map).queues();
             let setup = PortSetup { buffer: &keys.buffer, map, frame };
-            of_class(keys.kind.part().discipline(&setup), keys.buffer_at(rate))
+            of_class(keys.kind.discipline(&setup), keys.buffer_at(rate))
         }
         Nic::Queue { queue, room, .. } => {
             let buffer = port::Buffer { limit: room.limit, ..port::Buffer::UNLIMITED };
