@@ -129,7 +129,7 @@ fn kind_of(schema: &Schema) -> String {
         Schema::List(item) => format!("a list: {}", kind_of(item)),
         Schema::Table(_) => "a table".to_owned(),
         Schema::Map(example, value) => format!("a table by `\"{example}\"`: {}", kind_of(value)),
-        Schema::OneOf(of, _) if of.is_empty() => "a table".to_owned(),
+        Schema::OneOf([], _) => "a table".to_owned(),
         Schema::OneOf(of, _) => format!("{}, or a table", words(of)),
     }
 }
