@@ -9,9 +9,7 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8"))
-)
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8")))
 SCHEMES = sorted((ROOT / "schemes").glob("*.toml"))
 
 

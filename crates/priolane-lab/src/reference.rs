@@ -166,13 +166,12 @@ pub fn schema() -> Value {
             "description": "Which queue of a port a class goes to."
         }),
     );
-    let required: Vec<&str> = Row::ALL.iter().map(|row| row.key()).chain(["map"]).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scheme of priolane",
         "type": "object",
         "properties": properties,
-        "required": required,
+        "required": ["transport", "host", "nic", "port"],
         "additionalProperties": false
     })
 }
@@ -199,20 +198,26 @@ fn part(row: Row, entry: &Entry) -> Value {
     object
 }
 
-/// A table of keys.
+/// A table of keys. Which of them must be stated may depend on others: `priolane check` says it.
 fn object(keys: &[KeyInfo]) -> Value {
     let properties: Map<String, Value> =
         keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
-    let required: Vec<&str> = keys.iter().filter(|key| key.required).map(|key| key.name).collect();
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+    json!({ "type": "object", "properties": properties, "required": [], "additionalProperties": false })
 }
 
 /// A key.
 fn property(key: &KeyInfo) -> Value {
-    let value = value(&key.schema, &key.bounds);
-    let mut property = match key.word {
-        Some(word) => json!({ "anyOf": [value, { "const": word }] }),
-        None => value,
+    let mut forms = vec![value(&key.schema, &key.bounds)];
+    if let Some(word) = key.word {
+        // What is off or found by itself may be written as zero or false too.
+        forms.push(json!({ "enum": [word, 0, false] }));
+    }
+    if let Ok(literal @ (Value::Bool(_) | Value::Number(_))) = serde_json::from_str(&key.default) {
+        forms.push(json!({ "const": literal }));
+    }
+    let mut property = match forms.len() {
+        1 => forms.remove(0),
+        _ => json!({ "anyOf": forms }),
     };
     let source = if key.source.is_empty() { String::new() } else { format!(" ({})", key.source) };
     property["description"] = json!(format!("{}{source}", key.meaning));
