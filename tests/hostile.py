@@ -34,6 +34,7 @@ KEPT = {
     "direction",
     "because",
     "files",
+    "outputs",
 }
 
 

@@ -34,7 +34,8 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert "\x1b" not in shown
     assert errors == ""
     assert (out / "report.html").is_file()
-    assert (out / "figures" / "panel-1.pdf").is_file()
+    assert (out / "figures" / "panel-1.png").is_file()
+    assert list((out / "figures").glob("*.pdf")) == []
     assert core.options[0]["sets"] == [["a.b", '"c"']]
 
 
@@ -103,6 +104,15 @@ def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureF
     directory = made.make_results(tmp_path / "grid")
     assert main(["report", str(directory)]) == 0
     assert str(directory / "report.html") in capsys.readouterr().out
+
+
+def test_pdf_is_asked_for_and_goes_when_it_is_not(tmp_path: Path) -> None:
+    directory = made.make_results(tmp_path / "grid")
+    assert main(["report", str(directory), "--pdf"]) == 0
+    names = {path.name for path in (directory / "figures").iterdir()}
+    assert {"panel-1.png", "panel-1.pdf", "figure.png"} <= names
+    assert main(["report", str(directory)]) == 0
+    assert {path.name for path in (directory / "figures").iterdir()} == {name for name in names if "pdf" not in name}
 
 
 def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:

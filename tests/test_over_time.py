@@ -12,7 +12,7 @@ from priolane.figures.draw import draw_panel
 from priolane.figures.svg import page_svg
 from priolane.report.model import Panel
 from priolane.report.over_time import BINS, Bins, over_time, picoseconds
-from priolane.report.page import write_page
+from priolane.report.write import write_report
 from priolane.results import Results, load
 
 US = 10**6
@@ -136,7 +136,7 @@ def test_every_bin_can_be_pointed_at_without_scripts(results: Results) -> None:
     titles = re.findall(r'<g id="f0-p0-slot-\d+">\s*<title>([^<]*)</title>', svg)
     assert len(titles) == 99
     assert titles[0] == "time (ms) 0.005\nnos2: 3.00, at most 3.00\npias: 2.00, at most 2.00"
-    page = write_page(load(results.directory)).read_text(encoding="utf-8")
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "<h2>Over time</h2>" in page
     assert "s0-&gt;h1: rate of bytes sent" in page
 
@@ -151,7 +151,7 @@ def test_the_axis_reaches_the_largest_reading(results: Results) -> None:
 
 def test_results_without_samples_have_no_such_section(results: Results) -> None:
     assert over_time(results) is None
-    assert "Over time" not in write_page(results).read_text(encoding="utf-8")
+    assert "Over time" not in write_report(results).read_text(encoding="utf-8")
 
 
 def test_names_of_ports_stay_text(results: Results) -> None:
@@ -159,6 +159,6 @@ def test_names_of_ports_stay_text(results: Results) -> None:
     write_series(
         results, "nos2", 1, [*port(10, hostile, 1, 1), *port(10, "s0->h1", 9, 9), *port(10, "s0->h2", 9, 9)], 1000 * US
     )
-    page = write_page(load(results.directory)).read_text(encoding="utf-8")
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "<script" not in page
     assert "&lt;script&gt;" in page

@@ -10,8 +10,8 @@ import pytest
 
 import made
 from hostile import HOSTILE, spoil
-from priolane.report.page import write_page
 from priolane.report.tables import load_rows, run_rows
+from priolane.report.write import write_report
 from priolane.results import Results, load
 
 
@@ -50,14 +50,14 @@ def structure(page: str) -> Structure:
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> Structure:
     directory = made.make_results(tmp_path_factory.mktemp("harmless") / "grid")
     spoil(directory, "name")
-    return structure(write_page(load(directory)).read_text(encoding="utf-8"))
+    return structure(write_report(load(directory)).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_string_of_a_file_adds_an_element_or_attribute(tmp_path: Path, text: str, harmless: Structure) -> None:
     directory = made.make_results(tmp_path / "grid")
     spoil(directory, text)
-    page = structure(write_page(load(directory), text).read_text(encoding="utf-8"))
+    page = structure(write_report(load(directory), rerun=text).read_text(encoding="utf-8"))
     assert page.elements == harmless.elements
     assert {tag for tag, _ in page.drawn} <= {tag for tag, _ in harmless.drawn} | {"use"}
     assert not [name for _, name in page.drawn if name.startswith("on")]
@@ -66,7 +66,7 @@ def test_no_string_of_a_file_adds_an_element_or_attribute(tmp_path: Path, text: 
 
 
 def test_the_page_is_one_file_without_scripts(results: Results) -> None:
-    page = write_page(results).read_text(encoding="utf-8")
+    page = write_report(results).read_text(encoding="utf-8")
     tags = {tag for tag, _ in structure(page).elements} | {tag for tag, _ in structure(page).drawn}
     assert not tags & {"script", "link", "img", "iframe", "object", "image", "foreignobject", "form"}
     assert "style=" not in page
@@ -74,7 +74,7 @@ def test_the_page_is_one_file_without_scripts(results: Results) -> None:
 
 
 def test_the_policy_allows_the_pages_own_style_only(results: Results) -> None:
-    page = write_page(results).read_text(encoding="utf-8")
+    page = write_report(results).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
     assert policy
@@ -84,7 +84,7 @@ def test_the_policy_allows_the_pages_own_style_only(results: Results) -> None:
 
 
 def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
-    text = " ".join(" ".join(structure(write_page(results).read_text(encoding="utf-8")).text).split())
+    text = " ".join(" ".join(structure(write_report(results).read_text(encoding="utf-8")).text).split())
     for wanted in (
         "NOS2 (GLOBECOM 2019) · Fig. 6",
         "mice: ES-8 best, PIAS worst",
@@ -107,14 +107,14 @@ def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
 
 
 def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> None:
-    page = write_page(results).read_text(encoding="utf-8")
+    page = write_report(results).read_text(encoding="utf-8")
     text = " ".join(" ".join(structure(page).text).split())
     # The paper's and ours are counted apart: the one claim of ours is undecided.
     assert "Claims of the paper 2 claims ✓ reproduced 1 claim ≈ undecided 1 claim ✗ contradicted" in text
     assert "Our own claims 1 claim ≈ undecided" in text
     assert "Means over 2 seeds; bars show 95 % intervals, where these fit the panel." in text
     made.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
-    page = write_page(load(results.directory)).read_text(encoding="utf-8")
+    page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page
     assert "95 % intervals" not in page
 
@@ -132,7 +132,7 @@ def test_a_grid_without_a_sweep_has_no_column_of_sweep_points(results: Results) 
 
 
 def test_the_page_is_the_same_each_time(results: Results) -> None:
-    assert write_page(results).read_bytes() == write_page(results).read_bytes()
+    assert write_report(results).read_bytes() == write_report(results).read_bytes()
 
 
 def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> None:
@@ -145,5 +145,5 @@ def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> Non
         return report
 
     made.edit(path, undecided)
-    text = " ".join(structure(write_page(load(results.directory)).read_text(encoding="utf-8")).text)
+    text = " ".join(structure(write_report(load(results.directory)).read_text(encoding="utf-8")).text)
     assert f"undecided {says}" in " ".join(text.split())

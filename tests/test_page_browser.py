@@ -9,7 +9,7 @@ import pytest
 import browser
 import made
 from hostile import HOSTILE, spoil
-from priolane.report.page import write_page
+from priolane.report.write import write_report
 from priolane.results import Results, load
 from test_over_time import US, port, write_series
 
@@ -38,7 +38,7 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_page(with_series(tmp_path_factory.mktemp("browser") / "grid"))
+    return write_report(with_series(tmp_path_factory.mktemp("browser") / "grid"))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) 
     text = HOSTILE[nth]
     directory = with_series(tmp_path / "grid").directory
     spoil(directory, text)
-    blank.open(write_page(load(directory), text))
+    blank.open(write_report(load(directory), rerun=text))
     assert blank.complaints() == []
     assert blank.of("Page.javascriptDialogOpening") == []
     assert len(blank.of("Network.requestWillBeSent")) == 1

@@ -3,13 +3,14 @@
 import argparse
 from pathlib import Path
 
-from priolane.cli.finish import present
+from priolane.cli.finish import add_figures, present
 from priolane.results import load
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("dir", type=Path, metavar="DIR")
+    add_figures(command)
     command.set_defaults(carry_out=carry_out)
 
 
@@ -17,5 +18,5 @@ def carry_out(chosen: argparse.Namespace) -> int:
     """Draws from what is in the directory alone: the experiment file may be gone."""
     results = load(chosen.dir)
     results.verify()
-    present(results)
+    present(results, chosen)
     return 0

@@ -10,7 +10,7 @@ from typing import Any
 from priolane import papers
 from priolane._core import InputError
 from priolane.cli import arguments, show
-from priolane.cli.finish import present
+from priolane.cli.finish import add_figures, present
 from priolane.cli.progress import Bar
 from priolane.experiment import Options, check
 from priolane.grid import run_grid
@@ -25,6 +25,7 @@ def add(command: argparse.ArgumentParser) -> None:
         help="every figure and table, or those that PAPER/FIG names, its state and its cost; runs nothing",
     )
     arguments.add_grid(command)
+    add_figures(command)
     command.set_defaults(carry_out=carry_out)
 
 
@@ -54,7 +55,7 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
         results = run_grid(item.experiment, directory, options, settings, bar)
     rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
     show.line(f"{item.key}: {item.about}; {len(results.runs)} runs")
-    present(results, rerun)
+    present(results, chosen, rerun)
 
 
 def _list(items: Iterable[papers.Item], options: Options) -> int:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from priolane.cli import arguments, show
-from priolane.cli.finish import present
+from priolane.cli.finish import add_figures, present
 from priolane.cli.progress import Bar
 from priolane.grid import run_grid
 
@@ -13,6 +13,7 @@ def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
     arguments.add_grid(command)
+    add_figures(command)
     command.set_defaults(carry_out=carry_out)
 
 
@@ -27,5 +28,5 @@ def carry_out(chosen: argparse.Namespace) -> int:
             bar,
         )
     show.line(f"{results.title}: {len(results.runs)} runs in {results.directory}")
-    present(results)
+    present(results, chosen)
     return 0

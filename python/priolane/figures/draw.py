@@ -1,42 +1,31 @@
-"""Laying out figures: one panel at the width of a column, or all panels at the width of a page."""
+"""Drawing panels: each once, at the width of a column or of a page, whatever files are made of it."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from matplotlib.transforms import offset_copy
 
 from priolane.figures.marks import Drawing, PanelAxes
 from priolane.figures.panels import painter_of
 from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
-from priolane.figures.style import INK, applied
+from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, applied
 from priolane.report.model import Panel
 from priolane.report.numbers import fitting
 
-SINGLE_IN = 3.3
-DOUBLE_IN = 7.0
-_ROW_IN = 2.45
 # Axes are at least so high, whatever stands below and above: a figure grows where there would be less.
 _AXES_IN = 1.3
-_AXES_IN_ROW_IN = 1.45
 # So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
 _AMPLE_IN = 12.0
-# From the ticks and the label of an x axis to a legend.
-_BEFORE_LEGEND_IN = 0.06
 # What stays free beside a title or a legend.
 _MARGIN_IN = 0.06
 # Longest texts that a panel has room for.
 _TITLE_LINES = 3
 _LABEL_CHARACTERS = 40
 _Y_LABEL_IN = 1.45
-# Axes that end before this part of the width have another panel to their right.
-_LEFT_HALF = 0.6
 # A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
 _FEW_DECADES = 40
 _HALF_A_DECADE = 5
@@ -57,7 +46,10 @@ def width_of(panel: Panel) -> float:
 
 
 def draw_panel(panel: Panel) -> Drawing:
-    """One panel at the width of a column (3.3 in), or of a page where it has many bars."""
+    """A panel at the width of a column (3.3 in), or of a page where it has many bars.
+
+    Everything has its place: what is saved in a format is laid out no more.
+    """
     width = width_of(panel)
     with applied(SINGLE_IN):
         drawing = Drawing(Figure())
@@ -70,60 +62,8 @@ def draw_panel(panel: Panel) -> Drawing:
         if len(labels) > 1:
             columns = legend_columns(labels, width - _MARGIN_IN)
             drawing.figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-        _set_height(drawing.figure, height, [_AXES_IN])
+        _set_height(drawing.figure, height)
     return drawing
-
-
-def draw_all(panels: Sequence[Panel]) -> Drawing:
-    """All panels at the width of a page (7 in): two in a row, and those as wide as a page in rows of their own."""
-    places = _rows_of(panels)
-    rows = max(row for row, _ in places) + 1
-    columns = min(len(panels), 2) if max(map(width_of, panels)) == SINGLE_IN else 2
-    width = DOUBLE_IN if columns == 2 else SINGLE_IN
-    with applied(width):
-        drawing = Drawing(Figure(figsize=(width, _AMPLE_IN * rows)))
-        grid = drawing.figure.add_gridspec(rows, columns)
-        painted = []
-        for index, (panel, (row, column)) in enumerate(zip(panels, places, strict=True)):
-            spot = grid[row, :] if width_of(panel) == DOUBLE_IN else grid[row, column]
-            painted.append(_paint(panel, PanelAxes(drawing.figure.add_subplot(spot), drawing, f"p{index}")))
-        _lay_out(drawing.figure)
-        for one in painted:
-            _fit_texts(one)
-            _put_legend_below(one)
-        _set_height(drawing.figure, _ROW_IN * rows, [_AXES_IN_ROW_IN] * rows)
-    return drawing
-
-
-def _rows_of(panels: Sequence[Panel]) -> list[tuple[int, int]]:
-    """Row and column of each panel."""
-    places: list[tuple[int, int]] = []
-    row, column = 0, 0
-    for panel in panels:
-        if column == 1 and width_of(panel) == DOUBLE_IN:
-            row, column = row + 1, 0
-        places.append((row, column))
-        full = column == 1 or width_of(panel) == DOUBLE_IN
-        row, column = (row + 1, 0) if full else (row, 1)
-    return places
-
-
-def _put_legend_below(painted: _Painted) -> None:
-    """A legend below the x axis, of the width of the panel's part of the page."""
-    handles, labels = _legend_of(painted)
-    if len(labels) < 2:
-        return
-    axes = painted.axes
-    drop = _depth_of(axes) + _BEFORE_LEGEND_IN
-    axes.legend(
-        handles,
-        labels,
-        ncols=legend_columns(labels, width_of(painted.panel) - _MARGIN_IN),
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        bbox_transform=offset_copy(axes.transAxes, fig=axes.get_figure(root=True), y=-drop, units="inches"),
-        borderaxespad=0,
-    )
 
 
 def _lay_out(figure: Figure) -> None:
@@ -133,13 +73,14 @@ def _lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
-def _set_height(figure: Figure, usual: float, rows: Sequence[float]) -> None:
-    """Gives a figure its usual height, or more if axes were lower than `rows` says, each for the axes of a row."""
+def _set_height(figure: Figure, usual: float) -> None:
+    """Gives a figure its usual height, or more if its axes were lower than they may be, and everything its place."""
     _lay_out(figure)
     width, ample = figure.get_size_inches()
-    tops = {round(axes.get_position().y0, 6): axes.get_position().height for axes in figure.axes}
-    around = ample * (1 - sum(tops.values()))
-    figure.set_size_inches(width, max(usual, around + sum(rows)))
+    around = ample * (1 - figure.axes[0].get_position().height)
+    figure.set_size_inches(width, max(usual, around + _AXES_IN))
+    _lay_out(figure)
+    figure.set_layout_engine("none")
 
 
 def _fit_texts(painted: _Painted) -> None:
@@ -149,8 +90,7 @@ def _fit_texts(painted: _Painted) -> None:
         return
     width, _ = figure.get_size_inches()
     place = axes.get_position()
-    # As wide as the axes and what is free to their right, up to the next panel or the edge.
-    room = place.width * width if place.x1 < _LEFT_HALF else (1 - place.x0) * width
+    room = (1 - place.x0) * width
     title = wrapped(painted.panel.title, room - _MARGIN_IN, Font.of("axes.title"))
     axes.set_title("\n".join(shortened(title, _TITLE_LINES)), pad=6)
     if painted.names:
@@ -229,16 +169,6 @@ def _scale_y(panel: Panel, axes: Axes) -> None:
     axes.set_ylabel("\n".join(wrapped(_clipped(y_label), _Y_LABEL_IN, Font.of("axes.label"))))
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
-
-
-def _depth_of(axes: Axes) -> float:
-    """How far ticks and label of the x axis reach below it, in inches."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
-        return 0.0
-    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    extent = axes.xaxis.get_tightbbox(renderer)
-    return 0.0 if extent is None else max(0.0, float(axes.bbox.y0 - extent.y0)) / figure.dpi
 
 
 def _legend_of(painted: _Painted) -> tuple[list[Artist], list[str]]:

@@ -25,6 +25,11 @@ BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
 )
 INK = "#222222"
 RULE = "#c9c9c9"
+# Widths of a column and of a page, in inches.
+SINGLE_IN = 3.3
+DOUBLE_IN = 7.0
+# Of pictures in pixels, and what text is measured in.
+DPI = 200
 
 Dash = tuple[float, ...]
 SOLID: Dash = ()
@@ -175,7 +180,7 @@ def applied(width_in: float) -> Iterator[None]:
 def _settings(width_in: float) -> dict[Any, Any]:
     return {
         "figure.figsize": (width_in, width_in * 0.68),
-        "figure.dpi": 100,
+        "figure.dpi": DPI,
         "figure.constrained_layout.use": True,
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
@@ -208,7 +213,6 @@ def _settings(width_in: float) -> dict[Any, Any]:
         "lines.markersize": 5,
         "hatch.linewidth": 0.7,
         "hatch.color": "#ffffff",
-        "savefig.dpi": 200,
         "svg.fonttype": "none",
         "svg.hashsalt": "priolane",
         "pdf.fonttype": 42,

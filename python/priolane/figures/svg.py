@@ -9,9 +9,8 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
-from priolane.figures.draw import SINGLE_IN
 from priolane.figures.marks import Drawing
-from priolane.figures.style import applied
+from priolane.figures.style import SINGLE_IN, applied
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"

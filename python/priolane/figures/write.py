@@ -1,41 +1,55 @@
-"""Writing a report's figures as files: each panel, and all of them together, as PNG and PDF."""
+"""All that is made of the panels of a report, from one drawing of each."""
 
 import io
 from collections.abc import Sequence
-from pathlib import Path
 
-from priolane.figures.draw import SINGLE_IN, draw_all, draw_panel
+from priolane.figures.draw import draw_panel, width_of
 from priolane.figures.marks import Drawing
-from priolane.figures.style import applied
-from priolane.files import write_whole
+from priolane.figures.pictures import Picture, Pictures, names
+from priolane.figures.raster import png, rasterize, together
+from priolane.figures.style import SINGLE_IN, applied
+from priolane.figures.svg import page_svg
 from priolane.report.model import Panel
 
-# What each kind of file would say of its maker and its time, and must not.
-_ENDINGS: dict[str, dict[str, None]] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None}}
+# What a PDF would say of its maker and its time, and must not.
+_UNSAID = {"CreationDate": None, "Producer": None}
 
 
-def figure_names(panels: Sequence[Panel]) -> list[str]:
-    """The names of the files that `write_figures` writes."""
-    stems = [f"panel-{nth}" for nth, _ in enumerate(panels, start=1)] + (["figure"] if panels else [])
-    return [f"{stem}.{ending}" for stem in stems for ending in _ENDINGS]
+def draw_report(panels: Sequence[Panel], over_time: Sequence[Panel] = (), *, pdf: bool = False) -> Pictures:
+    """Draws the panels of a report, which have files, and those over time, which the page alone has.
+
+    Files are `panel-1.png` and so on, `figure.png` with all of them and, if `pdf`, `panel-1.pdf` and so on.
+    """
+    everything = [*panels, *over_time]
+    drawings = [draw_panel(panel) for panel in everything]
+    shown = tuple(
+        Picture(page_svg(drawing, f"f{nth}-", _label(panel)), width_of(panel) > SINGLE_IN)
+        for nth, (panel, drawing) in enumerate(zip(everything, drawings, strict=True))
+    )
+    return Pictures(_files(drawings[: len(panels)], pdf=pdf), shown)
 
 
-def write_figures(panels: Sequence[Panel], directory: Path) -> list[Path]:
-    """Writes `panel-1.png` and `.pdf` and so on, and `figure.png` and `.pdf`; returns the paths."""
-    if not panels:
-        return []
-    drawings = {f"panel-{nth}": draw_panel(panel) for nth, panel in enumerate(panels, start=1)}
-    drawings["figure"] = draw_all(panels)
-    return [path for name, drawing in drawings.items() for path in _write(drawing, directory / name)]
+def _files(drawings: Sequence[Drawing], *, pdf: bool) -> dict[str, bytes]:
+    rasters = [rasterize(drawing) for drawing in drawings]
+    contents: list[bytes] = []
+    for drawing, raster in zip(drawings, rasters, strict=True):
+        contents.append(png(raster.pixels))
+        if pdf:
+            contents.append(_pdf(drawing))
+    if len(rasters) == 1:
+        contents.append(contents[0])
+    elif rasters:
+        contents.append(png(together(rasters)))
+    return dict(zip(names(len(drawings), pdf=pdf), contents, strict=True))
 
 
-def _write(drawing: Drawing, stem: Path) -> list[Path]:
-    written = []
-    for ending, metadata in _ENDINGS.items():
-        stream = io.BytesIO()
-        with applied(SINGLE_IN):
-            drawing.figure.savefig(stream, format=ending, metadata=metadata, bbox_inches="tight")
-        path = stem.with_name(f"{stem.name}.{ending}")
-        write_whole(path, stream.getvalue())
-        written.append(path)
-    return written
+def _pdf(drawing: Drawing) -> bytes:
+    stream = io.BytesIO()
+    with applied(SINGLE_IN):
+        drawing.figure.savefig(stream, format="pdf", metadata=_UNSAID, bbox_inches="tight")
+    return stream.getvalue()
+
+
+def _label(panel: Panel) -> str:
+    """What screen readers say of a panel."""
+    return f"{panel.title}. {panel.y_label} by {panel.x_label or 'group'}."

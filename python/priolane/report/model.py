@@ -121,6 +121,11 @@ class Mark:
     estimate: Estimate
     peak: float | None = None
 
+    def __str__(self) -> str:
+        """The estimate, and the largest value of a bin."""
+        most = "" if self.peak is None else f", at most {short(self.peak)}"
+        return f"{self.estimate}{most}"
+
 
 @dataclass(frozen=True)
 class Series:

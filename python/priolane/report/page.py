@@ -7,6 +7,7 @@ Every text that comes from a file goes through the template's escaping, or into 
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from priolane.directory import PAGE_FILE
-from priolane.figures.draw import SINGLE_IN, draw_panel, width_of
-from priolane.figures.panels.trace import trace_text
-from priolane.figures.svg import page_svg
-from priolane.files import write_whole
+from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
 from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
 from priolane.report.numbers import short
-from priolane.report.over_time import over_time
+from priolane.report.over_time import OverTime
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
@@ -34,24 +31,13 @@ _MANY = 4
 class _Figure:
     panel: Panel
     svg: Markup
+    is_wide: bool
     columns: list[str]
     rows: list[list[str]]
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether a column of the page has no room for it."""
-        return width_of(self.panel) > SINGLE_IN
 
-
-def write_page(results: Results, rerun: str | None = None) -> Path:
-    """Writes the page of a whole grid beside its runs and returns its path. `rerun` is the command that made it."""
-    path = results.directory / PAGE_FILE
-    write_whole(path, page(results, rerun or results.rerun_command()))
-    return path
-
-
-def page(results: Results, rerun: str) -> str:
-    """The page's HTML."""
+def page(results: Results, traces: OverTime | None, pictures: Sequence[Picture], rerun: str) -> str:
+    """The page's HTML. `pictures` are of the report's panels, then of `traces`; `rerun` is the command that made it."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -61,14 +47,14 @@ def page(results: Results, rerun: str) -> str:
     )
     environment.filters["short"] = short
     environment.filters["point"] = point_text
-    return environment.get_template("page.html.j2").render(content(results, rerun))
+    return environment.get_template("page.html.j2").render(_content(results, traces, pictures, rerun))
 
 
-def content(results: Results, rerun: str) -> dict[str, Any]:
-    """Everything the template shows."""
+def _content(results: Results, traces: OverTime | None, pictures: Sequence[Picture], rerun: str) -> dict[str, Any]:
     report = results.report
     experiment = results.experiment
-    traces = over_time(results)
+    panels = [*report.panels, *(traces.panels if traces is not None else ())]
+    figures = [_figure(panel, picture) for panel, picture in zip(panels, pictures, strict=True)]
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     return {
         "style": Markup(style),  # noqa: S704 - the package's own file
@@ -80,11 +66,9 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
         "assumptions": report.assumptions,
         "tallies": tallies(report),
         "owners": _OWNERS,
-        "figures": [_figure(nth, panel) for nth, panel in enumerate(report.panels)],
+        "figures": figures[: len(report.panels)],
         "traces": None if traces is None else traces.says,
-        "trace_figures": [_figure(len(report.panels) + nth, panel) for nth, panel in enumerate(traces.panels)]
-        if traces is not None
-        else [],
+        "trace_figures": figures[len(report.panels) :],
         "claims": report.claims,
         "many": _MANY,
         "spread": spread,
@@ -124,9 +108,7 @@ _STATES = {
 }
 
 
-def _figure(nth: int, panel: Panel) -> _Figure:
-    label = f"{panel.title}. {panel.y_label} by {panel.x_label or 'group'}."
-    svg = page_svg(draw_panel(panel), f"f{nth}-", label)
+def _figure(panel: Panel, picture: Picture) -> _Figure:
     xs: list[float | str] = []
     kind = kind_of(panel.kind)
     if kind.table:
@@ -139,8 +121,9 @@ def _figure(nth: int, panel: Panel) -> _Figure:
         for x in xs
     ]
     columns = [panel.x_label or "group", *(series.label for series in panel.series)]
-    return _Figure(panel=panel, svg=Markup(svg), columns=columns, rows=rows)  # noqa: S704 - serialised XML
+    svg = Markup(picture.svg)  # noqa: S704 - serialised XML
+    return _Figure(panel=panel, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
 
 
 def _value_at(marks: Any, x: float | str) -> str:
-    return next((trace_text(mark) for mark in marks if mark.x == x), "–")
+    return next((str(mark) for mark in marks if mark.x == x), "–")

@@ -32,7 +32,8 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     names = _categories(panel)
     for order, series in enumerate(panel.series):
         look = style_of(series.look or series.scheme)
-        xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + _offset(panel, order) for m in series.marks]
+        offset = _offset(panel, order)
+        xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + offset for m in series.marks]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
         dense = len(series.marks) > _MOST_MARKS
         if dense:

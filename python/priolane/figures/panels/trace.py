@@ -1,9 +1,10 @@
 """Values over time: a line of means and a shade up to the largest value, and a hover text for every instant."""
 
+from matplotlib.patches import Rectangle
+
 from priolane.figures.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
 from priolane.figures.style import INK, style_of
-from priolane.report.model import Mark, Panel, Series
-from priolane.report.numbers import short
+from priolane.report.model import Panel, Series
 
 _SHADE = 0.16
 # The top of the axis over the largest value, so that its shade is seen to end.
@@ -38,14 +39,8 @@ def slot_text(panel: Panel, x: float) -> str:
     """What a reader sees when pointing at a bin: its time, and mean and largest value of each series."""
     lines = [f"{panel.x_label} {x:.4g}"]
     for series in panel.series:
-        lines += [f"{series.label}: {trace_text(mark)}" for mark in series.marks if mark.x == x]
+        lines += [f"{series.label}: {mark}" for mark in series.marks if mark.x == x]
     return "\n".join(lines)
-
-
-def trace_text(mark: Mark) -> str:
-    """Mean and largest value of a bin."""
-    most = "" if mark.peak is None else f", at most {short(mark.peak)}"
-    return f"{mark.estimate}{most}"
 
 
 def _slots(panel: Panel, place: PanelAxes) -> None:
@@ -54,8 +49,9 @@ def _slots(panel: Panel, place: PanelAxes) -> None:
         return
     half = (xs[1] - xs[0]) / 2 if len(xs) > 1 else abs(xs[0]) or 0.5
     for nth, x in enumerate(xs):
-        slot = place.axes.axvspan(x - half, x + half, color=INK, alpha=_UNSEEN, linewidth=0, zorder=6)
-        place.name(slot.set_gid, f"slot-{nth}", slot_text(panel, x))
+        slot = Rectangle((x - half, 0), 2 * half, 1, color=INK, alpha=_UNSEEN, linewidth=0, zorder=6)
+        slot.set_transform(place.axes.get_xaxis_transform())
+        place.name(place.axes.add_artist(slot).set_gid, f"slot-{nth}", slot_text(panel, x))
     place.axes.set_xlim(max(0.0, xs[0] - half), xs[-1] + half)
 
 

@@ -1,0 +1,30 @@
+"""Writing the report of a whole grid: its figures as files, and its page."""
+
+from pathlib import Path
+
+from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, filling
+from priolane.figures.pictures import names
+from priolane.files import write_whole
+from priolane.report.over_time import over_time
+from priolane.results import Results
+
+
+def write_report(results: Results, *, rerun: str | None = None, pdf: bool = False) -> Path:
+    """Writes figures, as PDF too if asked for, and the page beside the runs; returns the page's path.
+
+    `rerun` is the command that made the results. Raises `InputError` before the grid is whole, or if a file stands in
+    the way that priolane did not write, `NotWritten` if the disk is full or must not be written.
+    """
+    from priolane.figures.write import draw_report  # noqa: PLC0415 - matplotlib is slow to load
+    from priolane.report.page import page  # noqa: PLC0415
+
+    directory, report = results.directory, results.report
+    figures = names(len(report.panels), pdf=pdf)
+    with filling(directory):
+        declare_outputs(directory, [REPORT_FILE, PAGE_FILE, *(f"{FIGURES}/{name}" for name in figures)])
+        traces = over_time(results)
+        pictures = draw_report(report.panels, traces.panels if traces is not None else (), pdf=pdf)
+        for name, content in pictures.files.items():
+            write_whole(directory / FIGURES / name, content)
+        write_whole(directory / PAGE_FILE, page(results, traces, pictures.panels, rerun or results.rerun_command()))
+    return directory / PAGE_FILE
