@@ -2,20 +2,19 @@
 //! table is its `METRICS`.
 
 use super::metric::Metric;
-use super::{admission, coflows, deadlines, effective, fct, order, ports, rates, thresholds, tokens};
 
 /// The table.
-const FAMILIES: [&[Metric]; 10] = [
-    fct::METRICS,
-    deadlines::METRICS,
-    thresholds::METRICS,
-    rates::METRICS,
-    coflows::METRICS,
-    effective::METRICS,
-    admission::METRICS,
-    order::METRICS,
-    ports::METRICS,
-    tokens::METRICS,
+const FAMILIES: &[&[Metric]] = &[
+    super::fct::METRICS,
+    super::deadlines::METRICS,
+    super::thresholds::METRICS,
+    super::rates::METRICS,
+    super::coflows::METRICS,
+    super::effective::METRICS,
+    super::admission::METRICS,
+    super::order::METRICS,
+    super::ports::METRICS,
+    super::tokens::METRICS,
 ];
 
 impl Metric {
@@ -26,7 +25,7 @@ impl Metric {
 
     /// All metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        FAMILIES.into_iter().flatten()
+        FAMILIES.iter().copied().flatten()
     }
 }
 

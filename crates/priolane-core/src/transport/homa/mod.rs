@@ -25,7 +25,9 @@ use std::sync::Arc;
 use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Packets, Place, Verb, answer, replace};
 use crate::assign::SizesOf;
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta, Stats, Tx,
+};
 use crate::ids::{CLASSES, FlowId};
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -137,6 +139,7 @@ pub struct Homa {
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
     peers: Peers,
+    payload: PayloadStats,
     grants: Grants,
     /// Messages from this host that may send.
     sending: BTreeSet<Place>,
@@ -152,6 +155,7 @@ impl Homa {
             outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
             peers: Peers::new(&host),
+            payload: PayloadStats::default(),
             config,
             grants: Grants::default(),
             sending: BTreeSet::new(),
@@ -192,7 +196,7 @@ impl Homa {
             }
             flow.readable(packet, &mut self.events);
         }
-        flow.arrived(packet);
+        flow.arrived(packet, &mut self.payload);
         flow.alarm.due = cx.now + self.config.resend;
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.from, &mut flow.asks, wants);
@@ -391,6 +395,10 @@ impl Endpoint for Homa {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

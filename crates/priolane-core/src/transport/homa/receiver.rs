@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::endpoint::Event;
+use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -68,10 +68,10 @@ impl Inflow {
         readable(packet, (&self.packets, &self.got), events);
     }
 
-    /// A packet of the message is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
+    /// A packet of the message is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
         let n = self.packets.at(packet.header.offset.get());
-        self.received += u64::from(n < self.packets.count() && self.got.insert(n));
+        self.received += u64::from(n < self.packets.count() && self.got.receive(n, stats));
     }
 
     /// Whether some of it was not granted.

@@ -23,7 +23,9 @@ use std::sync::Arc;
 
 use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Pacer, Packets, Verb, answer};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Millionths, Words};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -106,6 +108,7 @@ pub struct Ndp {
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
     peers: Peers,
+    payload: PayloadStats,
     pacer: Pacer,
     /// Flows to this host with pulls to be sent: class, turn, place.
     pulling: BTreeSet<(Class, u64, u32)>,
@@ -124,6 +127,7 @@ impl Ndp {
             outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
             peers: Peers::new(&host),
+            payload: PayloadStats::default(),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
             pulling: BTreeSet::new(),
@@ -187,7 +191,7 @@ impl Ndp {
             }
             flow.readable(packet, &mut self.events);
         }
-        let verb = flow.arrived(packet);
+        let verb = flow.arrived(packet, &mut self.payload);
         if flow.wants_pull() {
             flow.owed += 1;
             if idle {
@@ -377,6 +381,10 @@ impl Endpoint for Ndp {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

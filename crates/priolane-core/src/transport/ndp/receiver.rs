@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::endpoint::Event;
+use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -63,8 +63,8 @@ impl Inflow {
         readable(packet, (&self.packets, &self.got), events);
     }
 
-    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) -> Verb {
+    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it. `stats` counts payload that is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> Verb {
         self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
         self.returned = self.returned.max(packet.body.count);
         let n = self.packets.at(packet.header.offset.get());
@@ -72,7 +72,7 @@ impl Inflow {
             return Verb::Ack;
         }
         if !packet.header.marks.has(Marks::TRIMMED) {
-            self.left -= u64::from(self.got.insert(n));
+            self.left -= u64::from(self.got.receive(n, stats));
             return Verb::Ack;
         }
         if self.got.has(n) {

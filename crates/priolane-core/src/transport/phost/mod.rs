@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
 use super::receiver_driven::{Note, Pacer, Packets, Place, Verb, answer, replace};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
@@ -110,6 +112,7 @@ pub struct PHost {
     outbox: Outbox<Note>,
     events: VecDeque<Event>,
     peers: Peers,
+    payload: PayloadStats,
     pacer: Pacer,
     /// Flows to this host that may be given a token.
     asking: BTreeSet<Place>,
@@ -128,6 +131,7 @@ impl PHost {
             outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
             events: VecDeque::new(),
             peers: Peers::new(&host),
+            payload: PayloadStats::default(),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
             asking: BTreeSet::new(),
@@ -196,7 +200,7 @@ impl PHost {
             }
             flow.readable(packet, &mut self.events);
         }
-        flow.arrived(packet);
+        flow.arrived(packet, &mut self.payload);
         if flow.left > 0 {
             return self.ask(slot);
         }
@@ -390,6 +394,10 @@ impl Endpoint for PHost {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

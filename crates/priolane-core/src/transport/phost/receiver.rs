@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::endpoint::Event;
+use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -76,10 +76,10 @@ impl Inflow {
         readable(packet, (&self.packets, &self.got), events);
     }
 
-    /// A packet of the flow is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
+    /// A packet of the flow is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
         let n = self.packets.at(packet.header.offset.get());
-        if n < self.packets.count() && self.got.insert(n) {
+        if n < self.packets.count() && self.got.receive(n, stats) {
             self.left -= 1;
         }
         self.used = self.used.max(packet.body.count.min(self.issued));
