@@ -15,6 +15,7 @@ const FAMILIES: &[&[Metric]] = &[
     super::order::METRICS,
     super::ports::METRICS,
     super::tokens::METRICS,
+    super::reordering::METRICS,
 ];
 
 impl Metric {
