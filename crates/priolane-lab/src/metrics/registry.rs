@@ -32,6 +32,7 @@ impl Metric {
 
 #[cfg(test)]
 mod tests {
+    use super::super::metric::Unit;
     use super::*;
 
     #[test]
@@ -42,6 +43,8 @@ mod tests {
         distinct.dedup();
         assert_eq!(distinct.len(), names.len());
         assert!(names.iter().all(|name| !name.is_empty() && !name.contains('.')), "{names:?}");
+        let unit = |name: &str| Metric::named(name).map(|metric| metric.unit);
+        assert_eq!((unit("fct_bound"), unit("fct_over_bound")), (Some(Unit::Seconds), Some(Unit::One)));
         assert!(Metric::named("fct").is_some() && Metric::named("goodput").is_none());
     }
 }
