@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::note::Note;
-use crate::endpoint::{Event, PayloadStats};
-use crate::packet::{Frame, Header, Offset, Packet};
+use crate::endpoint::PayloadStats;
+use crate::packet::{Frame, Header, Offset};
 
 /// How a flow is cut: at multiples of the largest payload.
 #[derive(Clone, Copy, Debug)]
@@ -60,20 +59,6 @@ impl Packets {
     #[inline]
     pub(in crate::transport) fn bytes(&self, n: u64) -> u64 {
         self.size.min(n.saturating_mul(self.mss))
-    }
-}
-
-/// Tells the application of the receiver what it can read once a packet with payload is in `got`, if that is more.
-pub(in crate::transport) fn readable(
-    packet: &Packet<Note>,
-    (packets, got): (&Packets, &PacketSet),
-    events: &mut VecDeque<Event>,
-) {
-    let edge = got.first_missing(0);
-    if packets.at(packet.header.offset.get()) == edge && edge < packets.count() {
-        let Header { src, flow, .. } = packet.header;
-        let bytes = packets.bytes(got.first_missing(edge + 1));
-        events.push_back(Event::Readable { src, flow, bytes });
     }
 }
 

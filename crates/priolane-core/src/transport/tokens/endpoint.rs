@@ -188,7 +188,7 @@ impl Tokens {
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Token { seq, stamp } = packet.body else { return };
         let header = &packet.header;
-        let Some(slot) = self.answered(header) else {
+        let Some(slot) = self.flows.answered(header) else {
             self.credits.wasted += 1;
             return self.answer_if_aborted(header);
         };
@@ -245,13 +245,6 @@ impl Tokens {
         if !self.end_if_complete(slot, cx.now, meta) {
             self.grant(slot, cx);
         }
-    }
-
-    /// The flow of this host that a packet from its receiver is about; those of others are about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|sender| sender.spec.dst == header.src).map(|_| slot)
     }
 
     /// The first token of a flow says how far its receiver is.
@@ -323,7 +316,7 @@ impl Tokens {
 
     fn on_miss(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Miss { first, end } = packet.body else { return };
-        let Some(slot) = self.answered(&packet.header) else {
+        let Some(slot) = self.flows.answered(&packet.header) else {
             return self.answer_if_aborted(&packet.header);
         };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
@@ -340,7 +333,7 @@ impl Tokens {
     }
 
     fn on_done(&mut self, cx: &Cx, header: &Header) {
-        let Some(slot) = self.answered(header) else { return };
+        let Some(slot) = self.flows.answered(header) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.done(&self.config);
         self.events.push_back(Event::Completed(sender.report(cx.now)));

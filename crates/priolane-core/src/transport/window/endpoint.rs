@@ -269,7 +269,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
-        let Some(slot) = self.answered(header) else { return };
+        let Some(slot) = self.flows.answered(header) else { return };
         let mut delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
             self.establish(slot, cx.now, delays.rtt);
@@ -279,14 +279,6 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             }
             self.take_ack(slot, cx.now, delays, packet);
         }
-    }
-
-    /// The flow of this host that a packet from its receiver is about. Packets of others, who may use the same number, are
-    /// about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|sender| sender.dst == header.src).map(|_| slot)
     }
 
     /// A probe for a flow that this host receives, or the answer to one of its own.
@@ -311,7 +303,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     fn on_probe_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
-        let Some(slot) = self.answered(&packet.header) else { return };
+        let Some(slot) = self.flows.answered(&packet.header) else { return };
         let Delays { rtt, mut one_way_ps, .. } = Delays::of(packet, cx, meta);
         if self.peers.is_measuring() {
             one_way_ps = self.peers.one_way(slot, packet.body.one_way, (cx.now, rtt));
