@@ -12,8 +12,9 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.cli.finish import present
 from priolane.cli.progress import Bar
-from priolane.experiment import Options, check
+from priolane.experiment import Options, check, plan
 from priolane.grid import run_grid
+from priolane.report.readings import ALL, directory_of
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -48,13 +49,29 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     directory = base if alone and chosen.out else base / f"{item.paper}-{item.id}"
     options = arguments.options(chosen)
     # Figures of a paper share the runs that they have in common.
-    others = sorted(other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir())
-    settings = replace(arguments.settings(chosen), others=tuple(others))
-    with Bar() as bar:
-        results = run_grid(item.experiment, directory, options, settings, bar)
+    others = [other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir()]
     rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
-    show.line(f"{item.key}: {item.about}; {len(results.runs)} runs")
-    present(results, rerun)
+    grids = [(directory, options)]
+    if options.reading == ALL:
+        stated = plan(item.experiment, replace(options, reading=None)).readings
+        grids = [
+            (
+                directory if reading.leads else directory_of(directory, reading.name),
+                replace(options, reading=reading.name),
+            )
+            for reading in stated
+        ]
+        # The page of the leading reading shows all.
+        grids = [*(grid for grid in grids if grid[0] != directory), (directory, replace(options, reading=None))]
+    for nth, (out, of_reading) in enumerate(grids):
+        settings = replace(
+            arguments.settings(chosen), others=tuple(sorted([*others, *(done for done, _ in grids[:nth])]))
+        )
+        with Bar() as bar:
+            results = run_grid(item.experiment, out, of_reading, settings, bar)
+        reading = "" if of_reading.reading is None else f", reading {of_reading.reading}"
+        show.line(f"{item.key}{reading}: {item.about}; {len(results.runs)} runs")
+        present(results, rerun if out == directory else None)
 
 
 def _list(items: Iterable[papers.Item], options: Options) -> int:

@@ -15,6 +15,9 @@ use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table, Value}
 
 use super::overlay;
 
+/// What a command takes for every reading, and no reading is called.
+const ALL: &str = "all";
+
 /// One reading of the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
@@ -42,6 +45,9 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
     let mut all = Vec::new();
     let mut set = None;
     for (name, field) in &fields {
+        if *name == ALL {
+            found.add(field.error("`all` stands for every reading", "another name"));
+        }
         let Some((reading, keys)) = found.keep(read(name, field)) else { continue };
         if reading.leads && all.iter().any(|other: &Reading| other.leads) {
             found.add(field.error(
@@ -164,6 +170,8 @@ mod tests {
         let twice = FILE.replace("set = ", "# ");
         assert!(applied(&twice, None).unwrap_err().contains("a second reading without `set`"));
         assert!(applied("reading = 1", None).is_err());
+        let error = applied(&FILE.replace("reading.long", "reading.all"), None).unwrap_err();
+        assert!(error.contains("reading.all: `all` stands for every reading"), "{error}");
     }
 
     #[test]
