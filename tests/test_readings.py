@@ -51,7 +51,7 @@ def test_a_reading_has_runs_of_its_own(file: Path) -> None:
     assert [(reading.name, reading.leads) for reading in leading.readings] == [("short", True), ("long", False)]
     assert [run.id for run in stated.runs] == [run.id for run in leading.runs]
     assert not {run.id for run in other.runs} & {run.id for run in leading.runs}
-    with pytest.raises(InputError, match=r"--reading: medium: .* one of short, long"):
+    with pytest.raises(InputError, match="one of short, long"):
         plan(file, Options(reading="medium"))
 
 

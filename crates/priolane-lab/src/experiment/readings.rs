@@ -159,9 +159,9 @@ mod tests {
         let text = "[reading.a]\nevidence = \" \"\nset = {}\nother = 1\n[reading.b]\ndecides = \"x\"\n";
         let error = applied(text, None).unwrap_err();
         for part in [
-            "reading.a.evidence: the text is empty",
+            "`reading.a.evidence`: the text is empty",
             "reading.a.decides",
-            "reading.a.set: this is not a table of dotted keys",
+            "`reading.a.set`: this is not a table of dotted keys",
             "reading.a.other",
             "reading.b.evidence",
         ] {
@@ -171,7 +171,7 @@ mod tests {
         assert!(applied(&twice, None).unwrap_err().contains("a second reading without `set`"));
         assert!(applied("reading = 1", None).is_err());
         let error = applied(&FILE.replace("reading.long", "reading.all"), None).unwrap_err();
-        assert!(error.contains("reading.all: `all` stands for every reading"), "{error}");
+        assert!(error.contains("`reading.all`: `all` stands for every reading"), "{error}");
     }
 
     #[test]
