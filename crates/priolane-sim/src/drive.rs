@@ -11,7 +11,6 @@ use crate::engine::window::{NodeOrder, Threads};
 use crate::engine::{wheel, window};
 use crate::model::partition::Partition;
 use crate::model::scenario::{Engine, Scenario};
-use crate::model::valid::ValidScenario;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::{Trace, Tracer};
 
@@ -26,21 +25,20 @@ const SHORTEST_WINDOW: Span = Span(2);
 /// `progress` is told now and then how far the run is and may end it.
 ///
 /// # Errors
-/// A [`crate::ScenarioError`], a violated invariant of the run, or `progress` asked to stop.
+/// A violated invariant of the run, or `progress` asked to stop.
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     drive: Drive,
     make: &dyn Fn(LocalHost) -> E,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
-    let valid = ValidScenario::new(scenario)?;
     let on_wheel = match drive.engine {
         Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
         Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
         Engine::Wheel => true,
     };
     let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let fabric = Fabric::new(valid, Partition::of(scenario, threads));
+    let fabric = Fabric::new(scenario, Partition::of(scenario, threads));
     if on_wheel {
         wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
     } else {
@@ -78,7 +76,7 @@ pub(crate) fn trace_with<E: Endpoint + 'static>(
     make: &dyn Fn(LocalHost) -> E,
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
-    let fabric = Fabric::new(ValidScenario::new(scenario)?, Partition::WHOLE);
+    let fabric = Fabric::new(scenario, Partition::WHOLE);
     let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
     let mut network = Network::whole(&fabric, make);
     let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;
