@@ -1,7 +1,7 @@
 use priolane_core::assign::control::{self, Target, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::LadderOf;
-use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::packet::Frame;
@@ -162,6 +162,13 @@ fn intervals_are_above_zero() {
     let zero = |key| ScenarioError::ZeroInterval { key };
     assert_eq!(refused(|s| s.sample_every = Some(Span::ZERO)), zero("sample_every"));
     assert_eq!(refused(|s| s.admission_every = Some(Span::ZERO)), zero("admission_every"));
+    let rates = refused(|s| {
+        window_of(s).monitor = Some(Span::ZERO);
+        s.rates_every = Some(Span::ZERO);
+    });
+    assert_eq!(rates, zero("rates_every"));
+    let machine = Machine { pair: Weights::default(), interval: Some(Span::ZERO) };
+    assert_eq!(refused(|s| s.machines = vec![None, Some(machine)]), zero("machines.interval"));
     let defer = |by, times| vec![OnDowngrade::Ignore, OnDowngrade::Defer { by, times }];
     assert_eq!(refused(|s| s.on_downgrade = defer(Span::ZERO, 1)), zero("on_downgrade.by"));
     let times = refused(|s| s.on_downgrade = defer(Span(1), 0));
@@ -191,6 +198,8 @@ fn no_message_is_faster_than_the_lookahead() {
         let (global, local) = (vec![target], Vec::new());
         Some(Adaptation { config, global, local })
     };
+    let period = refused(|s| s.adaptation = adaptation(control::Config { period: Span::ZERO, ..config }));
+    assert_eq!(period, ScenarioError::ZeroInterval { key: "adaptation.config.period" });
     let late = refused(|s| s.adaptation = adaptation(config));
     let (delay, lookahead_ps) = (config.delay.0, lookahead.0);
     assert_eq!(late, ScenarioError::ControllerDelay { delay, lookahead: lookahead_ps });
