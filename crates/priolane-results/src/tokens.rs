@@ -87,6 +87,12 @@ pub struct ReceivedRecord {
     /// Bytes dropped for want of room at ports, or cut off there, over bytes given to the network, tokens aside; null
     /// without any.
     pub loss: Option<f64>,
+    /// Packets that brought new payload to their receiver.
+    #[serde(default)]
+    pub new_packets: u64,
+    /// Those of them that arrived reordered (RFC 4737 §3.3; docs/assumptions.md#reordering).
+    #[serde(default)]
+    pub reordered: u64,
 }
 
 impl ReceivedRecord {
@@ -110,6 +116,8 @@ impl ReceivedRecord {
             wait_s: (received.packets > 0).then(|| seconds(waited as f64) / received.packets as f64),
             loss: (made > 0).then(|| gone as f64 / made as f64),
             throughput_bps: (last > 0).then(|| rate(received.early_bytes)),
+            new_packets: received.stats.packets,
+            reordered: received.stats.reordered,
         }
     }
 }

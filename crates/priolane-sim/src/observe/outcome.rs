@@ -1,7 +1,7 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::admit::Account;
-use priolane_core::endpoint::{CreditStats, LadderOf};
+use priolane_core::endpoint::{CreditStats, LadderOf, PayloadStats};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
@@ -67,13 +67,15 @@ pub struct PortQueue {
     pub waited: u64,
 }
 
-/// Packets of payload that reached the transports of hosts, whether they were new there or not.
+/// Payload that reached the transports of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Packets, trimmed ones too.
+    /// Packets, whether they were new there or not, trimmed ones too.
     pub packets: u64,
     /// Payload bytes that arrived up to the planned start of the last flow of the list.
     pub early_bytes: u64,
+    /// What the transports counted of it.
+    pub stats: PayloadStats,
 }
 
 /// A reading of a port at one instant; a port that holds nothing and sent nothing since the last instant leaves none.
@@ -266,6 +268,7 @@ impl Received {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.early_bytes += other.early_bytes;
+        self.stats.merge(&other.stats);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::support::{agreed, fifo, flow, link, new_reno, scenario};
 use crate::tokens::{top, with};
+use priolane_core::endpoint::PayloadStats;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::tokens::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS};
-use priolane_core::transport::window;
+use priolane_core::transport::{Transport, homa, ndp, phost, window};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::ScenarioSpec;
@@ -185,4 +186,34 @@ fn switches_that_see_the_same_do_not_choose_the_same() {
     let [left, right] = ["leaf0", "leaf1"].map(|leaf| upward(&outcome, &scenario.topology, leaf, "spine"));
     assert_eq!(left.iter().sum::<u64>(), right.iter().sum::<u64>());
     assert_ne!(left, right);
+}
+
+#[test]
+fn sprayed_packets_are_reordered_under_every_transport_and_those_of_one_path_are_not() {
+    let frame = Frame::ETHERNET;
+    let of = |transport: &Option<Transport>, path_choice| {
+        let mut scenario = match transport {
+            Some(transport) => {
+                ScenarioSpec { transport: transport.clone(), ..across(path_choice, 1_000_000) }
+            }
+            None => with(&top(), leaf_spine(), across(path_choice, 1).flows.iter().collect()),
+        };
+        if transport.is_some() || path_choice != PathChoice::Hashed {
+            scenario.topology.path_choice = path_choice;
+        }
+        let received = agreed(&scenario).received;
+        assert_eq!(received.stats.packets, 4 * 3_000_000_u64.div_ceil(1_460));
+        received.stats
+    };
+    let receiver_driven = [
+        Transport::PHost(phost::Config::new(frame)),
+        Transport::Ndp(ndp::Config::new(frame)),
+        Transport::Homa(homa::Config::new(frame)),
+    ];
+    let window = across(PathChoice::Hashed, 1_000_000).transport;
+    for transport in receiver_driven.into_iter().chain([window]).map(Some).chain([None]) {
+        let PayloadStats { packets, reordered } = of(&transport, PathChoice::Sprayed(Spray::Random));
+        assert!(reordered > 10 && reordered < packets, "{reordered} of {packets}: {transport:?}");
+        assert_eq!(of(&transport, PathChoice::Hashed).reordered, 0, "{transport:?}");
+    }
 }
