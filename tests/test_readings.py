@@ -14,28 +14,28 @@ FILE = """
 title = "Two readings"
 schemes = ["dctcp"]
 seeds = 2
-time = { flows = 20 }
+time = { warmup = "0ms", measure = "1ms", drain = true }
 topology = { kind = "single_switch", hosts = 4, host_link = { rate = "10Gbps", delay = "1us" } }
 
 [[group]]
 name = "all"
-app = "poisson"
-sizes = { fixed = "10kB" }
-load = { of = "host_link", value = 0.3 }
+hosts = "*"
+app = "permutation"
+size = "10kB"
 
 [reading.short]
 evidence = "The text."
-decides = "the number of flows"
+decides = "the completion time"
 
 [reading.long]
 evidence = "The plot."
-decides = "the number of flows"
-set = { "time.flows" = 40 }
+decides = "the completion time"
+set = { "group.all.size" = "1MB" }
 
 [[claim]]
 section = "Fig. 1"
-says = "there are 20 flows"
-bound = { of = "completed.all.dctcp", below = 30 }
+says = "flows take less than 0.1 ms"
+bound = { of = "fct.all.dctcp", below = 1e-4 }
 """
 
 

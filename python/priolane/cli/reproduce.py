@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from priolane.cli.progress import Bar
 from priolane.experiment import Options, check, plan
 from priolane.grid import run_grid
 from priolane.report.readings import ALL, directory_of
+from priolane.results import Results
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -50,28 +51,30 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     options = arguments.options(chosen)
     # Figures of a paper share the runs that they have in common.
     others = [other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir()]
-    rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
-    grids = [(directory, options)]
-    if options.reading == ALL:
-        stated = plan(item.experiment, replace(options, reading=None)).readings
-        grids = [
-            (
-                directory if reading.leads else directory_of(directory, reading.name),
-                replace(options, reading=reading.name),
-            )
-            for reading in stated
-        ]
-        # The page of the leading reading shows all.
-        grids = [*(grid for grid in grids if grid[0] != directory), (directory, replace(options, reading=None))]
-    for nth, (out, of_reading) in enumerate(grids):
-        settings = replace(
-            arguments.settings(chosen), others=tuple(sorted([*others, *(done for done, _ in grids[:nth])]))
-        )
+    done: list[Results] = []
+    for out, of_reading in _grids(item.experiment, directory, options):
+        sources = sorted([*others, *(results.directory for results in done)])
+        settings = replace(arguments.settings(chosen), others=tuple(sources))
         with Bar() as bar:
-            results = run_grid(item.experiment, out, of_reading, settings, bar)
-        reading = "" if of_reading.reading is None else f", reading {of_reading.reading}"
+            done.append(run_grid(item.experiment, out, of_reading, settings, bar))
+    rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
+    # The page of the leading reading, which is the first, shows the claims under all of them.
+    for results in reversed(done):
+        reading = "" if results.options.reading is None else f", reading {results.options.reading}"
         show.line(f"{item.key}{reading}: {item.about}; {len(results.runs)} runs")
-        present(results, rerun if out == directory else None)
+        present(results, rerun if results.directory == directory else None)
+
+
+def _grids(experiment: Path, directory: Path, options: Options) -> Iterator[tuple[Path, Options]]:
+    """Directory and options of each grid: one, or with `--reading all` one for each reading, the leading one first."""
+    if options.reading != ALL:
+        yield directory, options
+        return
+    leading = replace(options, reading=None)
+    yield directory, leading
+    for reading in plan(experiment, leading).readings:
+        if not reading.leads:
+            yield directory_of(directory, reading.name), replace(options, reading=reading.name)
 
 
 def _list(items: Iterable[papers.Item], options: Options) -> int:
