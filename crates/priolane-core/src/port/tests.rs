@@ -1,5 +1,6 @@
 //! Property 1 (strict priority, conservation), 4 (order within a queue) and the limits, by hand.
 
+use super::limiter::RateLimited;
 use super::*;
 use crate::ids::CLASSES;
 use crate::packet::{Header, Marks, Packet};
