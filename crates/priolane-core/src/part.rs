@@ -209,7 +209,7 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
 /// word that says which part it is stands under `kind`, or another key: `by "solver"`. `else` names the variant of what is not on
 /// the list: a box of a trait that has `name` and `write` of its own; a list without such a variant implements [`Keys`].
 ///
-/// ```ignore
+/// ```text
 /// parts! {
 ///     /// What starts flows.
 ///     pub enum App: dyn Application in App by "app" {
