@@ -9,7 +9,7 @@ use priolane_core::ids::CLASSES;
 use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::PS_PER_S;
 use priolane_sim::outcome::{Ledger, Outcome, Tally};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
 
 /// Tokens of a run, of a transport with tokens that ports limit.
@@ -97,7 +97,7 @@ pub struct ReceivedRecord {
 
 impl ReceivedRecord {
     /// That of a run.
-    pub fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+    pub fn of(scenario: &ScenarioSpec, outcome: &Outcome) -> Self {
         let topology = &scenario.topology;
         let at_switches =
             outcome.queues.iter().filter(|q| topology.links[q.link.index()].from.0 >= topology.hosts);

@@ -5,7 +5,6 @@ use priolane_core::endpoint::{CreditStats, LadderOf, PayloadStats};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
-use crate::model::valid::ScenarioError;
 use crate::observe::records::FlowRecords;
 pub use crate::observe::records::{Began, ClassSpan, FlowRecord};
 
@@ -241,9 +240,6 @@ pub enum RunError {
         /// Where.
         place: String,
     },
-    /// The scenario cannot be run: a defect of what made it.
-    #[error("invalid scenario: {0}")]
-    Scenario(#[from] ScenarioError),
     /// The caller asked to stop.
     #[error("stopped by request")]
     Interrupted,

@@ -1,8 +1,6 @@
 //! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
-use crate::support::{
-    Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window,
-};
+use crate::support::{Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, run, scenario, strict, window};
 use priolane_core::assign::{Count, Ladder};
 use priolane_core::endpoint::PayloadStats;
 use priolane_core::host::SchedulerKind;
@@ -13,18 +11,17 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, dctcp as dctcp_, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, PortQueue, Received};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, LeafSpine, SingleSwitch};
 
 const FRAME: Frame = Frame::ETHERNET;
 
-fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    run(scenario, drive(Engine::Window))
 }
 
 /// Random flows over a small leaf-spine with `port` everywhere.
-fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> Scenario {
+fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> ScenarioSpec {
     let shape = LeafSpine {
         leaves: 3,
         spines: 2,

@@ -9,7 +9,7 @@ use priolane_core::transport::tokens::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS};
 use priolane_core::transport::{Transport, homa, ndp, phost, window};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{FatTree, LeafSpine, PathChoice, Spray, Topology};
 
 /// Two leaves of four hosts and four spines; links between switches are as fast as those of hosts.
@@ -21,7 +21,7 @@ fn leaf_spine() -> Topology {
 }
 
 /// Every host of the left sends to one of the right; segments above a hole that mean loss: `dup_threshold`.
-fn across(path_choice: PathChoice, dup_threshold: u32) -> Scenario {
+fn across(path_choice: PathChoice, dup_threshold: u32) -> ScenarioSpec {
     let mut topology = leaf_spine();
     topology.path_choice = path_choice;
     let flows = (0..4).map(|i| flow(i, (i as u16, 4 + i as u16), 3_000_000, Time::ZERO)).collect();
@@ -168,7 +168,7 @@ fn sprayed_packets_overtake_each_other_and_three_of_them_pass_for_a_loss() {
 
 #[test]
 fn another_seed_takes_other_ways_and_pinned_paths_do_not_care() {
-    let with_seed = |path_choice, seed| agreed(&Scenario { seed, ..across(path_choice, 1_000_000) });
+    let with_seed = |path_choice, seed| agreed(&ScenarioSpec { seed, ..across(path_choice, 1_000_000) });
     assert_ne!(
         with_seed(PathChoice::Sprayed(Spray::Random), 1),
         with_seed(PathChoice::Sprayed(Spray::Random), 2)
@@ -193,7 +193,9 @@ fn sprayed_packets_are_reordered_under_every_transport_and_those_of_one_path_are
     let frame = Frame::ETHERNET;
     let of = |transport: &Option<Transport>, path_choice| {
         let mut scenario = match transport {
-            Some(transport) => Scenario { transport: transport.clone(), ..across(path_choice, 1_000_000) },
+            Some(transport) => {
+                ScenarioSpec { transport: transport.clone(), ..across(path_choice, 1_000_000) }
+            }
             None => with(&top(), leaf_spine(), across(path_choice, 1).flows.iter().collect()),
         };
         if transport.is_some() || path_choice != PathChoice::Hashed {
