@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane.experiment import Options, Size
-from priolane.grid import Settings
+from priolane.settings import Settings
 
 Commands = argparse._SubParsersAction
 

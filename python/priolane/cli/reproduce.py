@@ -16,9 +16,8 @@ from priolane.experiment import Options, check
 from priolane.grid import run_grid
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("reproduce", help="run a paper's figure and compare it with what the paper says")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6, or nos2/all")
     command.add_argument(
         "--list",

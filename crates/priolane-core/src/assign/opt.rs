@@ -21,7 +21,7 @@
 //! is exact and step 3 is left out. A level that pays costs its visitors at least 1; where none is left that
 //! pays, thresholds stand at the largest size and the levels above stay empty.
 
-use super::byte_share::{cost, golden_section};
+use super::byte_share::{cost, golden_section, opt2};
 use super::solver::{Question, Refusal, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
@@ -47,7 +47,9 @@ pub struct Opt;
 
 impl ThresholdSolver for Opt {
     fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
-        Ok(opt(question.sizes, question.load, question.levels))
+        let Question { sizes, load, levels, .. } = *question;
+        // Of two levels the smallest of equally good thresholds.
+        Ok(if levels == 2 { vec![opt2(sizes, load)] } else { opt(sizes, load, levels) })
     }
 }
 

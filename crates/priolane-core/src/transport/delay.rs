@@ -1,10 +1,9 @@
-//! What controllers that go by delay have in common: the delay, sizes in packets or in paths, pacing below a packet.
+//! What controllers that go by delay have in common: the delay, sizes in packets or in paths.
 
-use super::common::paced_from;
-use super::window::{AckSeen, Gate, ProbeSeen};
+use super::window::{AckSeen, ProbeSeen};
 use crate::endpoint::{BaseDelay, Path};
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, Written};
-use crate::units::{Span, Time};
+use crate::units::Span;
 
 /// Which delay a controller goes by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
@@ -138,77 +137,4 @@ pub struct Aim {
     pub base: f64,
     /// The least time between two decreases; `None` for the round-trip time at the second.
     pub decrease_every: Option<Span>,
-}
-
-/// When the last packet of a paced flow was sent, or should have been: lateness is made up, as far as a real host says.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LastSent {
-    /// `Time::NEVER` before the first.
-    at: Time,
-    catch_up: Span,
-}
-
-impl LastSent {
-    pub(super) const NEVER: Self = Self::with(Span::ZERO);
-
-    /// Before the first packet; up to `catch_up` of lateness is made up.
-    pub(super) const fn with(catch_up: Span) -> Self {
-        Self { at: Time::NEVER, catch_up }
-    }
-
-    /// Whether lateness is made up, so that [`Self::sent`] must know the gate.
-    #[inline]
-    pub(super) fn makes_up(&self) -> bool {
-        self.catch_up > Span::ZERO
-    }
-
-    /// A packet was sent; `gate` is what held it back until then.
-    #[inline]
-    pub(super) fn sent(&mut self, now: Time, gate: Gate) {
-        self.at = match gate {
-            Gate::NotBefore(due) => paced_from(due, now, self.catch_up),
-            _ => now,
-        };
-    }
-
-    /// When that was, if ever.
-    #[inline]
-    pub(super) fn at(&self) -> Option<Time> {
-        (self.at != Time::NEVER).then_some(self.at)
-    }
-}
-
-/// Pacing of windows below a packet: one in each round trip over the window (Swift §3.4).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pacer {
-    last: LastSent,
-}
-
-impl Pacer {
-    pub(super) const NEW: Self = Self { last: LastSent::NEVER };
-
-    /// A pacer that makes up `catch_up` of lateness.
-    pub(super) const fn with(catch_up: Span) -> Self {
-        Self { last: LastSent::with(catch_up) }
-    }
-
-    /// A packet was sent, with a window of `cwnd` of `mss` bytes and this round-trip time.
-    #[inline]
-    pub(super) fn sent(&mut self, now: Time, (cwnd, mss, rtt): (f64, u64, Span)) {
-        let gate = if self.last.makes_up() { self.gate(cwnd, mss, rtt) } else { Gate::Open };
-        self.last.sent(now, gate);
-    }
-
-    /// When the next packet of a flow with a window of `cwnd` of `mss` bytes and this round-trip time may go.
-    #[inline]
-    pub(super) fn gate(&self, cwnd: f64, mss: u64, rtt: Span) -> Gate {
-        match self.last.at() {
-            Some(last) if cwnd < mss as f64 => {
-                // Casts saturate.
-                let gap = (rtt.0 as f64 * mss as f64 / cwnd) as u64;
-                Gate::NotBefore(Time(last.0.saturating_add(gap)))
-            }
-            _ => Gate::Open,
-        }
-    }
 }

@@ -16,8 +16,8 @@
 //! #hpcc-loss, #hpcc-start, #hpcc-bytes.
 
 use super::OnWindow;
-use super::delay::{LastSent, Size};
-use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
+use super::delay::Size;
+use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Pacer, Repeat};
 use crate::endpoint::Path;
 use crate::keys::Keys;
 use crate::part::Part;
@@ -82,7 +82,7 @@ pub struct Hpcc {
     /// What the last ACK said, and the one before it.
     seen: Readings,
     before: Readings,
-    last_sent: LastSent,
+    pacer: Pacer,
 }
 
 impl Hpcc {
@@ -103,7 +103,7 @@ impl Hpcc {
             update_beyond: None,
             seen: Readings::default(),
             before: Readings::default(),
-            last_sent: LastSent::NEVER,
+            pacer: Pacer::NEW,
         }
     }
 
@@ -167,7 +167,7 @@ impl CongestionControl for Hpcc {
 
     fn open(&mut self, opening: &mut Opening<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
-        self.last_sent = LastSent::with(opening.catch_up);
+        self.pacer = Pacer::with(opening.catch_up);
     }
 
     fn on_path(&mut self, path: &Path) {
@@ -185,15 +185,12 @@ impl CongestionControl for Hpcc {
 
     #[inline]
     fn gate(&self) -> Gate {
-        // Casts saturate.
-        let gap = (self.t * self.mss as f64 / self.window) as u64;
-        self.last_sent.at().map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+        self.pacer.after(|| self.t * self.mss as f64 / self.window)
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        let gate = if self.last_sent.makes_up() { self.gate() } else { Gate::Open };
-        self.last_sent.sent(now, gate);
+        self.pacer = self.pacer.sent(now, || self.gate());
     }
 
     fn on_telemetry(&mut self, readings: &Readings) {

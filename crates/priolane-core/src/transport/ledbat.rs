@@ -14,8 +14,8 @@
 //! docs/assumptions.md#ledbat-scale.
 
 use super::OnWindow;
-use super::delay::{Aim, DelayBased, Pacer, Signal};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use super::delay::{Aim, DelayBased, Signal};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, Repeat};
 use crate::endpoint::Path;
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::Part;
@@ -271,12 +271,12 @@ impl CongestionControl for Ledbat {
 
     #[inline]
     fn gate(&self) -> Gate {
-        self.pacer.gate(self.cwnd, self.mss as u64, self.rtt)
+        self.pacer.below_packet(self.cwnd, self.mss as u64, self.rtt)
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.pacer.sent(now, (self.cwnd, self.mss as u64, self.rtt));
+        self.pacer = self.pacer.sent(now, || self.gate());
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

@@ -35,8 +35,8 @@ use probe::{Jitter, Phase};
 use rounds::{Half, Rounds};
 pub use variant::Variant;
 
-use super::delay::{Aim, Channels, DelayBased, LastSent, Signal};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Repeat};
+use super::delay::{Aim, Channels, DelayBased, Signal};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, ProbeSeen, Repeat};
 use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;
 use crate::ids::Class;
@@ -217,7 +217,7 @@ pub struct PrioPlus<C: DelayBased> {
     extra: f64,
     exceeded: u32,
     last_ack: Time,
-    last_sent: LastSent,
+    pacer: Pacer,
     class: Class,
     jitter: Jitter,
 }
@@ -373,7 +373,7 @@ impl<C: DelayBased> PrioPlus<C> {
     fn pace(&self) -> Gate {
         let base = self.base.path.data.round_trip.0 as f64;
         let packets = self.inner.cwnd() / self.mss as f64;
-        let (last, gap) = match self.last_sent.at() {
+        let (last, gap) = match self.pacer.last() {
             None if packets >= 1.0 => return Gate::Open,
             Some(last) if packets >= 1.0 => (last, base / packets),
             _ => (self.last_ack, base * (1.0 / packets - 1.0)),
@@ -446,7 +446,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             extra: 0.0,
             exceeded: 0,
             last_ack: Time::ZERO,
-            last_sent: LastSent::NEVER,
+            pacer: Pacer::NEW,
             class: 0,
             jitter: Jitter::default(),
         }
@@ -454,7 +454,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
 
     fn open(&mut self, opening: &mut Opening<'_>) {
         self.inner.open(opening);
-        self.last_sent = LastSent::with(opening.catch_up);
+        self.pacer = Pacer::with(opening.catch_up);
         self.base = Base::new(self.base.signal, (opening.path)());
         self.step = self.inner.step();
         self.last_ack = opening.now;
@@ -519,8 +519,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_sent(&mut self, now: Time) {
-        let gate = if self.last_sent.makes_up() { self.pace() } else { Gate::Open };
-        self.last_sent.sent(now, gate);
+        self.pacer = self.pacer.sent(now, || self.pace());
         self.inner.on_sent(now);
     }
 

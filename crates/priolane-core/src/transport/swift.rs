@@ -17,8 +17,8 @@
 //! paper leaves open: docs/assumptions.md#swift-values, #swift-decrease-timer, #swift-endpoint.
 
 use super::OnWindow;
-use super::delay::{Aim, DelayBased, Pacer, Signal, Size};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Repeat};
+use super::delay::{Aim, DelayBased, Signal, Size};
+use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, Repeat};
 use crate::endpoint::Path;
 use crate::ids::Class;
 use crate::keys::{Keys, Misfit, Words, truth_value};
@@ -525,12 +525,12 @@ impl CongestionControl for Swift {
 
     #[inline]
     fn gate(&self) -> Gate {
-        self.pacer.gate(self.bytes(), self.mss, self.rtt)
+        self.pacer.below_packet(self.bytes(), self.mss, self.rtt)
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        self.pacer.sent(now, (self.bytes(), self.mss, self.rtt));
+        self.pacer = self.pacer.sent(now, || self.gate());
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {

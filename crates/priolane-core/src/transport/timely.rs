@@ -12,8 +12,7 @@
 //! A flow has a rate and no window. What the paper leaves open: docs/assumptions.md#timely.
 
 use super::OnWindow;
-use super::delay::LastSent;
-use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Repeat};
+use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Pacer, Repeat};
 use crate::endpoint::Path;
 use crate::keys::{Keys, Misfit};
 use crate::part::Part;
@@ -87,7 +86,7 @@ pub struct Timely {
     falling: u32,
     /// An ACK beyond it updates the rate.
     update_beyond: u64,
-    last_sent: LastSent,
+    pacer: Pacer,
 }
 
 impl Timely {
@@ -103,7 +102,7 @@ impl Timely {
             before: None,
             falling: 0,
             update_beyond: 0,
-            last_sent: LastSent::NEVER,
+            pacer: Pacer::NEW,
         }
     }
 
@@ -143,7 +142,7 @@ impl CongestionControl for Timely {
 
     fn open(&mut self, opening: &mut Opening<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
-        self.last_sent = LastSent::with(opening.catch_up);
+        self.pacer = Pacer::with(opening.catch_up);
     }
 
     fn on_path(&mut self, path: &Path) {
@@ -159,15 +158,12 @@ impl CongestionControl for Timely {
 
     #[inline]
     fn gate(&self) -> Gate {
-        // Casts saturate.
-        let gap = ((self.mss * 8) as f64 / self.rate * PS_PER_S as f64) as u64;
-        self.last_sent.at().map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap))))
+        self.pacer.after(|| (self.mss * 8) as f64 / self.rate * PS_PER_S as f64)
     }
 
     #[inline]
     fn on_sent(&mut self, now: Time) {
-        let gate = if self.last_sent.makes_up() { self.gate() } else { Gate::Open };
-        self.last_sent.sent(now, gate);
+        self.pacer = self.pacer.sent(now, || self.gate());
     }
 
     fn on_ack(&mut self, ack: &AckSeen) {

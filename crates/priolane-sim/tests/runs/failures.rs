@@ -9,7 +9,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{FatTree, LeafSpine, SingleSwitch, Topology};
 
 fn leaf_spine() -> Topology {
@@ -30,7 +30,7 @@ fn fat_tree() -> Topology {
     FatTree { k: 4, host_link: link, fabric_link: link }.build().unwrap()
 }
 
-fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> Scenario {
+fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> ScenarioSpec {
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
     scenario.transport = crate::support::window(new_reno(), window);

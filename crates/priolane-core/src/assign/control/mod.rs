@@ -26,7 +26,6 @@ pub use config::{Config, ThresholdRange};
 pub use controller::{SizeReport, ThresholdController};
 pub use estimate::SizeEstimate;
 
-use super::Opt2;
 use super::solver::Question;
 use super::solvers::Solver;
 use crate::endpoint::{LadderOf, Thresholds};
@@ -49,12 +48,7 @@ pub struct Target {
 impl Target {
     /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
     fn thresholds(&self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
-        let Self { levels, load, .. } = *self;
-        // Of one threshold the smallest of equally good ones, as ever.
-        let solver = match self.solver {
-            Solver::Opt(_) if levels == 2 => Solver::Opt2(Opt2),
-            solver => solver,
-        };
+        let Self { solver, levels, load, .. } = *self;
         solver.solve(&Question { sizes, name: "reported", published: None, load, levels }).ok()
     }
 }

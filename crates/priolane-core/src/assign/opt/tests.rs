@@ -39,6 +39,15 @@ fn two_levels_cost_what_opt2_finds() {
 }
 
 #[test]
+fn the_solver_finds_the_threshold_of_opt2_and_for_more_levels_those_of_the_search() {
+    let sizes = web_search();
+    for (levels, want) in [(2, vec![byte_share::opt2(&sizes, 0.6)]), (3, opt(&sizes, 0.6, 3))] {
+        let question = Question { sizes: &sizes, name: "some", published: None, load: 0.6, levels };
+        assert_eq!(Opt.solve(&question).unwrap(), want);
+    }
+}
+
+#[test]
 fn two_levels_cost_what_opt2_finds_on_random_tables() {
     let mut draw = Stream::new(11, Purpose::Search, 0);
     for nth in 0..60 {

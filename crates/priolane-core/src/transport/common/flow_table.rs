@@ -74,6 +74,12 @@ pub(in crate::transport) trait Timed {
     fn armed(&mut self) -> &mut Time;
 }
 
+/// A flow at its sender.
+pub(in crate::transport) trait SentFlow: Timed {
+    /// The host that receives it.
+    fn dst(&self) -> HostId;
+}
+
 /// A deadline that its flow sets.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Alarm {
@@ -118,7 +124,7 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     timers: Timers,
 }
 
-impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
+impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     /// No flows; those that end are remembered for `time_wait`, or for ever.
     pub(in crate::transport) fn new(time_wait: Option<Span>) -> Self {
         Self {
@@ -142,6 +148,14 @@ impl<S: Timed, R: Timed, E: Copy> FlowTable<S, R, E> {
     #[inline]
     pub(in crate::transport) fn sender_of(&self, flow: FlowId) -> Option<u32> {
         self.outgoing.get(&flow).copied()
+    }
+
+    /// The place of the flow that is sent here and that a packet from its receiver is about. Packets of other hosts, which
+    /// may use the same id, are about none.
+    #[inline]
+    pub(in crate::transport) fn answered(&self, header: &Header) -> Option<u32> {
+        let slot = self.sender_of(header.flow)?;
+        self.senders.get(slot).filter(|sender| sender.dst() == header.src).map(|_| slot)
     }
 
     /// What is known of a flow that is or was received here.
@@ -326,6 +340,12 @@ mod tests {
 
     timed_by_alarm!(Flow);
 
+    impl SentFlow for Flow {
+        fn dst(&self) -> HostId {
+            HostId(9)
+        }
+    }
+
     fn at(due: u64) -> Flow {
         Flow { alarm: Alarm { due: Time(due), ..Alarm::OFF } }
     }
@@ -345,6 +365,17 @@ mod tests {
         table.remove_sender(FlowId(1));
         table.remove_receiver(b);
         assert_eq!((table.incoming(b), table.sender_of(FlowId(1))), (None, None));
+    }
+
+    #[test]
+    fn only_the_receiver_of_a_flow_answers_for_it() {
+        let mut table = Table::new(None);
+        let slot = table.add_sender(FlowId(1), at(1));
+        let from = |host, flow| Header { src: HostId(host), flow: FlowId(flow), ..Header::default() };
+        assert_eq!(
+            [(9, 1), (8, 1), (9, 2)].map(|(host, flow)| table.answered(&from(host, flow))),
+            [Some(slot), None, None]
+        );
     }
 
     #[test]

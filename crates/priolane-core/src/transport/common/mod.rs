@@ -18,7 +18,7 @@ mod slab;
 mod stamp;
 mod timers;
 
-pub(super) use flow_table::{Alarm, Expired, FlowKey, FlowTable, Incoming, Timed, timed_by_alarm};
+pub(super) use flow_table::{Alarm, Expired, FlowKey, FlowTable, Incoming, SentFlow, Timed, timed_by_alarm};
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};

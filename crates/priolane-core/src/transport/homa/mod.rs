@@ -19,16 +19,18 @@ mod levels;
 mod receiver;
 mod sender;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
-use super::receiver_driven::{Note, Packets, Place, Verb, answer, replace};
+use super::common::{Expired, FlowKey, Incoming};
+use super::receiver_driven::{Host, Note, Place, Verb, replace};
 use crate::assign::SizesOf;
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{CLASSES, FlowId};
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
-use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::packet::{Frame, Marks, Packet};
 use crate::part::Part;
 use crate::units::{Span, Time};
 use grants::Grants;
@@ -133,10 +135,7 @@ impl Config {
 #[derive(Debug)]
 pub struct Homa {
     config: Arc<Config>,
-    flows: FlowTable<Outflow, Inflow, ()>,
-    outbox: Outbox<Note>,
-    events: VecDeque<Event>,
-    peers: Peers,
+    host: Host<Outflow, Inflow>,
     grants: Grants,
     /// Messages from this host that may send.
     sending: BTreeSet<Place>,
@@ -148,10 +147,7 @@ impl Homa {
     /// The endpoint of `host`, without flows.
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
-            flows: FlowTable::new(host.time_wait()),
-            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
-            events: VecDeque::new(),
-            peers: Peers::new(&host),
+            host: Host::new(&host, &config.frame),
             config,
             grants: Grants::default(),
             sending: BTreeSet::new(),
@@ -166,7 +162,7 @@ impl Homa {
 
     /// Keeps `sending` in step with a sender.
     fn offer(&mut self, slot: u32) {
-        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let place = flow.may_send().then(|| (flow.left(), flow.order, slot));
         replace(&mut self.sending, &mut flow.place, place);
     }
@@ -176,37 +172,30 @@ impl Homa {
         if header.payload == 0 || header.marks.has(Marks::TRIMMED) {
             return;
         }
-        let slot = match self.flows.incoming(FlowKey::of(header)) {
+        let slot = match self.host.flows.incoming(FlowKey::of(header)) {
             Some(Incoming::Active(slot)) => slot,
-            Some(Incoming::Ended(())) => return self.acknowledge(packet),
+            Some(Incoming::Ended(())) => return self.host.acknowledge(header),
             None => {
                 let order = self.next_arrival();
-                let packets = Packets::new(Some(packet.body.size), &self.config.frame);
-                self.flows.add_receiver(FlowKey::of(header), Inflow::new(packet, packets, order))
+                let inflow = Inflow::new(packet, &self.config.frame, order);
+                self.host.flows.add_receiver(FlowKey::of(header), inflow)
             }
         };
-        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
-        if self.peers.is_measuring() {
-            if !flow.has(header) {
-                return;
-            }
-            flow.readable(packet, &mut self.events);
+        if !self.host.takes(slot, packet) {
+            return;
         }
-        flow.arrived(packet);
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
+        flow.arrived(packet, &mut self.host.payload);
         flow.alarm.due = cx.now + self.config.resend;
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
-        self.grants.update(slot, flow.from, &mut flow.asks, wants);
+        self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
         if left == 0 {
-            self.deliver(cx, meta, header);
-            self.acknowledge(packet);
+            self.host.deliver(cx.now, meta, header);
+            self.host.acknowledge(header);
         } else {
-            self.flows.arm_receiver(slot);
+            self.host.flows.arm_receiver(slot);
         }
         self.grant();
-    }
-
-    fn acknowledge(&mut self, packet: &Packet<Note>) {
-        self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
     }
 
     /// Sends the grants that are due: to the best messages, one per sender.
@@ -215,103 +204,73 @@ impl Homa {
         let granted = best.len();
         for (rank, &slot) in best.iter().enumerate() {
             let class = self.config.levels.scheduled_class(rank, granted);
-            let Some(flow) = self.flows.receivers.get_mut(slot) else { continue };
+            let Some(flow) = self.host.flows.receivers.get_mut(slot) else { continue };
             let Some((header, body)) = flow.grant(class) else { continue };
             let wants = flow.wants_grants().then(|| flow.place(slot));
-            self.grants.update(slot, flow.from, &mut flow.asks, wants);
-            self.outbox.push(header, body);
+            self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
+            self.host.outbox.push(header, body);
         }
         self.grants.reuse(best);
     }
 
     /// Anything but payload, for a message of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.answered(&packet.header) else {
+        let Some(slot) = self.host.answered(&packet.header, cx.now) else {
             if packet.body.verb != Verb::Ack {
-                let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-                self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
+                self.host.signal(&packet.header, Verb::Unknown);
             }
             return;
         };
-        self.measure(slot, cx.now);
-        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         flow.alarm.due = cx.now + self.config.retry;
         match packet.body.verb {
             Verb::Ack => {
-                let report = flow.out.report(cx.now, flow.out.packets.size());
-                self.events.push_back(Event::Completed(report));
+                self.host.complete(slot, cx.now);
                 return self.forget(packet.header.flow);
             }
             Verb::Grant => flow.take_grant(packet),
             Verb::Resend => {
                 let again = flow.take_resend(packet);
                 if !again {
-                    let busy = Note { verb: Verb::Busy, ..Note::default() };
-                    self.outbox.push(answer(&packet.header, Kind::Signal), busy);
+                    self.host.signal(&packet.header, Verb::Busy);
                 }
             }
             _ => {}
         }
         self.offer(slot);
-        self.flows.arm_sender(slot);
-    }
-
-    /// All of the flow of a packet is here.
-    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
-        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
-        self.flows.drop_dead_timers();
-        let Header { src, flow, .. } = *header;
-        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
-    }
-
-    /// The flow of this host that a packet from its receiver is about; those of others are about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
-    }
-
-    /// The first answer for a flow of this host says how far its receiver is.
-    #[inline]
-    fn measure(&mut self, slot: u32, now: Time) {
-        if self.peers.is_measuring()
-            && let Some(flow) = self.flows.senders.get_mut(slot)
-            && let Some(rtt) = flow.out.first_answer(now)
-        {
-            self.peers.answered(flow.out.spec.dst, rtt, now);
-        }
+        self.host.flows.arm_sender(slot);
     }
 
     /// Forgets a message that this host sends.
     fn forget(&mut self, flow: FlowId) {
-        let Some(slot) = self.flows.sender_of(flow) else { return };
-        if let Some(place) = self.flows.senders.get(slot).and_then(|flow| flow.place) {
+        let Some(slot) = self.host.flows.sender_of(flow) else { return };
+        if let Some(place) = self.host.flows.senders.get(slot).and_then(|flow| flow.place) {
             self.sending.remove(&place);
         }
-        self.flows.remove_sender(flow);
-        self.flows.drop_dead_timers();
+        self.host.remove_sender(flow);
     }
 
     /// BUSY, or UNKNOWN: for a message to this host.
     fn on_news(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
-        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
+        let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
+            return;
+        };
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
         if packet.body.verb == Verb::Busy {
             flow.alarm.due = cx.now + self.config.resend;
-            return self.flows.arm_receiver(slot);
+            return self.host.flows.arm_receiver(slot);
         }
-        self.grants.update(slot, flow.from, &mut flow.asks, None);
-        self.flows.remove_receiver(FlowKey::of(&packet.header));
-        self.flows.drop_dead_timers();
+        self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
+        self.host.remove_receiver(&packet.header);
         self.grant();
     }
 
     fn next_data(&mut self) -> Option<Packet<Note>> {
         let &(_, _, slot) = self.sending.first()?;
         let frame = self.config.frame;
-        let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
+        let packet = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
         self.offer(slot);
-        packet.map(|packet| self.outbox.data(packet))
+        packet.map(|packet| self.host.outbox.data(packet))
     }
 }
 
@@ -319,21 +278,17 @@ impl Endpoint for Homa {
     type Body = Note;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
-        let way = || self.peers.path(flow.dst, &path());
         let packets = match self.config.rtt_bytes {
             Some(bytes) => bytes.div_ceil(u64::from(self.config.frame.mss())),
-            None => way().bdp().div_ceil(u64::from(self.config.frame.max_wire())),
+            None => self.host.bdp(&flow, &path(), &self.config.frame),
         };
         let window = u16::try_from(packets).unwrap_or(u16::MAX).max(1);
         let order = self.next_arrival();
         let mut outflow = Outflow::new(flow, window, order, &self.config.frame, &self.config.levels);
         outflow.alarm.due = cx.now + self.config.retry;
-        if self.peers.is_measuring() {
-            outflow.out.asked = cx.now;
-        }
-        let slot = self.flows.add_sender(flow.id, outflow);
+        let slot = self.host.add_sender(outflow, cx.now);
         self.offer(slot);
-        self.flows.arm_sender(slot);
+        self.host.flows.arm_sender(slot);
     }
 
     fn control(&mut self, _cx: &mut Cx, command: Command) {
@@ -352,25 +307,25 @@ impl Endpoint for Homa {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.flows.expired(cx.now) {
+        while let Some(owner) = self.host.flows.expired(cx.now) {
             match owner {
                 Expired::Sender(slot) => {
-                    if let Some(flow) = self.flows.senders.get_mut(slot) {
+                    if let Some(flow) = self.host.flows.senders.get_mut(slot) {
                         flow.time_out();
                         flow.alarm.due = cx.now + self.config.retry;
                     }
                     self.offer(slot);
-                    self.flows.arm_sender(slot);
+                    self.host.flows.arm_sender(slot);
                 }
                 Expired::Receiver(slot) => {
-                    let resend = self.flows.receivers.get_mut(slot).and_then(|flow| {
+                    let resend = self.host.flows.receivers.get_mut(slot).and_then(|flow| {
                         flow.alarm.due = cx.now + self.config.resend;
                         flow.resend()
                     });
                     if let Some((header, body)) = resend {
-                        self.outbox.push(header, body);
+                        self.host.outbox.push(header, body);
                     }
-                    self.flows.arm_receiver(slot);
+                    self.host.flows.arm_receiver(slot);
                 }
             }
         }
@@ -378,11 +333,11 @@ impl Endpoint for Homa {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.flows.next_timeout()
+        self.host.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Note> {
-        match self.outbox.pop().or_else(|| self.next_data()) {
+        match self.host.outbox.pop().or_else(|| self.next_data()) {
             Some(packet) => Tx::Send { packet, id: None },
             None => Tx::Idle,
         }
@@ -390,11 +345,16 @@ impl Endpoint for Homa {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
+        if let Some(flow) = self.host.flows.sender_of(flow).and_then(|slot| self.host.flows.senders.get(slot))
+        {
             flow.inspect(see);
         }
     }

@@ -1,25 +1,19 @@
 //! A message at its receiver: what is missing, and what was granted of it.
 
-use std::collections::VecDeque;
-
-use crate::endpoint::Event;
-use crate::ids::{Class, FlowId, HostId};
-use crate::packet::{Header, Kind, Offset, Packet};
+use crate::endpoint::PayloadStats;
+use crate::ids::Class;
+use crate::packet::{Frame, Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb, readable};
+use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
 pub(super) struct Inflow {
-    pub(super) from: HostId,
+    pub(super) inbound: Inbound,
     pub(super) alarm: Alarm,
     /// How it wants grants, as the host's order has it.
     pub(super) asks: Option<Place>,
     order: u64,
-    flow: FlowId,
-    entropy: u16,
-    packets: Packets,
-    got: PacketSet,
     received: u64,
     /// The first packet that may not be sent.
     granted: u64,
@@ -29,28 +23,32 @@ pub(super) struct Inflow {
 
 timed_by_alarm!(Inflow);
 
+impl HasInbound for Inflow {
+    #[inline]
+    fn inbound(&self) -> &Inbound {
+        &self.inbound
+    }
+}
+
 impl Inflow {
     /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.
-    pub(super) fn new(packet: &Packet<Note>, packets: Packets, order: u64) -> Self {
+    pub(super) fn new(packet: &Packet<Note>, frame: &Frame, order: u64) -> Self {
+        let inbound = Inbound::new(packet, frame);
         let window = u64::from(packet.body.window.max(1));
         Self {
-            from: packet.header.src,
             alarm: Alarm::OFF,
             asks: None,
             order,
-            flow: packet.header.flow,
-            entropy: packet.header.entropy,
-            packets,
-            got: PacketSet::default(),
             received: 0,
-            granted: window.min(packets.count()),
+            granted: window.min(inbound.packets.count()),
+            inbound,
             window,
         }
     }
 
     /// Packets missing.
     pub(super) fn left(&self) -> u64 {
-        self.packets.count() - self.received
+        self.inbound.packets.count() - self.received
     }
 
     /// Where it is in the order of those that want grants.
@@ -58,53 +56,40 @@ impl Inflow {
         (self.left(), self.order, slot)
     }
 
-    /// Whether a packet of payload is one of the flow's, whatever its sender says.
-    pub(super) fn has(&self, header: &Header) -> bool {
-        self.packets.are_of(header)
-    }
-
-    /// Tells the application what it can read once `packet` is here, if that is more.
-    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
-        readable(packet, (&self.packets, &self.got), events);
-    }
-
-    /// A packet of the message is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
-        let n = self.packets.at(packet.header.offset.get());
-        self.received += u64::from(n < self.packets.count() && self.got.insert(n));
+    /// A packet of the message is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
+        self.received += u64::from(self.inbound.insert(&packet.header, stats));
     }
 
     /// Whether some of it was not granted.
     pub(super) fn wants_grants(&self) -> bool {
-        self.granted < self.packets.count()
-    }
-
-    fn header(&self, kind: Kind) -> Header {
-        let Self { flow, from: dst, entropy, .. } = *self;
-        Header { flow, dst, entropy, kind, ..Header::default() }
+        self.granted < self.inbound.packets.count()
     }
 
     /// A grant of RTTbytes beyond what has arrived, if that is more than was granted.
     pub(super) fn grant(&mut self, class: Class) -> Option<(Header, Note)> {
-        let up_to = (self.received + self.window).min(self.packets.count());
+        let up_to = (self.received + self.window).min(self.inbound.packets.count());
         if up_to <= self.granted {
             return None;
         }
         self.granted = up_to;
         debug_assert!(self.granted - self.received <= self.window, "no more than RTTbytes are on their way");
-        let offset = Offset::new(self.packets.bytes(up_to));
-        let header = Header { offset, ..self.header(Kind::Credit) };
+        let offset = Offset::new(self.inbound.packets.bytes(up_to));
+        let header = Header { offset, ..self.inbound.header(Kind::Credit) };
         Some((header, Note { class, verb: Verb::Grant, ..Note::default() }))
     }
 
     /// Asks for the first gap in what was granted, if there is any.
     pub(super) fn resend(&self) -> Option<(Header, Note)> {
-        let first = self.got.first_missing(0);
+        let first = self.inbound.got.first_missing(0);
         if first >= self.granted {
             return None;
         }
-        let end = (first..self.granted).find(|&n| self.got.has(n)).unwrap_or(self.granted);
-        let header = Header { offset: Offset::new(self.packets.offset(first)), ..self.header(Kind::Signal) };
-        Some((header, Note { size: self.packets.bytes(end), verb: Verb::Resend, ..Note::default() }))
+        let end = (first..self.granted).find(|&n| self.inbound.got.has(n)).unwrap_or(self.granted);
+        let header = Header {
+            offset: Offset::new(self.inbound.packets.offset(first)),
+            ..self.inbound.header(Kind::Signal)
+        };
+        Some((header, Note { size: self.inbound.packets.bytes(end), verb: Verb::Resend, ..Note::default() }))
     }
 }

@@ -7,7 +7,7 @@ use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn};
+use crate::transport::receiver_driven::{HasOutgoing, Note, Outgoing, Place, Turn};
 
 /// The class of what is sent again: the best.
 const AGAIN: Class = 0;
@@ -35,6 +35,18 @@ pub(super) struct Outflow {
 }
 
 timed_by_alarm!(Outflow);
+
+impl HasOutgoing for Outflow {
+    #[inline]
+    fn out(&self) -> &Outgoing {
+        &self.out
+    }
+
+    #[inline]
+    fn out_mut(&mut self) -> &mut Outgoing {
+        &mut self.out
+    }
+}
 
 impl Outflow {
     /// A message of which `window` packets go unasked, the `order`-th of its host.

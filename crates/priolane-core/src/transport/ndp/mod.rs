@@ -18,15 +18,17 @@
 mod receiver;
 mod sender;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
-use super::receiver_driven::{Note, Pacer, Packets, Verb, answer};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use super::common::{Expired, FlowKey, Incoming};
+use super::receiver_driven::{Host, Note, Pacer, Verb, answer};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Millionths, Words};
-use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::packet::{Frame, Kind, Marks, Packet};
 use crate::part::Part;
 use crate::units::{Rate, Span, Time};
 use receiver::Inflow;
@@ -102,10 +104,7 @@ impl Config {
 #[derive(Debug)]
 pub struct Ndp {
     config: Arc<Config>,
-    flows: FlowTable<Outflow, Inflow, ()>,
-    outbox: Outbox<Note>,
-    events: VecDeque<Event>,
-    peers: Peers,
+    host: Host<Outflow, Inflow>,
     pacer: Pacer,
     /// Flows to this host with pulls to be sent: class, turn, place.
     pulling: BTreeSet<(Class, u64, u32)>,
@@ -120,10 +119,7 @@ impl Ndp {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         let slot = config.pull_interval(host.line);
         Self {
-            flows: FlowTable::new(host.time_wait()),
-            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
-            events: VecDeque::new(),
-            peers: Peers::new(&host),
+            host: Host::new(&host, &config.frame),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
             pulling: BTreeSet::new(),
@@ -140,7 +136,7 @@ impl Ndp {
     /// After a change of a sender's state: it waits for its turn if it may send, and its timer runs.
     fn offer(&mut self, slot: u32, now: Time) {
         let turn = self.next_turn();
-        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         match (flow.may_send(), flow.turn) {
             (true, None) => {
                 flow.turn = Some(turn);
@@ -153,18 +149,18 @@ impl Ndp {
             _ => {}
         }
         flow.set_alarm(now, self.config.rto);
-        self.flows.arm_sender(slot);
+        self.host.flows.arm_sender(slot);
     }
 
     /// A flow to this host, known or new.
     fn receiving(&mut self, packet: &Packet<Note>) -> Incoming<()> {
         let header = &packet.header;
-        if let Some(role) = self.flows.incoming(FlowKey::of(header)) {
+        if let Some(role) = self.host.flows.incoming(FlowKey::of(header)) {
             return role;
         }
-        let packets = Packets::new(Some(packet.body.size), &self.config.frame);
         let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
-        Incoming::Active(self.flows.add_receiver(FlowKey::of(header), Inflow::new(packet, packets, class)))
+        let inflow = Inflow::new(packet, &self.config.frame, class);
+        Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), inflow))
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
@@ -172,22 +168,15 @@ impl Ndp {
         let trimmed = header.marks.has(Marks::TRIMMED);
         let slot = match self.receiving(packet) {
             Incoming::Active(slot) => slot,
-            Incoming::Ended(()) => {
-                return self
-                    .outbox
-                    .push(answer(header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
-            }
+            Incoming::Ended(()) => return self.host.acknowledge(header),
         };
+        if !self.host.takes(slot, packet) {
+            return;
+        }
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
-        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
-        if self.peers.is_measuring() && !trimmed {
-            if !flow.has(header) {
-                return;
-            }
-            flow.readable(packet, &mut self.events);
-        }
-        let verb = flow.arrived(packet);
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
+        let verb = flow.arrived(packet, &mut self.host.payload);
         if flow.wants_pull() {
             flow.owed += 1;
             if idle {
@@ -202,89 +191,59 @@ impl Ndp {
         let kind = if verb == Verb::Ack { Kind::Ack } else { Kind::Signal };
         if flow.left == 0 {
             self.pulling.remove(&(flow.class, flow.turn, slot));
-            self.deliver(cx, meta, header);
+            self.host.deliver(cx.now, meta, header);
         }
         debug_assert!(trimmed || verb == Verb::Ack, "payload that came is acknowledged");
-        self.outbox.push(answer(header, kind), body);
+        self.host.outbox.push(answer(header, kind), body);
     }
 
     /// An ACK, NACK or pull for a flow of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
         let header = &packet.header;
-        let Some(slot) = self.answered(header) else {
+        let Some(slot) = self.host.answered(header, cx.now) else {
             if packet.body.verb == Verb::Pull {
-                let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-                self.outbox.push(answer(header, Kind::Signal), unknown);
+                self.host.signal(header, Verb::Unknown);
             }
             return;
         };
-        self.measure(slot, cx.now);
-        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let before = flow.acked();
         flow.heard(cx.now, packet);
-        if self.peers.is_measuring() && flow.acked() > before && !flow.is_complete() {
-            self.events.push_back(Event::Acked { flow: header.flow, bytes: flow.acked() });
-        }
+        let acked = flow.acked();
         if flow.is_complete() {
-            let report = flow.out.report(cx.now, flow.out.packets.size());
-            self.events.push_back(Event::Completed(report));
+            self.host.complete(slot, cx.now);
             return self.forget(header.flow);
         }
+        self.host.acked(header.flow, before, acked);
         self.offer(slot, cx.now);
     }
 
     /// A packet of a flow of this host came back.
     fn on_returned(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.flows.sender_of(packet.header.flow) else { return };
-        if let Some(flow) = self.flows.senders.get_mut(slot) {
+        let Some(slot) = self.host.flows.sender_of(packet.header.flow) else { return };
+        if let Some(flow) = self.host.flows.senders.get_mut(slot) {
             flow.came_back(cx.now, packet);
         }
         self.offer(slot, cx.now);
     }
 
-    /// All of the flow of a packet is here.
-    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
-        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
-        self.flows.drop_dead_timers();
-        let Header { src, flow, .. } = *header;
-        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
-    }
-
-    /// The flow of this host that a packet from its receiver is about; those of others are about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
-    }
-
-    /// The first answer for a flow of this host says how far its receiver is.
-    #[inline]
-    fn measure(&mut self, slot: u32, now: Time) {
-        if self.peers.is_measuring()
-            && let Some(flow) = self.flows.senders.get_mut(slot)
-            && let Some(rtt) = flow.out.first_answer(now)
-        {
-            self.peers.answered(flow.out.spec.dst, rtt, now);
-        }
-    }
-
     /// Forgets a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
-        let Some(slot) = self.flows.sender_of(flow) else { return };
-        if let Some(turn) = self.flows.senders.get(slot).and_then(|flow| flow.turn) {
+        let Some(slot) = self.host.flows.sender_of(flow) else { return };
+        if let Some(turn) = self.host.flows.senders.get(slot).and_then(|flow| flow.turn) {
             self.sending.remove(&(turn, slot));
         }
-        self.flows.remove_sender(flow);
-        self.flows.drop_dead_timers();
+        self.host.remove_sender(flow);
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
-        if let Some(flow) = self.flows.receivers.get(slot) {
+        let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
+            return;
+        };
+        if let Some(flow) = self.host.flows.receivers.get(slot) {
             self.pulling.remove(&(flow.class, flow.turn, slot));
         }
-        self.flows.remove_receiver(FlowKey::of(&packet.header));
-        self.flows.drop_dead_timers();
+        self.host.remove_receiver(&packet.header);
     }
 
     /// The pull that goes now, if one may.
@@ -294,25 +253,25 @@ impl Ndp {
         }
         let turn = self.next_turn();
         let (_, _, slot) = self.pulling.pop_first()?;
-        let flow = self.flows.receivers.get_mut(slot)?;
+        let flow = self.host.flows.receivers.get_mut(slot)?;
         let (header, body) = flow.pull();
         if flow.owed > 0 {
             flow.turn = turn;
             self.pulling.insert((flow.class, turn, slot));
         }
         self.pacer.spend(now);
-        Some(Packet { header: self.outbox.control(header), body })
+        Some(Packet { header: self.host.outbox.control(header), body })
     }
 
     fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
         while let Some((_, slot)) = self.sending.pop_first() {
             let frame = self.config.frame;
-            let Some(flow) = self.flows.senders.get_mut(slot) else { continue };
+            let Some(flow) = self.host.flows.senders.get_mut(slot) else { continue };
             flow.turn = None;
             let packet = flow.next_data(now, &frame);
             self.offer(slot, now);
             if let Some(packet) = packet {
-                return Some(self.outbox.data(packet));
+                return Some(self.host.outbox.data(packet));
             }
         }
         None
@@ -323,15 +282,9 @@ impl Endpoint for Ndp {
     type Body = Note;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
-        let way = || self.peers.path(flow.dst, &path());
-        let full = u64::from(self.config.frame.max_wire());
-        let own = || u16::try_from(way().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let own = || u16::try_from(self.host.bdp(&flow, &path(), &self.config.frame)).unwrap_or(u16::MAX);
         let window = self.config.init_window.unwrap_or_else(own).max(1);
-        let mut outflow = Outflow::new(flow, window, cx.now, &self.config.frame);
-        if self.peers.is_measuring() {
-            outflow.out.asked = cx.now;
-        }
-        let slot = self.flows.add_sender(flow.id, outflow);
+        let slot = self.host.add_sender(Outflow::new(flow, window, cx.now, &self.config.frame), cx.now);
         self.offer(slot, cx.now);
     }
 
@@ -352,9 +305,9 @@ impl Endpoint for Ndp {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.flows.expired(cx.now) {
+        while let Some(owner) = self.host.flows.expired(cx.now) {
             let Expired::Sender(slot) = owner else { continue };
-            if let Some(flow) = self.flows.senders.get_mut(slot) {
+            if let Some(flow) = self.host.flows.senders.get_mut(slot) {
                 flow.time_out(cx.now, self.config.rto);
             }
             self.offer(slot, cx.now);
@@ -363,11 +316,11 @@ impl Endpoint for Ndp {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.flows.next_timeout()
+        self.host.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
-        let control = self.outbox.pop().or_else(|| self.next_pull(cx.now));
+        let control = self.host.outbox.pop().or_else(|| self.next_pull(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };
         }
@@ -376,11 +329,16 @@ impl Endpoint for Ndp {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
+        if let Some(flow) = self.host.flows.sender_of(flow).and_then(|slot| self.host.flows.senders.get(slot))
+        {
             flow.inspect(see);
         }
     }

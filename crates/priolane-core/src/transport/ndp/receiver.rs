@@ -1,12 +1,10 @@
 //! A flow at its receiver: what is missing, and how many pulls it takes.
 
-use std::collections::VecDeque;
-
-use crate::endpoint::Event;
-use crate::ids::{Class, FlowId, HostId};
-use crate::packet::{Header, Kind, Marks, Packet};
+use crate::endpoint::PayloadStats;
+use crate::ids::Class;
+use crate::packet::{Frame, Header, Kind, Marks, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Verb, readable};
+use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Verb};
 
 /// A flow that this host receives.
 #[derive(Debug)]
@@ -20,11 +18,7 @@ pub(super) struct Inflow {
     pub(super) pulls: u32,
     pub(super) owed: u32,
     alarm: Alarm,
-    flow: FlowId,
-    from: HostId,
-    entropy: u16,
-    packets: Packets,
-    got: PacketSet,
+    inbound: Inbound,
     /// Pulls that the flow takes as far as is known: packets beyond the first window, trimmed ones and some that went back.
     needed: u64,
     /// Packets that went back to their sender and wait for pulls, as it says.
@@ -33,49 +27,42 @@ pub(super) struct Inflow {
 
 timed_by_alarm!(Inflow);
 
+impl HasInbound for Inflow {
+    #[inline]
+    fn inbound(&self) -> &Inbound {
+        &self.inbound
+    }
+}
+
 impl Inflow {
     /// The flow of `packet`, in turns with others of `class`.
-    pub(super) fn new(packet: &Packet<Note>, packets: Packets, class: Class) -> Self {
+    pub(super) fn new(packet: &Packet<Note>, frame: &Frame, class: Class) -> Self {
+        let inbound = Inbound::new(packet, frame);
+        let count = inbound.packets.count();
         Self {
-            left: packets.count(),
+            left: count,
             class,
             turn: 0,
             pulls: 0,
             owed: 0,
             alarm: Alarm::OFF,
-            flow: packet.header.flow,
-            from: packet.header.src,
-            entropy: packet.header.entropy,
-            packets,
-            got: PacketSet::default(),
-            needed: packets.count() - u64::from(packet.body.window).min(packets.count()),
+            inbound,
+            needed: count - u64::from(packet.body.window).min(count),
             returned: 0,
         }
     }
 
-    /// Whether a packet of payload is one of the flow's, whatever its sender says.
-    pub(super) fn has(&self, header: &Header) -> bool {
-        self.packets.are_of(header)
-    }
-
-    /// Tells the application what it can read once `packet` is here, if that is more.
-    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
-        readable(packet, (&self.packets, &self.got), events);
-    }
-
-    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) -> Verb {
+    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it. `stats` counts payload that is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> Verb {
         self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
         self.returned = self.returned.max(packet.body.count);
-        let n = self.packets.at(packet.header.offset.get());
-        if n >= self.packets.count() {
-            return Verb::Ack;
-        }
         if !packet.header.marks.has(Marks::TRIMMED) {
-            self.left -= u64::from(self.got.insert(n));
+            self.left -= u64::from(self.inbound.insert(&packet.header, stats));
             return Verb::Ack;
         }
-        if self.got.has(n) {
+        let Inbound { packets, got, .. } = &self.inbound;
+        let n = packets.at(packet.header.offset.get());
+        if n >= packets.count() || got.has(n) {
             return Verb::Ack;
         }
         self.needed += 1;
@@ -91,8 +78,6 @@ impl Inflow {
     pub(super) fn pull(&mut self) -> (Header, Note) {
         self.pulls = self.pulls.wrapping_add(1);
         self.owed = self.owed.saturating_sub(1);
-        let Self { flow, from: dst, entropy, .. } = *self;
-        let header = Header { flow, dst, entropy, kind: Kind::Credit, ..Header::default() };
-        (header, Note { count: self.pulls, verb: Verb::Pull, ..Note::default() })
+        (self.inbound.header(Kind::Credit), Note { count: self.pulls, verb: Verb::Pull, ..Note::default() })
     }
 }

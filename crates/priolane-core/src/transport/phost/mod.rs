@@ -17,15 +17,17 @@
 mod receiver;
 mod sender;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, FlowTable, Incoming, Outbox, Peers};
-use super::receiver_driven::{Note, Pacer, Packets, Place, Verb, answer, replace};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use super::common::{Expired, FlowKey, Incoming};
+use super::receiver_driven::{Host, Inbound, Note, Pacer, Place, Verb, replace};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Thousandths, Words};
-use crate::packet::{Frame, Header, Kind, Marks, Packet};
+use crate::packet::{Frame, Marks, Packet};
 use crate::part::Part;
 use crate::units::{Span, Time};
 use receiver::{Inflow, Turn, part};
@@ -106,10 +108,7 @@ impl Config {
 #[derive(Debug)]
 pub struct PHost {
     config: Arc<Config>,
-    flows: FlowTable<Outflow, Inflow, ()>,
-    outbox: Outbox<Note>,
-    events: VecDeque<Event>,
-    peers: Peers,
+    host: Host<Outflow, Inflow>,
     pacer: Pacer,
     /// Flows to this host that may be given a token.
     asking: BTreeSet<Place>,
@@ -124,10 +123,7 @@ impl PHost {
     pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
         let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
-            flows: FlowTable::new(host.time_wait()),
-            outbox: Outbox::new(&host, 0, config.frame.ack_wire()),
-            events: VecDeque::new(),
-            peers: Peers::new(&host),
+            host: Host::new(&host, &config.frame),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
             asking: BTreeSet::new(),
@@ -143,44 +139,44 @@ impl PHost {
 
     /// Keeps `holding` in step with a sender.
     fn hold(&mut self, slot: u32) {
-        let Some(flow) = self.flows.senders.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let place = flow.has_token().then(|| (flow.left(), flow.order, slot));
         replace(&mut self.holding, &mut flow.held, place);
     }
 
     /// Keeps `asking` in step with a receiver, and its alarm.
     fn ask(&mut self, slot: u32) {
-        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
         let place = (flow.turn == Turn::Ready).then_some((flow.left, flow.order, slot));
         replace(&mut self.asking, &mut flow.asked, place);
         flow.alarm.due = match flow.turn {
             Turn::Ready => Time::NEVER,
             Turn::Downgraded(until) | Turn::Pause(until) => until,
         };
-        self.flows.arm_receiver(slot);
+        self.host.flows.arm_receiver(slot);
     }
 
     /// A flow to this host, known or new.
     fn receiving(&mut self, cx: &Cx, packet: &Packet<Note>) -> Option<Incoming<()>> {
-        let role = self.flows.incoming(FlowKey::of(&packet.header));
+        let role = self.host.flows.incoming(FlowKey::of(&packet.header));
         if role.is_some() {
             return role;
         }
         let order = self.next_arrival();
-        let packets = Packets::new(Some(packet.body.size), &self.config.frame);
-        let free = self.config.free(packets.count(), packet.body.window);
-        let mut inflow = Inflow::new(packet, packets, free, order);
+        let inbound = Inbound::new(packet, &self.config.frame);
+        let free = self.config.free(inbound.packets.count(), packet.body.window);
+        let mut inflow = Inflow::new(packet, inbound, free, order);
         if packet.body.verb == Verb::Request {
             inflow.wait_for_free(cx.now, Span::from_ns(u64::from(packet.body.count)), self.pacer.slot());
         }
-        let slot = self.flows.add_receiver(FlowKey::of(&packet.header), inflow);
+        let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), inflow);
         self.ask(slot);
         Some(Incoming::Active(slot))
     }
 
     fn on_request(&mut self, cx: &Cx, packet: &Packet<Note>) {
         if self.receiving(cx, packet) == Some(Incoming::Ended(())) {
-            self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+            self.host.acknowledge(&packet.header);
         }
     }
 
@@ -189,92 +185,57 @@ impl PHost {
             return;
         }
         let Some(Incoming::Active(slot)) = self.receiving(cx, packet) else { return };
-        let Some(flow) = self.flows.receivers.get_mut(slot) else { return };
-        if self.peers.is_measuring() {
-            if !flow.has(&packet.header) {
-                return;
-            }
-            flow.readable(packet, &mut self.events);
+        if !self.host.takes(slot, packet) {
+            return;
         }
-        flow.arrived(packet);
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
+        flow.arrived(packet, &mut self.host.payload);
         if flow.left > 0 {
             return self.ask(slot);
         }
         let asked = flow.asked.take();
         asked.map(|place| self.asking.remove(&place));
-        self.deliver(cx, meta, &packet.header);
-        self.outbox.push(answer(&packet.header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        self.host.deliver(cx.now, meta, &packet.header);
+        self.host.acknowledge(&packet.header);
     }
 
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.answered(&packet.header) else {
-            let unknown = Note { verb: Verb::Unknown, ..Note::default() };
-            return self.outbox.push(answer(&packet.header, Kind::Signal), unknown);
+        let Some(slot) = self.host.answered(&packet.header, cx.now) else {
+            return self.host.signal(&packet.header, Verb::Unknown);
         };
-        self.measure(slot, cx.now);
         let lasts = part(self.pacer.slot(), u64::from(self.config.expiry_milli));
         let retry = self.config.retry;
-        if let Some(flow) = self.flows.senders.get_mut(slot) {
+        if let Some(flow) = self.host.flows.senders.get_mut(slot) {
             flow.take_token(packet, cx.now + lasts);
             flow.alarm.due = cx.now + retry;
         }
         self.hold(slot);
-        self.flows.arm_sender(slot);
+        self.host.flows.arm_sender(slot);
     }
 
     fn on_ack(&mut self, cx: &Cx, packet: &Packet<Note>) {
-        let Some(slot) = self.answered(&packet.header) else { return };
-        self.measure(slot, cx.now);
-        if let Some(flow) = self.flows.senders.get_mut(slot) {
-            let size = flow.out.packets.size();
-            self.events.push_back(Event::Completed(flow.out.report(cx.now, size)));
-            self.forget(packet.header.flow);
-        }
-    }
-
-    /// All of the flow of a packet is here.
-    fn deliver(&mut self, cx: &Cx, meta: RxMeta, header: &Header) {
-        self.flows.end_receiver(FlowKey::of(header), (), cx.now);
-        self.flows.drop_dead_timers();
-        let Header { src, flow, .. } = *header;
-        self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
-    }
-
-    /// The flow of this host that a packet from its receiver is about; those of others are about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|flow| flow.out.spec.dst == header.src).map(|_| slot)
-    }
-
-    /// The first answer for a flow of this host says how far its receiver is.
-    #[inline]
-    fn measure(&mut self, slot: u32, now: Time) {
-        if self.peers.is_measuring()
-            && let Some(flow) = self.flows.senders.get_mut(slot)
-            && let Some(rtt) = flow.out.first_answer(now)
-        {
-            self.peers.answered(flow.out.spec.dst, rtt, now);
-        }
+        let Some(slot) = self.host.answered(&packet.header, cx.now) else { return };
+        self.host.complete(slot, cx.now);
+        self.forget(packet.header.flow);
     }
 
     /// Forgets a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
-        let Some(slot) = self.flows.sender_of(flow) else { return };
-        if let Some(place) = self.flows.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
+        let Some(slot) = self.host.flows.sender_of(flow) else { return };
+        if let Some(place) = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
             self.holding.remove(&place);
         }
-        self.flows.remove_sender(flow);
-        self.flows.drop_dead_timers();
+        self.host.remove_sender(flow);
     }
 
     fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Incoming::Active(slot)) = self.flows.incoming(FlowKey::of(&packet.header)) else { return };
-        if let Some(place) = self.flows.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
+        let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
+            return;
+        };
+        if let Some(place) = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
             self.asking.remove(&place);
         }
-        self.flows.remove_receiver(FlowKey::of(&packet.header));
-        self.flows.drop_dead_timers();
+        self.host.remove_receiver(&packet.header);
     }
 
     /// The token that goes now, if one may.
@@ -282,11 +243,11 @@ impl PHost {
         while self.pacer.next() <= now {
             let &(_, _, slot) = self.asking.first()?;
             let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
-            let token = self.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
+            let token = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
             self.ask(slot);
             if let Some((header, body)) = token {
                 self.pacer.spend(now);
-                return Some(Packet { header: self.outbox.control(header), body });
+                return Some(Packet { header: self.host.outbox.control(header), body });
             }
         }
         None
@@ -296,10 +257,10 @@ impl PHost {
     fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
         while let Some(&(_, _, slot)) = self.holding.first() {
             let frame = self.config.frame;
-            let packet = self.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
+            let packet = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
             self.hold(slot);
             if let Some(packet) = packet {
-                return Some(self.outbox.data(packet));
+                return Some(self.host.outbox.data(packet));
             }
         }
         None
@@ -307,13 +268,13 @@ impl PHost {
 
     fn on_sender_timer(&mut self, slot: u32, now: Time) {
         let retry = self.config.retry;
-        if let Some(flow) = self.flows.senders.get_mut(slot) {
+        if let Some(flow) = self.host.flows.senders.get_mut(slot) {
             flow.out.timeouts += 1;
             flow.alarm.due = now + retry;
             let (header, body) = flow.request();
-            self.outbox.push(header, body);
+            self.host.outbox.push(header, body);
         }
-        self.flows.arm_sender(slot);
+        self.host.flows.arm_sender(slot);
     }
 }
 
@@ -322,25 +283,20 @@ impl Endpoint for PHost {
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let order = self.next_arrival();
-        let way = || self.peers.path(flow.dst, &path());
-        let full = u64::from(self.config.frame.max_wire());
-        let own = || u16::try_from(way().bdp().div_ceil(full)).unwrap_or(u16::MAX);
+        let own = || u16::try_from(self.host.bdp(&flow, &path(), &self.config.frame)).unwrap_or(u16::MAX);
         let bdp = self.config.bdp.unwrap_or_else(own).max(1);
         let mut outflow = Outflow::new(flow, bdp, order, &self.config.frame);
         let free = self.config.free(outflow.out.packets.count(), bdp);
-        let busy = self.pacer.slot().times(free).0.saturating_sub(way().control.round_trip.0);
+        let busy = self.pacer.slot().times(free).0.saturating_sub(self.host.control_rtt(&flow, &path()).0);
         outflow.ahead_ns = u32::try_from(busy.div_ceil(1_000)).unwrap_or(u32::MAX);
         let lasts = part(self.pacer.slot(), 1_000 * free + u64::from(self.config.expiry_milli));
         outflow.give_free(free, cx.now + lasts);
         outflow.alarm.due = cx.now + self.config.retry;
-        if self.peers.is_measuring() {
-            outflow.out.asked = cx.now;
-        }
         let (header, body) = outflow.request();
-        let slot = self.flows.add_sender(flow.id, outflow);
-        self.outbox.push(header, body);
+        let slot = self.host.add_sender(outflow, cx.now);
+        self.host.outbox.push(header, body);
         self.hold(slot);
-        self.flows.arm_sender(slot);
+        self.host.flows.arm_sender(slot);
     }
 
     fn control(&mut self, _cx: &mut Cx, command: Command) {
@@ -361,11 +317,11 @@ impl Endpoint for PHost {
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {
-        while let Some(owner) = self.flows.expired(cx.now) {
+        while let Some(owner) = self.host.flows.expired(cx.now) {
             match owner {
                 Expired::Sender(slot) => self.on_sender_timer(slot, cx.now),
                 Expired::Receiver(slot) => {
-                    if let Some(flow) = self.flows.receivers.get_mut(slot) {
+                    if let Some(flow) = self.host.flows.receivers.get_mut(slot) {
                         flow.new_round();
                     }
                     self.ask(slot);
@@ -376,11 +332,11 @@ impl Endpoint for PHost {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        self.flows.next_timeout()
+        self.host.flows.next_timeout()
     }
 
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
-        let control = self.outbox.pop().or_else(|| self.next_token(cx.now));
+        let control = self.host.outbox.pop().or_else(|| self.next_token(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };
         }
@@ -389,11 +345,16 @@ impl Endpoint for PHost {
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(flow) = self.flows.sender_of(flow).and_then(|slot| self.flows.senders.get(slot)) {
+        if let Some(flow) = self.host.flows.sender_of(flow).and_then(|slot| self.host.flows.senders.get(slot))
+        {
             see("left_packets", flow.left() as f64);
             see("tokens", flow.tokens() as f64);
         }

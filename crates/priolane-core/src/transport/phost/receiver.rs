@@ -1,12 +1,9 @@
 //! A flow at its receiver: which packet is given a token next.
 
-use std::collections::VecDeque;
-
-use crate::endpoint::Event;
-use crate::ids::{FlowId, HostId};
+use crate::endpoint::PayloadStats;
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, PacketSet, Packets, Place, Verb, readable};
+use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
 use crate::units::{Span, Time};
 
 /// Whether a flow may be given tokens.
@@ -30,11 +27,7 @@ pub(super) struct Inflow {
     /// Where it is in the order of those that may be given tokens.
     pub(super) asked: Option<Place>,
     pub(super) alarm: Alarm,
-    flow: FlowId,
-    from: HostId,
-    entropy: u16,
-    packets: Packets,
-    got: PacketSet,
+    inbound: Inbound,
     window: u16,
     /// Tokens given, and the last of them on which a packet came, or that is taken for lost.
     issued: u32,
@@ -45,20 +38,23 @@ pub(super) struct Inflow {
 
 timed_by_alarm!(Inflow);
 
+impl HasInbound for Inflow {
+    #[inline]
+    fn inbound(&self) -> &Inbound {
+        &self.inbound
+    }
+}
+
 impl Inflow {
     /// The flow of `packet`, the `order`-th of its host, which sends the packets before `next` without tokens.
-    pub(super) fn new(packet: &Packet<Note>, packets: Packets, next: u64, order: u64) -> Self {
+    pub(super) fn new(packet: &Packet<Note>, inbound: Inbound, next: u64, order: u64) -> Self {
         Self {
             order,
-            left: packets.count(),
+            left: inbound.packets.count(),
             turn: Turn::Ready,
             asked: None,
             alarm: Alarm::OFF,
-            flow: packet.header.flow,
-            from: packet.header.src,
-            entropy: packet.header.entropy,
-            packets,
-            got: PacketSet::default(),
+            inbound,
             window: packet.body.window.max(1),
             issued: 0,
             used: 0,
@@ -66,22 +62,9 @@ impl Inflow {
         }
     }
 
-    /// Whether a packet of payload is one of the flow's, whatever its sender says.
-    pub(super) fn has(&self, header: &Header) -> bool {
-        self.packets.are_of(header)
-    }
-
-    /// Tells the application what it can read once `packet` is here, if that is more.
-    pub(super) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
-        readable(packet, (&self.packets, &self.got), events);
-    }
-
-    /// A packet of the flow is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
-        let n = self.packets.at(packet.header.offset.get());
-        if n < self.packets.count() && self.got.insert(n) {
-            self.left -= 1;
-        }
+    /// A packet of the flow is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
+        self.left -= u64::from(self.inbound.insert(&packet.header, stats));
         self.used = self.used.max(packet.body.count.min(self.issued));
         if matches!(self.turn, Turn::Downgraded(_)) && self.issued - self.used < u32::from(self.window) {
             self.turn = Turn::Ready;
@@ -91,14 +74,14 @@ impl Inflow {
     /// No tokens yet: the free ones keep the sender busy, for `ahead` longer than a token takes to be answered, and
     /// what is free as a whole takes twice its packet times to be all here.
     pub(super) fn wait_for_free(&mut self, now: Time, ahead: Span, slot: Span) {
-        let whole = self.next >= self.packets.count();
+        let whole = self.next >= self.inbound.packets.count();
         let pause = if whole { slot.times(2 * self.next) } else { ahead };
         self.turn = if pause == Span::ZERO { Turn::Ready } else { Turn::Pause(now + pause) };
     }
 
     /// A pause is over: what was given tokens and has not come is given some once more.
     pub(super) fn new_round(&mut self) {
-        if self.issued > 0 || self.next >= self.packets.count() {
+        if self.issued > 0 || self.next >= self.inbound.packets.count() {
             self.next = 0;
         }
         self.used = self.issued;
@@ -113,21 +96,15 @@ impl Inflow {
             self.turn = Turn::Downgraded(now + part(slot, bdp.saturating_mul(relax)));
             return None;
         }
-        let n = self.got.first_missing(self.next);
-        if n >= self.packets.count() {
+        let n = self.inbound.got.first_missing(self.next);
+        if n >= self.inbound.packets.count() {
             self.turn = Turn::Pause(now + slot.times(bdp + 1));
             return None;
         }
         self.next = n + 1;
         self.issued += 1;
-        let header = Header {
-            flow: self.flow,
-            dst: self.from,
-            entropy: self.entropy,
-            offset: Offset::new(self.packets.offset(n)),
-            kind: Kind::Credit,
-            ..Header::default()
-        };
+        let offset = Offset::new(self.inbound.packets.offset(n));
+        let header = Header { offset, ..self.inbound.header(Kind::Credit) };
         Some((header, Note { size: self.left, count: self.issued, verb: Verb::Token, ..Note::default() }))
     }
 }

@@ -6,7 +6,7 @@ use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, Verb};
+use crate::transport::receiver_driven::{HasOutgoing, Note, Outgoing, Place, Turn, Verb};
 use crate::units::Time;
 
 /// Classes of payload.
@@ -47,6 +47,18 @@ pub(super) struct Outflow {
 }
 
 timed_by_alarm!(Outflow);
+
+impl HasOutgoing for Outflow {
+    #[inline]
+    fn out(&self) -> &Outgoing {
+        &self.out
+    }
+
+    #[inline]
+    fn out_mut(&mut self) -> &mut Outgoing {
+        &mut self.out
+    }
+}
 
 impl Outflow {
     /// A flow whose path `bdp` packets fill, the `order`-th of its host.

@@ -1,7 +1,9 @@
 //! What transports have in common whose receivers say who may send (pHost, NDP, Homa).
 //!
 //! ```text
+//! Host       the flows of a host, and the events and control packets that wait
 //! Outgoing   a flow at its sender: cut into packets, counted, reported
+//! Inbound    a flow at its receiver: which packets are here
 //! Packets    which packets of a flow there are, and which have arrived
 //! Pacer      one permission per packet time of the host's line
 //! Place      which flow goes first
@@ -13,15 +15,18 @@
 
 #[cfg(test)]
 pub(super) mod bench;
+mod host;
+mod inbound;
 mod note;
 mod order;
 mod outgoing;
 mod pacer;
 mod packets;
 
+pub(super) use host::{HasInbound, HasOutgoing, Host};
+pub(super) use inbound::Inbound;
 pub(super) use note::answer;
 pub use note::{Note, Verb};
 pub(super) use order::{Place, replace};
 pub(super) use outgoing::{Outgoing, Turn};
 pub(super) use pacer::Pacer;
-pub(super) use packets::{PacketSet, Packets, readable};

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::note::Note;
-use crate::endpoint::Event;
-use crate::packet::{Frame, Header, Offset, Packet};
+use crate::endpoint::PayloadStats;
+use crate::packet::{Frame, Header, Offset};
 
 /// How a flow is cut: at multiples of the largest payload.
 #[derive(Clone, Copy, Debug)]
@@ -63,20 +62,6 @@ impl Packets {
     }
 }
 
-/// Tells the application of the receiver what it can read once a packet with payload is in `got`, if that is more.
-pub(in crate::transport) fn readable(
-    packet: &Packet<Note>,
-    (packets, got): (&Packets, &PacketSet),
-    events: &mut VecDeque<Event>,
-) {
-    let edge = got.first_missing(0);
-    if packets.at(packet.header.offset.get()) == edge && edge < packets.count() {
-        let Header { src, flow, .. } = packet.header;
-        let bytes = packets.bytes(got.first_missing(edge + 1));
-        events.push_back(Event::Readable { src, flow, bytes });
-    }
-}
-
 /// Words of a set: packets this far beyond the first that is missing are not taken, whatever a sender says they are. An
 /// honest one has fewer than 2^17 on their way.
 const MAX_WORDS: u64 = 1 << 14;
@@ -110,6 +95,25 @@ impl PacketSet {
             self.full += 1;
         }
         fresh
+    }
+
+    /// Puts in packet `n` of a flow, which arrived with its payload and which `stats` counts; whether it was not there.
+    #[inline]
+    pub(in crate::transport) fn receive(&mut self, n: u64, stats: &mut PayloadStats) -> bool {
+        let highest = self.end();
+        let fresh = self.insert(n);
+        if fresh {
+            stats.count(n, highest);
+        }
+        fresh
+    }
+
+    /// One more than the highest number in it.
+    #[inline]
+    fn end(&self) -> u64 {
+        // The last word is never 0.
+        let last = self.words.back().map_or(0, |bits| u64::from(bits.leading_zeros()));
+        64 * (self.full + self.words.len() as u64) - last
     }
 
     /// Whether `n` is in it.
@@ -176,6 +180,8 @@ mod tests {
             assert_eq!(set.has(probe), model[probe as usize]);
             let gap = (probe as usize..).find(|&i| i >= 1_000 || !model[i]).unwrap();
             assert_eq!(set.first_missing(probe), gap as u64, "from {probe}");
+            let highest = model.iter().rposition(|&there| there).map_or(0, |last| last as u64 + 1);
+            assert_eq!(set.end(), highest);
         }
         assert!(set.full > 5, "{set:?}");
     }

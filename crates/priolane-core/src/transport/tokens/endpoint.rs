@@ -9,7 +9,8 @@ use super::outbox::{Outbox, Queued};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
 use crate::endpoint::{
-    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
+    RxMeta, Stats, Tx,
 };
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
@@ -38,6 +39,7 @@ pub struct Tokens {
     /// How much lateness of tokens is made up.
     catch_up: Span,
     credits: CreditStats,
+    payload: PayloadStats,
 }
 
 /// The other end of a flow.
@@ -76,6 +78,7 @@ impl Tokens {
             peers: Peers::new(&host),
             catch_up: host.catch_up(),
             credits: CreditStats::default(),
+            payload: PayloadStats::default(),
         }
     }
 
@@ -185,7 +188,7 @@ impl Tokens {
     fn on_token(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Token { seq, stamp } = packet.body else { return };
         let header = &packet.header;
-        let Some(slot) = self.answered(header) else {
+        let Some(slot) = self.flows.answered(header) else {
             self.credits.wasted += 1;
             return self.answer_if_aborted(header);
         };
@@ -232,7 +235,8 @@ impl Tokens {
             return;
         }
         let mut missed: Vec<Interval> = Vec::new();
-        receiver.arrive(Arrived { packet: place, token }, cx, &self.config, |hole| missed.push(hole));
+        let arrived = Arrived { packet: place, token };
+        receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = Way::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
         if self.peers.is_measuring() {
@@ -241,13 +245,6 @@ impl Tokens {
         if !self.end_if_complete(slot, cx.now, meta) {
             self.grant(slot, cx);
         }
-    }
-
-    /// The flow of this host that a packet from its receiver is about; those of others are about none.
-    #[inline]
-    fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.flows.sender_of(header.flow)?;
-        self.flows.senders.get(slot).filter(|sender| sender.spec.dst == header.src).map(|_| slot)
     }
 
     /// The first token of a flow says how far its receiver is.
@@ -319,7 +316,7 @@ impl Tokens {
 
     fn on_miss(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
         let Ticket::Miss { first, end } = packet.body else { return };
-        let Some(slot) = self.answered(&packet.header) else {
+        let Some(slot) = self.flows.answered(&packet.header) else {
             return self.answer_if_aborted(&packet.header);
         };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
@@ -336,7 +333,7 @@ impl Tokens {
     }
 
     fn on_done(&mut self, cx: &Cx, header: &Header) {
-        let Some(slot) = self.answered(header) else { return };
+        let Some(slot) = self.flows.answered(header) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         sender.done(&self.config);
         self.events.push_back(Event::Completed(sender.report(cx.now)));
@@ -443,7 +440,7 @@ impl Endpoint for Tokens {
     }
 
     fn stats(&self) -> Stats {
-        Stats { credits: Some(self.credits) }
+        Stats { credits: Some(self.credits), payload: self.payload }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

@@ -12,8 +12,8 @@
 
 use super::config::{Config, Recovery, Stop};
 use crate::endpoint::{FlowReport, FlowRequest};
-use crate::ids::Class;
-use crate::transport::common::{Alarm, Interval, Ranges, timed_by_alarm};
+use crate::ids::{Class, HostId};
+use crate::transport::common::{Alarm, Interval, Ranges, SentFlow, timed_by_alarm};
 use crate::units::{Span, Time, bits_per_second};
 
 /// Where a sender is.
@@ -103,6 +103,13 @@ pub(super) struct Sender {
 const MOST_BACKOFF: u32 = 6;
 
 timed_by_alarm!(Sender);
+
+impl SentFlow for Sender {
+    #[inline]
+    fn dst(&self) -> HostId {
+        self.spec.dst
+    }
+}
 
 impl Sender {
     /// A flow that starts at `now` on a path of this round trip.

@@ -28,7 +28,7 @@ use crate::endpoint::{Cx, FlowReport, FlowRequest};
 use crate::host::Candidate;
 use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
-use crate::transport::common::{Interval, Ranges, Stamp, Timed};
+use crate::transport::common::{Interval, Ranges, SentFlow, Stamp, Timed};
 use crate::units::{Span, Time, bits_per_second};
 
 /// The levels that a flow's new data has reached.
@@ -170,6 +170,13 @@ pub(super) struct Sender<C> {
     classes: Classes,
     promotion: Promotion,
     levels: Levels,
+}
+
+impl<C: CongestionControl> SentFlow for Sender<C> {
+    #[inline]
+    fn dst(&self) -> HostId {
+        self.dst
+    }
 }
 
 impl<C: CongestionControl> Timed for Sender<C> {

@@ -1,0 +1,52 @@
+//! A flow at its receiver: its packets, and which of them are here.
+
+use std::collections::VecDeque;
+
+use super::note::Note;
+use super::packets::{PacketSet, Packets};
+use crate::endpoint::{Event, PayloadStats};
+use crate::ids::{FlowId, HostId};
+use crate::packet::{Frame, Header, Kind, Packet};
+
+/// A flow at its receiver, whatever the protocol.
+#[derive(Debug)]
+pub(in crate::transport) struct Inbound {
+    pub(in crate::transport) src: HostId,
+    pub(in crate::transport) packets: Packets,
+    pub(in crate::transport) got: PacketSet,
+    flow: FlowId,
+    entropy: u16,
+}
+
+impl Inbound {
+    /// The flow of `packet`, of which nothing is here.
+    pub(in crate::transport) fn new(packet: &Packet<Note>, frame: &Frame) -> Self {
+        let Header { src, flow, entropy, .. } = packet.header;
+        let packets = Packets::new(Some(packet.body.size), frame);
+        Self { src, packets, got: PacketSet::default(), flow, entropy }
+    }
+
+    /// The header of a control packet to the flow's sender.
+    pub(in crate::transport) fn header(&self, kind: Kind) -> Header {
+        let Self { flow, src: dst, entropy, .. } = *self;
+        Header { flow, dst, entropy, kind, ..Header::default() }
+    }
+
+    /// Puts a packet with payload to the others; whether it was not here. `stats` counts it if so.
+    #[inline]
+    pub(in crate::transport) fn insert(&mut self, header: &Header, stats: &mut PayloadStats) -> bool {
+        let n = self.packets.at(header.offset.get());
+        n < self.packets.count() && self.got.receive(n, stats)
+    }
+
+    /// Tells the application what it can read once `packet` is here, if that is more.
+    pub(in crate::transport) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
+        let Self { packets, got, .. } = self;
+        let edge = got.first_missing(0);
+        if packets.at(packet.header.offset.get()) == edge && edge < packets.count() {
+            let Header { src, flow, .. } = packet.header;
+            let bytes = packets.bytes(got.first_missing(edge + 1));
+            events.push_back(Event::Readable { src, flow, bytes });
+        }
+    }
+}
