@@ -152,7 +152,8 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     assert_eq!(litter(killed.path()), Vec::<String>::new());
     let comparison = compare(killed.path(), whole.path()).unwrap();
     assert!(
-        comparison.common.len() == runs() && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
+        comparison.common.len() == runs()
+            && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
     );
 }
 
@@ -162,7 +163,11 @@ fn writers_at_once_share_the_work_and_corrupt_nothing() {
     let children = [0; 4].map(|_| writer(together.path()).spawn().unwrap());
     let published: Vec<String> = children.into_iter().flat_map(|child| ran(&finish(child))).collect();
     let distinct: BTreeSet<&String> = published.iter().collect();
-    assert_eq!((published.len(), distinct.len()), (runs(), runs()), "a run was published twice, or not at all");
+    assert_eq!(
+        (published.len(), distinct.len()),
+        (runs(), runs()),
+        "a run was published twice, or not at all"
+    );
     finish(writer(alone.path()).spawn().unwrap());
     assert_eq!(digests(together.path()), digests(alone.path()));
     assert_eq!(litter(together.path()), Vec::<String>::new());
