@@ -317,8 +317,8 @@ macro_rules! __parts {
             }
         }
 
-        impl $crate::serde::Serialize for $list {
-            fn serialize<S: $crate::serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $list {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 let mut pairs = $crate::keys::Pairs::new();
                 self.write(&mut pairs);
                 s.collect_map(pairs)
