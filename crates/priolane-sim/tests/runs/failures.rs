@@ -175,25 +175,3 @@ fn a_failure_of_both_spines_cuts_racks_off_and_of_one_none() {
         Some("h4")
     );
 }
-
-#[test]
-fn outages_of_one_link_that_overlap_are_one_and_do_not_end_with_the_first_repair() {
-    let topology = leaf_spine();
-    let uplink = topology.link_between("leaf0", "spine1").unwrap();
-    let spine = topology.find_node("spine1").unwrap();
-    let failures = [
-        down(Cut::Link(uplink), 10, 50),
-        down(Cut::Link(uplink), 12, 20),
-        down(Cut::Switch(spine), 30, 90),
-        down(Cut::Link(uplink), 95, 99),
-    ];
-    let outages = Outages::new(&topology, &failures).unwrap();
-    let times = |link| outages.of(link).iter().map(|d| (d.from.0, d.until.0)).collect::<Vec<_>>();
-    assert_eq!(times(uplink), [(10, 90), (95, 99)]);
-    assert_eq!(times(topology.reverse(uplink)), [(10, 90), (95, 99)]);
-    assert_eq!(times(topology.link_between("leaf1", "spine1").unwrap()), [(30, 90)]);
-    assert_eq!(times(LinkId(0)), []);
-    // At 10 us after each change that matters: one link, the whole spine, the link alone no more, none; and again.
-    let changes: Vec<u64> = outages.routes().iter().map(|(at, _)| at.0 - 10_000_000).collect();
-    assert_eq!(changes, [10, 30, 90, 95, 99]);
-}

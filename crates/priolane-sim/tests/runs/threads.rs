@@ -22,7 +22,8 @@ fn on(most: u8, fallback: Fallback) -> Drive {
 #[test]
 fn any_number_of_threads_leaves_the_same() {
     let mut shared = 0;
-    for seed in 0..priolane_rounds::rounds(120, 1_200) {
+    let rounds = priolane_rounds::rounds(60, 1_200);
+    for seed in 0..rounds {
         let scenario = random(seed);
         if scenario.topology.racks < 2 {
             continue;
@@ -37,7 +38,7 @@ fn any_number_of_threads_leaves_the_same() {
         assert_eq!(alone, handed_over, "handed over, seed {seed}");
         shared += 1;
     }
-    assert!(shared > 40, "{shared}");
+    assert!(shared > rounds / 3, "{shared}");
 }
 
 /// Six racks, all to all.

@@ -205,7 +205,7 @@ pub(super) fn frame_of(transport: &Transport) -> Frame {
 }
 
 /// Bytes on the wire of a pause frame: the smallest frame.
-pub fn pause_wire(frame: &Frame) -> u16 {
+pub(crate) fn pause_wire(frame: &Frame) -> u16 {
     frame.min_wire()
 }
 
