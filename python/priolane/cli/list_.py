@@ -6,7 +6,19 @@ import json
 from priolane import _core
 from priolane.cli import show
 
-WHAT = ("schemes", "transports", "ports", "assign", "solvers", "admit", "apps", "workloads", "topologies")
+WHAT = (
+    "schemes",
+    "transports",
+    "ports",
+    "host",
+    "nic",
+    "assign",
+    "solvers",
+    "admit",
+    "apps",
+    "workloads",
+    "topologies",
+)
 
 
 def add(command: argparse.ArgumentParser) -> None:

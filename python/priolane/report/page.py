@@ -20,6 +20,7 @@ from priolane.report.kinds import kind_of
 from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
 from priolane.report.numbers import short
 from priolane.report.over_time import OverTime
+from priolane.report.readings import by_reading
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
@@ -70,6 +71,7 @@ def _content(results: Results, traces: OverTime | None, pictures: Sequence[Pictu
         "traces": None if traces is None else traces.says,
         "trace_figures": figures[len(report.panels) :],
         "claims": report.claims,
+        "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,
         "badge": badge,
