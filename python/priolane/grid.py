@@ -9,6 +9,7 @@ import queue
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,7 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
             {"id": planned.id, "scheme": planned.scheme, "point": dict(planned.point), "seed": planned.seed}
             for planned in grid.runs
         ],
+        "readings": [asdict(reading) for reading in grid.readings],
         "warnings": list(grid.warnings),
     }
     write_note(directory, note)

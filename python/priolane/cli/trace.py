@@ -52,7 +52,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
         chosen.file,
         chosen.flow,
         chosen.out,
-        options=Options(sets=tuple(chosen.sets), schemes=schemes, size=chosen.size),
+        options=Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size),
         seed=chosen.seed,
         point=chosen.points,
         at=chosen.at,
