@@ -10,7 +10,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::new_reno::{self, NewReno};
-use priolane_core::transport::window::{Config, Segment, WindowEndpoint};
+use priolane_core::transport::window::{Config, Handshake, Segment, WindowEndpoint};
 use priolane_core::units::{Rate, Span, Time};
 
 use crate::network::SECRET;
@@ -26,7 +26,7 @@ fn cx(now: Time, rng: &mut Stream) -> Cx<'_> {
 /// The round-trip time that a sender reports whose driver calls it at `now` with an ACK that arrived `RTT` after the packet.
 fn reported(now: Time) -> Span {
     let local = LocalHost::real(HostId(0), Rate::from_gbps(10), SECRET);
-    let config = Arc::new(Config::new(Frame::ETHERNET));
+    let config = Arc::new(Config { handshake: Handshake::None, ..Config::new(Frame::ETHERNET) });
     let reno = new_reno::Config { init_window: None };
     let mut sender = WindowEndpoint::<NewReno>::with_kind(local, config, reno, SchedulerKind::RoundRobin);
     let mut rng = Stream::new(1, Purpose::Endpoint, 0);
