@@ -55,6 +55,7 @@ test: $(STAMPS)/ci $(STAMPS)/dev
 SOAK ?= 1
 soak: build $(STAMPS)/dev
 	PRIOLANE_SOAK=$(SOAK) $(CARGO) test --profile ci --workspace -- --include-ignored
+	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_memory.py
 	$(BIN)/python tools/instructions.py
 	$(BIN)/python tools/planted_faults.py
 

@@ -10,7 +10,7 @@ from priolane._core import InputError, RunFailed, Stopped
 
 
 class CoreDouble:
-    """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail."""
+    """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail, reports have `panels`."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -19,6 +19,7 @@ class CoreDouble:
         self.traced: list[dict[str, Any]] = []
         self.others: list[str] = []
         self.check_bytes = 20_000_000
+        self.panels = 1
 
     def runs(self) -> list[dict[str, Any]]:
         order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
@@ -62,7 +63,7 @@ class CoreDouble:
         assert Path(path).is_file()
         assert json.loads(options)
         assert Path(out_dir).is_dir()
-        return (made.FIXTURES / "report.json").read_text(encoding="utf-8")
+        return json.dumps(made.report(self.panels))
 
     def check(self, path: Path, options: str) -> str:
         self.plan(path, options)

@@ -100,7 +100,7 @@ def test_wrong_arguments_are_exit_2(arguments: list[str]) -> None:
 
 
 def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    directory = made.make_results(tmp_path / "grid")
+    directory = made.make_results(tmp_path / "grid", panels=1)
     assert main(["report", str(directory)]) == 0
     assert str(directory / "report.html") in capsys.readouterr().out
 

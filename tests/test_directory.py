@@ -67,10 +67,10 @@ def test_whole_runs_make_a_directory_priolanes_without_its_note(
     assert len(core.ran) == 16
 
 
-@pytest.mark.usefixtures("core")
 def test_only_listed_outputs_are_replaced_or_removed(
-    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    core.panels = 2
     out = tmp_path / "out"
     command = ["run", str(experiment), "-o", str(out), "--jobs", "1"]
     assert main(command) == 0

@@ -7,7 +7,8 @@ import pytest
 import priolane
 from core_double import CoreDouble
 from priolane.experiment import Options, Plan, PlannedRun, toml_text
-from priolane.grid import Settings, Watcher, run_grid
+from priolane.grid import Watcher, run_grid
+from priolane.settings import Settings
 from priolane.worker import Finished
 
 

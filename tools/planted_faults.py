@@ -1,16 +1,20 @@
 """Plants each fault of tools/planted_faults.toml in a copy of the tree and shows that its test goes red.
 
-`python tools/planted_faults.py` plants all, with arguments only those whose name holds one of them. Without the fault
-the test must be green. The exit code is 1 if a test stays green, does not exist, or does not compile. Faults in Python
-want the compiled module, which `make build` makes.
+`python tools/planted_faults.py` plants all, with arguments only those whose name or file holds one of them. Without the
+fault the test must be green. The exit code is 1 if a test stays green, does not exist, or does not compile. Faults in
+Python want the compiled module, which `make build` makes. The work tree is read only: what is planted is planted in
+target/planted/tree, which the next call mends if this one is killed.
 """
 
 import argparse
+import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,9 +25,10 @@ FAULTS = ROOT / "tools" / "planted_faults.toml"
 WORK = ROOT / "target" / "planted"
 # A fault may make a test wait for ever.
 LONGEST_S = 600
-# What compiles soonest, and again soonest after a change of one file.
-QUICK = ["profile.dev.opt-level=0", "profile.dev.debug=false", "profile.dev.incremental=true"]
-QUICK += [f"profile.dev.package.priolane-{crate}.opt-level=0" for crate in ("core", "sim")]
+# Dependencies are those of `make test`; crates of the tree compile soonest, and soonest again after a change of a file.
+QUICK = ["profile.ci.incremental=true"]
+QUICK += [f"profile.ci.package.priolane-{crate}.opt-level=0" for crate in ("core", "sim", "workload")]
+PROFILE = ["--profile", "ci", *(part for config in QUICK for part in ("--config", config))]
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,7 @@ class Fault:
             return [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", self.test]
         package, target, test = self.test.split()
         where = ["--lib"] if target == "lib" else ["--test", target]
-        configs = [part for config in QUICK for part in ("--config", config)]
-        return ["cargo", "test", "--quiet", *configs, "-p", package, *where, "--", "--exact", test]
+        return ["cargo", "test", "--quiet", *PROFILE, "-p", package, *where, "--", "--exact", test]
 
 
 def read(text: str) -> list[Fault]:
@@ -63,14 +67,32 @@ def read(text: str) -> list[Fault]:
 
 def outcome(fault: Fault, tree: Path) -> str:
     """How the test of a fault ends in a tree: `green`, `red`, or `broken: ` and why there is no test that ended."""
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(WORK / "target"), "PYTHONPATH": str(tree / "python")}
+    environment = {
+        **os.environ,
+        "CARGO_TARGET_DIR": str(ROOT / "target"),
+        "PYTHONPATH": str(tree / "python"),
+        # Two versions of a file may have one size and one second.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    # In a session of its own, which ends as a whole.
+    running = subprocess.Popen(  # noqa: S603
+        fault.command(),
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(  # noqa: S603
-            fault.command(), cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST_S, check=False
-        )
+        out, errors = running.communicate(timeout=LONGEST_S)
     except subprocess.TimeoutExpired:
         return "red"
-    return judged(done.returncode, done.stdout, done.stderr)
+    finally:
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+    return judged(running.returncode, out, errors)
 
 
 def judged(code: int, out: str, errors: str) -> str:
@@ -89,21 +111,25 @@ def copy_tree(tree: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout.splitlines()
-    modules = [str(path.relative_to(ROOT)) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
-    for name in [*listed, *modules]:
-        source, target = ROOT / name, tree / name
+    modules = [path.relative_to(ROOT) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
+    wanted = {tree / name for name in [*listed, *modules] if (ROOT / name).is_file() or (ROOT / name).is_symlink()}
+    for directory, _, names in os.walk(tree):
+        for left in {Path(directory, name) for name in names} - wanted:
+            left.unlink()
+    for target in sorted(wanted):
+        source = ROOT / target.relative_to(tree)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink():
-            target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
             target.symlink_to(source.readlink())
-        elif source.is_file() and not (target.is_file() and target.read_bytes() == source.read_bytes()):
-            target.parent.mkdir(parents=True, exist_ok=True)
+        elif not (target.is_file() and target.read_bytes() == source.read_bytes()):
             shutil.copyfile(source, target)
 
 
 def plant(fault: Fault, tree: Path) -> str:
     """The outcome with the fault, which is taken out again."""
-    path = tree / fault.file
+    path = (tree / fault.file).resolve()
+    assert path.is_relative_to(tree.resolve()), f"{fault.file} is outside of the copy"
     sound = path.read_text("utf-8")
     path.write_text(fault.planted(sound), "utf-8")
     try:
@@ -115,26 +141,36 @@ def plant(fault: Fault, tree: Path) -> str:
 def missed(faults: Iterable[Fault], tree: Path) -> list[str]:
     """One line for each fault whose test is not green without it or not red with it."""
     found = []
+    without: dict[str, str] = {}
     for fault in faults:
-        without = outcome(fault, tree)
-        with_it = plant(fault, tree) if without == "green" else "not planted"
-        if (without, with_it) != ("green", "red"):
-            found.append(f"{fault.name}: {fault.test} is {without} without it, {with_it} with it")
-        print(f"{with_it:6} {fault.name}: {fault.test}", flush=True)
+        start = time.monotonic()
+        if fault.test not in without:
+            without[fault.test] = outcome(fault, tree)
+        with_it = plant(fault, tree) if without[fault.test] == "green" else "not planted"
+        if (without[fault.test], with_it) != ("green", "red"):
+            found.append(f"{fault.name}: {fault.test} is {without[fault.test]} without it, {with_it} with it")
+        print(f"{with_it:6} {time.monotonic() - start:4.0f} s  {fault.name}: {fault.test}", flush=True)
     return found
 
 
 def main() -> int:
     """Plants the faults that are asked for."""
     command = argparse.ArgumentParser(description=__doc__)
-    command.add_argument("names", nargs="*", help="parts of names of faults")
+    command.add_argument("names", nargs="*", help="parts of names of faults or of their files")
     asked: list[str] = command.parse_args().names
     faults = [
-        fault for fault in read(FAULTS.read_text("utf-8")) if not asked or any(name in fault.name for name in asked)
+        fault
+        for fault in read(FAULTS.read_text("utf-8"))
+        if not asked or any(name in fault.name or name in fault.file for name in asked)
     ]
-    tree = WORK / "tree"
-    copy_tree(tree)
-    found = missed(faults, tree)
+    # Ended by a signal, the test ends too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    WORK.mkdir(parents=True, exist_ok=True)
+    with (WORK / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tree = WORK / "tree"
+        copy_tree(tree)
+        found = missed(faults, tree)
     print("\n".join(found) or f"{len(faults)} faults, each of them caught")
     return 1 if found or not faults else 0
 

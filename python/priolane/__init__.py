@@ -54,9 +54,7 @@ if _own := os.environ.get("PRIOLANE_CORE"):
 def __getattr__(name: str) -> Any:
     """Imports what is asked for: the command line handles signals before its slow imports begin."""
     if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415
-
-        return version("priolane")
+        return import_module("priolane._core").version().partition("+")[0]
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"priolane.{module}"), name)

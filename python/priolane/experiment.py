@@ -17,20 +17,26 @@ class Options:
     """What changes about an experiment file for this grid.
 
     `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` (how many, or which) and
-    `schemes` replace the file's; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
+    `schemes` replace the file's; `reading` is one of the file's readings of its paper, and the leading one if it is
+    `None`; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
     """
 
     sets: tuple[tuple[str, str], ...] = ()
     seeds: int | tuple[int, ...] | None = None
     schemes: tuple[str, ...] | None = None
+    reading: str | None = None
     size: Size = "default"
 
     def to_json(self) -> str:
         """The options as the compiled module reads them."""
-        return json.dumps(
-            {"sets": self.sets, "seeds": self.seeds, "schemes": self.schemes, "size": self.size},
-            sort_keys=True,
-        )
+        read = {
+            "sets": self.sets,
+            "seeds": self.seeds,
+            "schemes": self.schemes,
+            "reading": self.reading,
+            "size": self.size,
+        }
+        return json.dumps(read, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> "Options":
@@ -41,6 +47,7 @@ class Options:
             sets=tuple((str(key), str(value)) for key, value in read["sets"]),
             seeds=tuple(seeds) if isinstance(seeds, list) else seeds,
             schemes=None if schemes is None else tuple(schemes),
+            reading=read.get("reading"),
             size=read["size"],
         )
 
@@ -53,6 +60,8 @@ class Options:
             spelled += ["--seeds", str(self.seeds)]
         elif self.seeds is not None:
             spelled += ["--seed-list", ",".join(map(str, self.seeds))]
+        if self.reading is not None:
+            spelled += ["--reading", self.reading]
         if self.size != "default":
             spelled.append(f"--{self.size}")
         return spelled
@@ -69,12 +78,23 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """One reading of a paper that is silent or says two things: what speaks for it, and which claims depend on it."""
+
+    name: str
+    evidence: str
+    decides: str
+    leads: bool
+
+
+@dataclass(frozen=True)
 class Plan:
     """The grid of an experiment: every run, in the order in which they are started."""
 
     source: Path
     title: str
     runs: tuple[PlannedRun, ...]
+    readings: tuple[Reading, ...]
     warnings: tuple[str, ...]
 
 
@@ -118,6 +138,7 @@ def plan(path: str | Path, options: Options | None = None) -> Plan:
         source=Path(read["source"]),
         title=read["title"] or Path(path).stem,
         runs=runs,
+        readings=tuple(Reading(**reading) for reading in read["readings"]),
         warnings=tuple(read["warnings"]),
     )
 

@@ -9,7 +9,7 @@ import queue
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -19,30 +19,13 @@ from priolane._core import InputError
 from priolane.directory import filling, write_note
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.results import Results, load
+from priolane.settings import Settings
 from priolane.signals import deferred, ignored
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
 _POLL_S = 0.1
 # How long workers may take to stop before they are killed; they look every tenth of a second.
 _PATIENCE_S = 3.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How runs are carried out. None of it changes a result."""
-
-    jobs: int = 1
-    executor: concurrent.futures.Executor | None = None
-    engine: str = "auto"
-    verify: bool = False
-    threads: int = 1
-    others: tuple[Path, ...] = ()
-    """Directories of grids that may have a run already: it is then taken over."""
-
-    def to_json(self) -> str:
-        """The settings of one run, as the compiled module reads them."""
-        others = [str(other) for other in self.others]
-        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others})
 
 
 class Watcher:
@@ -146,6 +129,7 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
             {"id": planned.id, "scheme": planned.scheme, "point": dict(planned.point), "seed": planned.seed}
             for planned in grid.runs
         ],
+        "readings": [asdict(reading) for reading in grid.readings],
         "warnings": list(grid.warnings),
     }
     write_note(directory, note)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
-from priolane.experiment import Options, PlannedRun
+from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import write_whole
 from priolane.report.model import Report
 
@@ -33,6 +33,7 @@ class Results:
     title: str
     options: Options
     runs: tuple[PlannedRun, ...]
+    readings: tuple[Reading, ...] = ()
 
     def missing(self) -> list[PlannedRun]:
         """The runs of the grid that are not there yet."""
@@ -195,6 +196,7 @@ def load(directory: str | Path) -> Results:
                 PlannedRun(id=run["id"], scheme=run["scheme"], point=run["point"], seed=run["seed"])
                 for run in note["runs"]
             ),
+            readings=tuple(Reading(**reading) for reading in note.get("readings", [])),
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(

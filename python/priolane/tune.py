@@ -17,7 +17,8 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import Options, check, toml_text
-from priolane.grid import Settings, run_grid
+from priolane.grid import run_grid
+from priolane.settings import Settings
 
 FACTORS = (4.0, 2.0, 1.4, 1.2)
 

@@ -13,7 +13,7 @@ use crate::units::Time;
 pub type FlowList = PackedList<FlowColumns>;
 
 /// The most payload bytes of a flow with an end: 2^48 - 2. A list takes larger ones for that.
-pub const MOST_BYTES: u64 = Offset::MAX - 1;
+pub(crate) const MOST_BYTES: u64 = Offset::MAX - 1;
 
 /// What stands for the bytes of a flow without end.
 const ENDLESS: u64 = Offset::MAX;

@@ -262,7 +262,7 @@ impl Frame {
 
     /// Bytes on the wire of SYN and SYN/ACK.
     #[inline]
-    pub fn syn_wire(&self) -> u16 {
+    pub(crate) fn syn_wire(&self) -> u16 {
         self.on_wire(self.syn)
     }
 

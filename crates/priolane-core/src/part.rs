@@ -1,10 +1,10 @@
-//! What the file of an algorithm declares of it as a part of a scheme, and lists of such parts.
+//! What the file of an algorithm, an app or a topology declares of it as a part that files can choose, and lists of such parts.
 
 pub use priolane_derive::Part;
 
 use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new};
 
-/// A question that a scheme answers.
+/// Where a file chooses one part of a list: a row of a scheme, which is a question that it answers, or a table of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Row {
     /// How fast may a flow send?
@@ -19,14 +19,18 @@ pub enum Row {
     Nic,
     /// What does a switch port do?
     Port,
+    /// Of an experiment: how are hosts linked?
+    Topology,
+    /// Of a group of an experiment: what starts flows?
+    App,
 }
 
 impl Row {
-    /// All rows, in the order of a scheme file.
-    pub const ALL: [Self; 6] =
+    /// Those of a scheme, in the order of its file.
+    pub const OF_SCHEME: [Self; 6] =
         [Self::Transport, Self::Assign, Self::Admit, Self::Host, Self::Nic, Self::Port];
 
-    /// The row's key in a scheme file.
+    /// Its key in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Transport => "transport",
@@ -35,6 +39,8 @@ impl Row {
             Self::Host => "host",
             Self::Nic => "nic",
             Self::Port => "port",
+            Self::Topology => "topology",
+            Self::App => "app",
         }
     }
 }
@@ -95,9 +101,9 @@ pub struct Provision {
     pub if_set: Option<&'static str>,
 }
 
-/// What the file of an algorithm declares of it as a part of a scheme; `#[derive(Part)]` makes it.
+/// What the file of a part declares of it; `#[derive(Part)]` makes it.
 pub trait Part: Keys {
-    /// Its name in a scheme file.
+    /// Its name in files.
     const NAME: &'static str;
     /// What it does, in one line.
     const SUMMARY: &'static str;
@@ -109,12 +115,12 @@ pub trait Part: Keys {
     const PROVIDES: &'static [Capability] = &[];
 }
 
-/// One thing a scheme can be made of.
+/// What is to be known of a part.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// The row it belongs to.
     pub row: Row,
-    /// Its name in a scheme file.
+    /// Its name in files.
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
@@ -145,12 +151,25 @@ impl Entry {
         }
     }
 
+    /// The group of its key `key`; `None` if it has no such key, or one that is of no group.
+    pub fn group_of(&self, key: &str) -> Option<&'static str> {
+        let info = self.parameters.iter().find(|info| info.name == key);
+        info.map(|info| info.group).filter(|group| !group.is_empty())
+    }
+
     /// It with the keys `K` after its own.
     #[must_use]
     pub fn followed_by<K: Keys>(mut self) -> Self {
         K::describe(&mut self.parameters);
         self
     }
+}
+
+/// Whether the parts of `entries` called `old` and `new` have `key` in one group: then it keeps its value where one takes the
+/// place of the other.
+pub fn share(entries: &[Entry], [old, new]: [&str; 2], key: &str) -> bool {
+    let group = |name| entries.iter().find(|entry| entry.name == name)?.group_of(key);
+    group(old).is_some() && group(old) == group(new)
 }
 
 /// Takes the word under `tag`, which is one of `names`.
@@ -170,7 +189,7 @@ pub fn take_name<T: Table>(
 }
 
 /// Describes the key `tag`, whose word says which part of a list it is, and the keys of `entries`.
-pub(crate) fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) {
+pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) {
     out.push(KeyInfo {
         name: tag,
         group: tag,
@@ -180,16 +199,45 @@ pub(crate) fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<Key
         default: String::new(),
         source: "",
         required: true,
-        word: None,
+        none: None,
         schema: Schema::Text,
     });
     entries.into_iter().for_each(|entry| append_new(entry.parameters, out));
 }
 
-/// Makes an enum of parts, each with a struct of keys that implements [`Part`] and the trait of the list. `else` names the variant
-/// of what is not on the list: a box of a trait that has `name` and `write` of its own; a list without such a variant
-/// implements [`Keys`]. The word that says which part it is stands under `kind`, or another key: `by "solver"`.
-macro_rules! parts {
+/// Makes of a list of parts the enum of them: each has a struct of keys that implements [`Part`] and the trait of the list. The
+/// word that says which part it is stands under `kind`, or another key: `by "solver"`. `else` names the variant of what is not on
+/// the list: a box of a trait that has `name` and `write` of its own; a list without such a variant implements [`Keys`].
+///
+/// ```text
+/// parts! {
+///     /// What starts flows.
+///     pub enum App: dyn Application in App by "app" {
+///         /// Each host sends one flow to another, each receives one.
+///         Permutation(super::permutation::Permutation);
+///     }
+/// }
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parts {
+    (@keys $list:ident by $tag:literal) => {
+        impl $crate::keys::Keys for $list {
+            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
+                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
+            }
+
+            fn write(&self, out: &mut $crate::keys::Pairs) {
+                self.write(out);
+            }
+
+            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
+                $crate::part::describe($tag, Self::entries(), out);
+            }
+        }
+    };
+    (@keys $list:ident by $tag:literal else $other:ident) => {};
     (
         $(#[$meta:meta])*
         pub enum $list:ident: dyn $trait:ident in $row:ident { $($kinds:tt)* }
@@ -277,128 +325,8 @@ macro_rules! parts {
             }
         }
 
-        $crate::part::keys_of_parts!($list by $tag $(else $other)?);
+        $crate::part::parts!(@keys $list by $tag $(else $other)?);
     };
 }
 
-/// Implements [`Keys`] for a list of parts, unless there are some that are not on it.
-macro_rules! keys_of_parts {
-    ($list:ident by $tag:literal) => {
-        impl $crate::keys::Keys for $list {
-            fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
-                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
-            }
-
-            fn write(&self, out: &mut $crate::keys::Pairs) {
-                self.write(out);
-            }
-
-            fn describe(out: &mut Vec<$crate::keys::KeyInfo>) {
-                $crate::part::describe($tag, Self::entries(), out);
-            }
-        }
-    };
-    ($list:ident by $tag:literal else $other:ident) => {};
-}
-
-pub(crate) use {keys_of_parts, parts};
-
-/// Makes an enum of kinds of one thing that is no part of a scheme, each with a struct of keys that implements [`Part`]; the word
-/// under `tag` says which. Where a trait is named, all of them implement it.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __kinds {
-    (
-        $(#[$meta:meta])*
-        pub enum $list:ident: dyn $trait:ident by $tag:literal {
-            $($(#[$doc:meta])* $kind:ident($config:ty);)*
-        }
-    ) => {
-        $crate::part::kinds! {
-            $(#[$meta])*
-            pub enum $list by $tag {
-                $($(#[$doc])* $kind($config);)*
-            }
-        }
-
-        impl $list {
-            /// What it does.
-            pub fn part(&self) -> &dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
-            }
-
-            /// What it does, to change.
-            pub fn part_mut(&mut self) -> &mut dyn $trait {
-                match self { $(Self::$kind(config) => config),* }
-            }
-        }
-    };
-    (
-        $(#[$meta:meta])*
-        pub enum $list:ident by $tag:literal {
-            $($(#[$doc:meta])* $kind:ident($config:ty);)*
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum $list {
-            $($(#[$doc])* $kind($config),)*
-        }
-
-        impl $list {
-            /// The names of files, in the order of the list.
-            pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
-
-            /// The name in files.
-            pub fn name(&self) -> &'static str {
-                match self { $(Self::$kind(_) => <$config as $crate::part::Part>::NAME),* }
-            }
-
-            /// Reads the keys of the kind `name`; `None` where there is no such kind.
-            ///
-            /// # Errors
-            /// Those of its keys.
-            pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
-                $(if name == <$config as $crate::part::Part>::NAME {
-                    return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
-                })*
-                Ok(None)
-            }
-
-            /// Reads the kind, and the keys of that kind.
-            ///
-            /// # Errors
-            /// Those of its keys, and that there is no such kind.
-            pub fn read_kind<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
-                Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
-            }
-
-            /// Appends its kind and its keys to `out`.
-            pub fn write(&self, out: &mut $crate::keys::Pairs) {
-                out.push(($tag, self.name().into()));
-                match self { $(Self::$kind(config) => $crate::keys::Keys::write(config, out)),* }
-            }
-
-            /// The keys of the kind `name`; none where there is no such kind.
-            pub fn keys(name: &str) -> Vec<$crate::keys::KeyInfo> {
-                let mut keys = Vec::new();
-                $(if name == <$config as $crate::part::Part>::NAME {
-                    <$config as $crate::keys::Keys>::describe(&mut keys);
-                })*
-                keys
-            }
-        }
-
-        impl serde::Serialize for $list {
-            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                let mut pairs = $crate::keys::Pairs::new();
-                self.write(&mut pairs);
-                s.collect_map(pairs)
-            }
-        }
-    };
-}
-
-pub use __kinds as kinds;
+pub use __parts as parts;

@@ -224,7 +224,6 @@ fn decimal(digits: &str) -> Option<(u128, u128)> {
 
 /// Serde forms of core's quantities: the strings of the files.
 pub mod as_text {
-    use crate::port::Limit;
     use crate::units::{Rate, Span};
     use serde::Serializer;
 
@@ -236,21 +235,6 @@ pub mod as_text {
     /// A rate as text.
     pub fn rate<S: Serializer>(rate: &Rate, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::show_rate(*rate))
-    }
-
-    /// A number of bytes as text.
-    pub fn bytes<S: Serializer>(bytes: &u64, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&super::show_bytes(*bytes))
-    }
-
-    /// The bytes of a packet on the wire as text.
-    pub fn wire_bytes<S: Serializer>(bytes: &u16, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&super::show_bytes(u64::from(*bytes)))
-    }
-
-    /// A queue limit as text.
-    pub fn limit<S: Serializer>(limit: &Limit, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&super::show_limit(*limit))
     }
 
     /// A time that may be absent, as text.
@@ -267,11 +251,6 @@ pub mod as_text {
             Some(value) => s.serialize_str(&super::show_bytes(*value)),
             None => s.serialize_none(),
         }
-    }
-
-    /// Numbers of bytes as texts.
-    pub fn many_bytes<S: Serializer>(bytes: &[u64], s: S) -> Result<S::Ok, S::Error> {
-        s.collect_seq(bytes.iter().map(|&b| super::show_bytes(b)))
     }
 
     fn span_text<S: Serializer>(span: Span, s: S) -> Result<S::Ok, S::Error> {

@@ -233,7 +233,7 @@ impl SizeDistribution {
     }
 
     /// `E[X^2]` in bytes squared, of the law before rounding to whole bytes.
-    pub fn second_moment(&self) -> f64 {
+    pub(crate) fn second_moment(&self) -> f64 {
         let square = |s: Segment| s.mass * (s.low * s.low + s.low * s.high + s.high * s.high) / 3.0;
         self.segments().map(square).sum()
     }

@@ -38,7 +38,7 @@ impl Default for HopReading {
 }
 
 /// Hops that a [`Path`] keeps: a path through three tiers has five switches.
-pub const MAX_HOPS: usize = 6;
+pub(crate) const MAX_HOPS: usize = 6;
 
 /// The readings of a packet's way, in order, to be kept in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

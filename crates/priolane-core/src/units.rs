@@ -119,7 +119,7 @@ impl Rate {
 }
 
 /// Bits per second at which `bytes` pass in `span`, rounded down; 0 where no time goes by.
-pub fn bits_per_second(bytes: u64, span: Span) -> u64 {
+pub(crate) fn bits_per_second(bytes: u64, span: Span) -> u64 {
     let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
     u64::try_from(bits.checked_div(u128::from(span.0)).unwrap_or(0)).unwrap_or(u64::MAX)
 }

@@ -129,6 +129,10 @@ fn form(member: &Member, key: &Key) -> TokenStream {
     }
 }
 
+fn optional(word: Option<&str>) -> TokenStream {
+    word.map_or_else(|| quote!(None), |word| quote!(Some(#word)))
+}
+
 fn absent(key: &Key) -> TokenStream {
     match &key.presence {
         Presence::Default(value) => quote!(#value),
@@ -163,7 +167,7 @@ fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
     let form = form(member, key);
     let read = match (&key.none, &key.presence) {
         (Some((word, literal)), _) => {
-            let word = word.unwrap_or_default();
+            let word = optional(*word);
             let value = value_type(member, key);
             let of =
                 key.form.as_ref().map_or_else(|| quote!(::priolane_core::keys::Plain), |form| quote!(#form));
@@ -242,12 +246,10 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
         (None, ..) => quote!(String::new()),
     };
     let required = matches!(key.presence, Presence::Required(_));
-    let word = match &key.none {
-        Some((Some(word), _)) => quote!(Some(#word)),
-        Some((None, syn::Lit::Str(text))) => quote!(Some(#text)),
-        Some((None, literal)) => {
-            let text = quote!(#literal).to_string();
-            quote!(Some(#text))
+    let none = match &key.none {
+        Some((word, literal)) => {
+            let word = optional(*word);
+            quote!(Some(::priolane_core::keys::NoValue { word: #word, literal: #literal.into() }))
         }
         None => quote!(None),
     };
@@ -261,7 +263,7 @@ pub(crate) fn describe(member: &Member) -> Result<TokenStream> {
             default: #default,
             source: #source,
             required: #required,
-            word: #word,
+            none: #none,
             schema: #form::schema(),
         });
     })

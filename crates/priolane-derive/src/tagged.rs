@@ -130,7 +130,7 @@ fn describe(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> TokenStream {
                 default: #shown.to_owned(),
                 source: #source,
                 required: #required,
-                word: None,
+                none: None,
                 schema: ::priolane_core::keys::Schema::Words(&[#(#words),*]),
             });
             #(#inner)*

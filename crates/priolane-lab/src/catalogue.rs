@@ -3,7 +3,9 @@
 use priolane_core::assign::Solver;
 use priolane_core::part::{Entry, Row};
 use priolane_core::scheme::ENTRIES;
+use priolane_sim::topology::TopologySpec;
 use priolane_source::parse;
+use priolane_workload::App;
 use priolane_workload::import::Format;
 use priolane_workload::size_csv;
 use serde::Serialize;
@@ -19,6 +21,10 @@ pub struct Catalogue {
     pub transports: Vec<Choice>,
     /// Port disciplines.
     pub ports: Vec<Choice>,
+    /// Host schedulers.
+    pub host: Vec<Choice>,
+    /// What stands between a host's transport and its line.
+    pub nic: Vec<Choice>,
     /// Assignment policies.
     pub assign: Vec<Choice>,
     /// Solvers of thresholds.
@@ -26,11 +32,11 @@ pub struct Catalogue {
     /// Admission policies.
     pub admit: Vec<Choice>,
     /// Apps.
-    pub apps: Vec<Named>,
+    pub apps: Vec<Choice>,
     /// Size tables.
     pub workloads: Vec<Workload>,
     /// Kinds of topology.
-    pub topologies: Vec<Named>,
+    pub topologies: Vec<Choice>,
     /// Formats of flow lists that can be imported.
     pub formats: Vec<Named>,
 }
@@ -48,10 +54,10 @@ pub struct SchemeEntry {
     pub port: String,
 }
 
-/// Something a row of a scheme can be.
+/// A part that files can choose.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    /// Its name in a scheme file.
+    /// Its name in files.
     pub name: &'static str,
     /// What it does.
     pub summary: &'static str,
@@ -96,50 +102,20 @@ pub struct Workload {
     pub above_10mb: f64,
 }
 
-const APPS: [Named; 11] = [
-    Named {
-        name: "poisson",
-        summary: "open loop: each host starts flows at random instants to random hosts",
-    },
-    Named {
-        name: "on_off",
-        summary: "open loop in bursts: pairs of hosts, or hosts, start some flows at a higher load, then none",
-    },
-    Named { name: "incast", summary: "many hosts send to one at once, over and over" },
-    Named { name: "permutation", summary: "each host sends one flow to another, each receives one" },
-    Named { name: "long_lived", summary: "flows between stated pairs, sized or without end" },
-    Named { name: "query", summary: "closed loop: a client asks servers, and again after all have answered" },
-    Named { name: "ring", summary: "closed loop: ring all-reduce of a model, computing, and again" },
-    Named {
-        name: "coflow",
-        summary: "open loop: some hosts send to some others at once; the last flow counts",
-    },
-    Named { name: "coflow_trace", summary: "the coflows of a trace of the coflow benchmark's form (FB2010)" },
-    Named { name: "flows", summary: "a list: a CSV file, one for each seed, or in the experiment itself" },
-    Named { name: "none", summary: "the group only receives" },
-];
-
-const TOPOLOGIES: [Named; 6] = [
-    Named { name: "leaf_spine", summary: "every leaf linked to every spine" },
-    Named { name: "fat_tree", summary: "three tiers of switches with k ports: k^3/4 hosts" },
-    Named { name: "three_tier", summary: "pods of leaves and aggregation switches under core switches" },
-    Named { name: "dumbbell", summary: "two switches with one bottleneck between them" },
-    Named { name: "single_switch", summary: "all hosts at one switch" },
-    Named { name: "file", summary: "nodes and links from a CSV file" },
-];
-
 /// All names.
 pub fn catalogue() -> Catalogue {
     Catalogue {
         schemes: SHIPPED.iter().map(|&(name, text)| scheme(name, text)).collect(),
         transports: row(Row::Transport),
         ports: row(Row::Port),
+        host: row(Row::Host),
+        nic: row(Row::Nic),
         assign: row(Row::Assign),
         solvers: std::iter::zip(Solver::all(), Solver::entries()).map(solver).collect(),
         admit: row(Row::Admit),
-        apps: APPS.to_vec(),
+        apps: App::entries().iter().map(choice).collect(),
         workloads: size_csv::names().filter_map(workload).collect(),
-        topologies: TOPOLOGIES.to_vec(),
+        topologies: TopologySpec::entries().iter().map(choice).collect(),
         formats: Format::ALL.map(|format| Named { name: format.name(), summary: format.about() }).to_vec(),
     }
 }

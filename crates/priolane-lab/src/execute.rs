@@ -1,6 +1,5 @@
 //! One run of a plan: simulated, checked, and put into the results directory whole or not at all.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use priolane_core::ids::{Class, LinkId};
 use priolane_core::transport::tokens::DATA_CLASS;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord, PortQueue, Progress, RunError};
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::{Engine, Scenario, ScenarioSpec};
 use priolane_sim::{Drive, Threads};
 use priolane_source::InputError;
 use serde_json::Value;
@@ -16,7 +15,7 @@ use serde_json::Value;
 use crate::metrics::effective::Bottleneck;
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
-use crate::plan::{self, Built, Run};
+use crate::plan::{self, Built, Realized, Run};
 use priolane_results::admission::AdmissionRecord;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
@@ -102,9 +101,6 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Violation { what, at, place } => Self::Violation { what, when: at, place },
-            RunError::Scenario(error) => {
-                Self::Violation { what: error.to_string(), when: Time::ZERO, place: "the scenario".into() }
-            }
             RunError::Interrupted => Self::Interrupted,
         }
     }
@@ -229,10 +225,10 @@ impl Job<'_> {
     ) -> Result<Ran<'_>, Failure> {
         let mut outcome = simulate(&self.built.scenario, engine, progress)?;
         canonical(&mut outcome);
-        let built = self.built.realized(&mut outcome);
-        check(&source(&built), &outcome)?;
-        check_zero_loss(&built, &outcome)?;
-        Ok(Ran { built, outcome })
+        let realized = self.built.realized(&mut outcome);
+        check(&source(&realized), &outcome)?;
+        check_zero_loss(self.built, &outcome)?;
+        Ok(Ran { realized, outcome })
     }
 
     /// The outcome on which both engines agree.
@@ -263,12 +259,13 @@ impl Job<'_> {
         })
     }
 
-    fn record(&self, rows: &Rows, Ran { built, outcome }: &Ran) -> RunRecord {
+    fn record(&self, rows: &Rows, Ran { realized, outcome }: &Ran) -> RunRecord {
         let Run { id, scheme, point, seed, experiment, merged } = self.run;
         let classes = &experiment.metrics.classes;
-        let optimum = built.scenario.rates_every.and_then(|_| optimum::of(&built.scenario).ok());
-        let ran = (&source(built), outcome);
-        let rtt = plan::round_trip(&built.scenario.topology, &built.scenario.frame);
+        let (built, scenario) = (realized.built, realized.scenario.as_ref());
+        let optimum = scenario.rates_every.and_then(|_| optimum::of(scenario).ok());
+        let ran = (&source(realized), outcome);
+        let rtt = plan::round_trip(&scenario.topology, &scenario.frame);
         let admission = AdmissionRecord::of(ran.0, outcome, rtt);
         let said = optimum.iter().filter_map(optimum::Optimum::warning);
         let said = said
@@ -286,17 +283,17 @@ impl Job<'_> {
             merged: merged.as_ref().clone(),
             digest: digest::of_rows(rows),
             stopped_at_ps: outcome.stopped_at.0,
-            counters: Counters::of(&built.scenario, outcome),
-            load: load(&built.load),
+            counters: Counters::of(scenario, outcome),
+            load: load(&realized.load),
             warnings,
             admission,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, classes),
             coflows: metrics::coflows::summarize(rows.coflows(), classes),
-            order: metrics::order::order(&built.scenario, outcome, built.judged, window),
-            ports: metrics::ports::summarize(&built.scenario, built.zero_loss.as_deref(), outcome),
-            received: ReceivedRecord::of(&built.scenario, outcome),
+            order: metrics::order::order(scenario, outcome, built.judged, window),
+            ports: metrics::ports::summarize(scenario, built.zero_loss.as_deref(), outcome),
+            received: ReceivedRecord::of(scenario, outcome),
             tokens: TokenRecord::of(outcome),
             effective: effective(self.run, ran, classes, rtt),
             rates: metrics::rates::rates(ran, classes, optimum.as_ref(), window),
@@ -346,18 +343,18 @@ fn deadlock(built: &Built, outcome: &Outcome) -> Option<String> {
 
 /// A run that was simulated, as it came about.
 struct Ran<'a> {
-    built: Cow<'a, Built>,
+    realized: Realized<'a>,
     outcome: Outcome,
 }
 
 fn rows<'a>(ran: &'a Ran<'_>) -> Rows<'a> {
-    Rows::new(source(&ran.built), &ran.outcome).with_bills(ran.built.pricing.as_ref())
+    Rows::new(source(&ran.realized), &ran.outcome).with_bills(ran.realized.built.pricing.as_ref())
 }
 
 /// What the rows of a run are made of.
-pub(crate) fn source(built: &Built) -> Source<'_> {
-    let Built { scenario, groups, measured, bare_fct, with_handshake, .. } = built;
-    Source { scenario, groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
+pub(crate) fn source<'a>(realized: &'a Realized<'_>) -> Source<'a> {
+    let Realized { built, scenario, measured, bare_fct, with_handshake, .. } = realized;
+    Source { scenario, groups: &built.groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
 }
 
 /// Totals that must not depend on the engine and are in no table.
@@ -387,7 +384,7 @@ fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
 
 /// Fails where a switch port dropped data although its buffer is as large as is derived for no loss.
 fn check_zero_loss(built: &Built, outcome: &Outcome) -> Result<(), Failure> {
-    let Scenario { topology, outages, .. } = &built.scenario;
+    let ScenarioSpec { topology, outages, .. } = &*built.scenario;
     let Some(bounds) = built.zero_loss.as_ref().filter(|_| outages.is_empty()) else { return Ok(()) };
     let lossy = |p: &&PortClassRecord| p.class == DATA_CLASS && p.dropped > 0 && bounds[p.link.index()] > 0;
     let Some(port) = outcome.ports.iter().find(lossy) else { return Ok(()) };

@@ -13,3 +13,8 @@ pub mod reference;
 pub mod scheme;
 pub mod trace;
 pub mod verdict;
+
+/// The code of docs/adding-a-scheme.md is compiled and run as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-scheme.md")]
+mod adding_a_scheme {}

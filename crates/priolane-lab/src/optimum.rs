@@ -17,7 +17,7 @@ use priolane_core::packet::Frame;
 use priolane_core::price::utility::Path;
 use priolane_core::price::{Demand, Shares, max_min, num, vbp};
 use priolane_core::units::{Rate, Span};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::Topology;
 
 use priolane_results::ports::port_names;
@@ -65,7 +65,7 @@ pub enum NoOptimum {
 ///
 /// # Errors
 /// Why there is none.
-pub fn of(scenario: &Scenario) -> Result<Optimum, NoOptimum> {
+pub fn of(scenario: &ScenarioSpec) -> Result<Optimum, NoOptimum> {
     let endless = |(place, flow): (usize, FlowSpec)| flow.size.is_none().then_some(place);
     let flows: Vec<usize> = scenario.flows.iter().enumerate().filter_map(endless).collect();
     match flows.len() {
@@ -111,7 +111,7 @@ pub(crate) fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
 }
 
 /// What each flow has while all are active.
-fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
+fn pairs(scenario: &ScenarioSpec, flows: &[usize]) -> Vec<Weights> {
     let mut of_machine: BTreeMap<(u16, u16), u32> = BTreeMap::new();
     let key = |place: usize| {
         let flow = scenario.flows.at(place);
@@ -135,7 +135,7 @@ fn pairs(scenario: &Scenario, flows: &[usize]) -> Vec<Weights> {
 }
 
 /// Demands over the links that are used, and which links of the topology these are.
-fn shares(scenario: &Scenario, specs: &[FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
+fn shares(scenario: &ScenarioSpec, specs: &[FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
     let topology = &scenario.topology;
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut links: Vec<usize> = Vec::new();
@@ -155,7 +155,7 @@ fn shares(scenario: &Scenario, specs: &[FlowSpec], pairs: &[Weights]) -> (Shares
     (Shares { capacity: links.iter().map(capacity).collect(), demands }, links)
 }
 
-fn utility_path(scenario: &Scenario, flow: &FlowSpec) -> Path {
+fn utility_path(scenario: &ScenarioSpec, flow: &FlowSpec) -> Path {
     let rtt = empty_rtt(&scenario.topology, &scenario.frame, flow) + scenario.host_delay.times(2);
     Path { rtt, packet: u32::from(scenario.frame.mss()) }
 }

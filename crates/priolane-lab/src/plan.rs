@@ -32,6 +32,7 @@ pub(crate) use admission::round_trip;
 pub use build::{Built, Load, Measured, build, build_at, transport};
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
+pub use realize::Realized;
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
 

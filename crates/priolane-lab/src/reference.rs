@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use priolane_core::keys::{Bound, Bounds, KeyInfo, Schema};
+use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
 use priolane_core::part::{Entry, Row};
 use priolane_core::scheme::ENTRIES;
+use priolane_sim::topology::TopologySpec;
+use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
 use crate::assumptions;
@@ -13,15 +15,18 @@ use crate::assumptions;
 /// Keys of one group that so many parts of a row share have a table of their own.
 const SHARED_BY: usize = 3;
 
-/// The page: every part of a scheme with its keys, as Markdown.
+/// The page: every part of a scheme, every topology and every app with its keys, as Markdown.
 pub fn page() -> String {
     let mut page = String::from(
-        "# Parts of a scheme\n\nEach row of a scheme file is one of these parts with its keys. This page follows from what the code \
-         declares:\n`PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
-         [scheme.schema.json](scheme.schema.json)\nis the same as a JSON Schema, for editors.\n",
+        "# Parts\n\nEach row of a scheme file is one of these parts with its keys; so are `[topology]` of an experiment and the `app` of a\n\
+         group, whose other keys [experiments.md](experiments.md) has. This page follows from what the code declares:\n\
+         `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
+         [scheme.schema.json](scheme.schema.json)\nis the same of schemes as a JSON Schema, for editors.\n",
     );
-    for row in Row::ALL {
-        let parts: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.row == row).collect();
+    let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
+    let entries: Vec<Entry> = ENTRIES.iter().cloned().chain(of_experiments).collect();
+    for row in Row::OF_SCHEME.into_iter().chain([Row::Topology, Row::App]) {
+        let parts: Vec<&Entry> = entries.iter().filter(|entry| entry.row == row).collect();
         let _ = write!(page, "\n## `{}`\n", row.key());
         let shared = shared_groups(&parts);
         for part in &parts {
@@ -93,7 +98,11 @@ fn lines(key: &KeyInfo, above: &str, page: &mut String) {
         (false, "") => "–".to_owned(),
         (false, default) => format!("`{}`", cell(default)),
     };
-    let word = key.word.map(|word| format!(", or `{word}`")).unwrap_or_default();
+    let none = |none: &NoValue| match none.word {
+        Some(word) => format!(", or `{word}`"),
+        None => format!(", or `{}`", none.literal),
+    };
+    let word = key.none.as_ref().map(none).unwrap_or_default();
     let value = format!("{}{word}", value_of(key));
     let _ = writeln!(
         page,
@@ -151,7 +160,7 @@ pub fn schema() -> Value {
             "description": "Where its paper is silent: anchors of docs/assumptions.md."
         }),
     );
-    for row in Row::ALL {
+    for row in Row::OF_SCHEME {
         let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| part(row, entry));
         properties.insert(row.key().to_owned(), json!({ "oneOf": parts.collect::<Vec<_>>() }));
     }
@@ -208,12 +217,9 @@ fn object(keys: &[KeyInfo]) -> Value {
 /// A key.
 fn property(key: &KeyInfo) -> Value {
     let mut forms = vec![value(&key.schema, &key.bounds)];
-    if let Some(word) = key.word {
-        // What is off or found by itself may be written as zero or false too.
-        forms.push(json!({ "enum": [word, 0, false] }));
-    }
-    if let Ok(literal @ (Value::Bool(_) | Value::Number(_))) = serde_json::from_str(&key.default) {
-        forms.push(json!({ "const": literal }));
+    if let Some(NoValue { word, literal }) = &key.none {
+        let word = word.map(|word| json!(word));
+        forms.push(json!({ "enum": word.into_iter().chain([json!(literal)]).collect::<Vec<_>>() }));
     }
     let mut property = match forms.len() {
         1 => forms.remove(0),

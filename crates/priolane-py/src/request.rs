@@ -4,7 +4,7 @@ use std::num::NonZeroU8;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
-use priolane_lab::experiment::Seeds;
+use priolane_lab::experiment::{Reading, Seeds};
 use priolane_lab::plan::{Options, Plan, Size};
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
@@ -23,6 +23,8 @@ pub(crate) struct OptionsRequest {
     seeds: Option<SeedsRequest>,
     /// Schemes in place of the file's.
     schemes: Option<Vec<String>>,
+    /// The reading of the paper.
+    reading: Option<String>,
     /// Which overlay of the file applies.
     size: SizeRequest,
 }
@@ -65,6 +67,7 @@ impl OptionsRequest {
             sets: self.sets,
             seeds: self.seeds.map(Seeds::from),
             schemes: self.schemes,
+            reading: self.reading,
             size,
             interrupt,
         }
@@ -117,7 +120,22 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
         .collect();
     let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
     // Paths that are no text were refused when the file was read.
-    json!({ "source": plan.source.to_string_lossy(), "title": title, "warnings": plan.warnings, "runs": runs })
+    json!({
+        "source": plan.source.to_string_lossy(),
+        "title": title,
+        "readings": plan.readings.iter().map(reading_to_json).collect::<Vec<Value>>(),
+        "warnings": plan.warnings,
+        "runs": runs,
+    })
+}
+
+fn reading_to_json(reading: &Reading) -> Value {
+    json!({
+        "name": reading.name,
+        "evidence": reading.evidence,
+        "decides": reading.decides,
+        "leads": reading.leads,
+    })
 }
 
 /// A finished run: whether it was simulated now, and its summary.

@@ -16,7 +16,7 @@ use priolane_core::price::Cos;
 use priolane_core::price::ledger::{self, Metered, Owed, PricePlan};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 
 use crate::row;
 use crate::source::Source;
@@ -84,7 +84,7 @@ struct Group<'a, 'p> {
 }
 
 impl<'a> Group<'a, '_> {
-    fn bills(&self, scenario: &Scenario, outcome: &Outcome, reported: &Reported) -> Vec<BillRow<'a>> {
+    fn bills(&self, scenario: &ScenarioSpec, outcome: &Outcome, reported: &Reported) -> Vec<BillRow<'a>> {
         let own = |(spec, record): &(FlowSpec, FlowRecord)| {
             spec.group == self.number && started(spec, record, outcome.stopped_at)
         };
@@ -160,7 +160,7 @@ fn end(spec: &FlowSpec, record: &FlowRecord, stop: Time) -> Time {
 }
 
 /// Changes of pairs in mid-life, by flow and in order of time.
-fn changes(scenario: &Scenario) -> BTreeMap<FlowId, Vec<(Time, Weights)>> {
+fn changes(scenario: &ScenarioSpec) -> BTreeMap<FlowId, Vec<(Time, Weights)>> {
     let mut changes: BTreeMap<FlowId, Vec<(Time, Weights)>> = BTreeMap::new();
     for control in &scenario.controls {
         if let Control::Weights { theta, w_milli } = control.control {

@@ -8,7 +8,7 @@ use std::io;
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -134,7 +134,7 @@ pub struct Counters {
 
 impl Counters {
     /// The totals of `outcome`.
-    pub fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+    pub fn of(scenario: &ScenarioSpec, outcome: &Outcome) -> Self {
         let ports = |value: fn(&PortClassRecord) -> u64| outcome.ports.iter().map(value).sum();
         let flows = &outcome.flows;
         Self {

@@ -1,13 +1,13 @@
 //! What the rows of a run's tables are made of.
 
 use priolane_core::units::Span;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 
 /// What the rows of a run's tables are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// What was run.
-    pub scenario: &'a Scenario,
+    pub scenario: &'a ScenarioSpec,
     /// Names of the groups that `FlowSpec::group` points at.
     pub groups: &'a [String],
     /// Per flow: whether it started inside the measured window.

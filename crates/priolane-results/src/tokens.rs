@@ -9,7 +9,7 @@ use priolane_core::ids::CLASSES;
 use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::PS_PER_S;
 use priolane_sim::outcome::{Ledger, Outcome, Tally};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
 
 /// Tokens of a run, of a transport with tokens that ports limit.
@@ -87,11 +87,17 @@ pub struct ReceivedRecord {
     /// Bytes dropped for want of room at ports, or cut off there, over bytes given to the network, tokens aside; null
     /// without any.
     pub loss: Option<f64>,
+    /// Packets that brought new payload to their receiver.
+    #[serde(default)]
+    pub new_packets: u64,
+    /// Those of them that arrived reordered (RFC 4737 §3.3; docs/assumptions.md#reordering).
+    #[serde(default)]
+    pub reordered: u64,
 }
 
 impl ReceivedRecord {
     /// That of a run.
-    pub fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+    pub fn of(scenario: &ScenarioSpec, outcome: &Outcome) -> Self {
         let topology = &scenario.topology;
         let at_switches =
             outcome.queues.iter().filter(|q| topology.links[q.link.index()].from.0 >= topology.hosts);
@@ -110,6 +116,8 @@ impl ReceivedRecord {
             wait_s: (received.packets > 0).then(|| seconds(waited as f64) / received.packets as f64),
             loss: (made > 0).then(|| gone as f64 / made as f64),
             throughput_bps: (last > 0).then(|| rate(received.early_bytes)),
+            new_packets: received.stats.packets,
+            reordered: received.stats.reordered,
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::engine::window::{NodeOrder, Threads};
 use crate::engine::{wheel, window};
 use crate::model::partition::Partition;
 use crate::model::scenario::{Engine, Scenario};
-use crate::model::valid::ValidScenario;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::{Trace, Tracer};
 
@@ -20,34 +19,6 @@ const TINY_LOOKAHEAD: Span = Span::from_ns(40);
 
 /// A shorter window is no window.
 const SHORTEST_WINDOW: Span = Span(2);
-
-/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
-///
-/// `progress` is told now and then how far the run is and may end it.
-///
-/// # Errors
-/// A [`crate::ScenarioError`], a violated invariant of the run, or `progress` asked to stop.
-pub fn run_with<E: Endpoint + 'static>(
-    scenario: &Scenario,
-    drive: Drive,
-    make: &dyn Fn(LocalHost) -> E,
-    progress: OnProgress,
-) -> Result<Outcome, RunError> {
-    let valid = ValidScenario::new(scenario)?;
-    let on_wheel = match drive.engine {
-        Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
-        Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
-        Engine::Wheel => true,
-    };
-    let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-    let fabric = Fabric::new(valid, Partition::of(scenario, threads));
-    if on_wheel {
-        wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut None, progress)
-    } else {
-        let networks = Network::parts(&fabric, make);
-        window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)
-    }
-}
 
 /// How a run is driven; its outcome does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,21 +38,63 @@ impl Drive {
     }
 }
 
-/// Runs `scenario` on the wheel engine with the transport that `make` makes at each host, and keeps what happens to `flow`; of a
-/// flow that the scenario does not have, nothing is seen.
+/// What is simulated, and how.
+pub(crate) struct Simulation<'a, 'p> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) mode: Mode,
+    pub(crate) progress: OnProgress<'p>,
+}
+
+/// Whether a flow is traced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode {
+    /// None is, whichever engine runs.
+    Untraced(Drive),
+    /// This one is, on the wheel engine; if the scenario does not have it, its trace is empty.
+    Traced(FlowId),
+}
+
+/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
+///
+/// `progress` is told now and then how far the run is and may end it.
 ///
 /// # Errors
-/// As [`run_with`].
-pub(crate) fn trace_with<E: Endpoint + 'static>(
+/// A violated invariant of the run, or `progress` asked to stop.
+pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
-    flow: FlowId,
+    drive: Drive,
     make: &dyn Fn(LocalHost) -> E,
     progress: OnProgress,
-) -> Result<(Outcome, Trace), RunError> {
-    let fabric = Fabric::new(ValidScenario::new(scenario)?, Partition::WHOLE);
-    let mut tracer = Some(Box::new(Tracer::new(scenario, flow)));
-    let mut network = Network::whole(&fabric, make);
-    let outcome = wheel::run(&mut network, &fabric, &mut tracer, progress)?;
-    let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
-    Ok((outcome, trace))
+) -> Result<Outcome, RunError> {
+    let simulation = Simulation { scenario, mode: Mode::Untraced(drive), progress };
+    simulation.run_with(make).map(|(outcome, _)| outcome)
+}
+
+impl Simulation<'_, '_> {
+    /// The outcome with the transport that `make` makes at each host, and the trace; it is empty if no flow is traced.
+    pub(crate) fn run_with<E: Endpoint + 'static>(
+        self,
+        make: &dyn Fn(LocalHost) -> E,
+    ) -> Result<(Outcome, Trace), RunError> {
+        let Self { scenario, mode, progress } = self;
+        let (drive, mut tracer) = match mode {
+            Mode::Untraced(drive) => (drive, None),
+            Mode::Traced(flow) => (Drive::on(Engine::Wheel), Some(Box::new(Tracer::new(scenario, flow)))),
+        };
+        let on_wheel = match drive.engine {
+            Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,
+            Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
+            Engine::Wheel => true,
+        };
+        let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
+        let fabric = Fabric::new(scenario, Partition::of(scenario, threads));
+        let outcome = if on_wheel {
+            wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut tracer, progress)?
+        } else {
+            let networks = Network::parts(&fabric, make);
+            window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)?
+        };
+        let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
+        Ok((outcome, trace))
+    }
 }

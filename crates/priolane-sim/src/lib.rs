@@ -12,7 +12,6 @@ pub use drive::{Drive, run_with};
 pub use engine::stop::OnProgress;
 pub use engine::window::NodeOrder;
 pub use engine::window::{Fallback, Threads, window_length};
-pub use model::valid::{DependencyProblem, ScenarioError};
 pub use model::{dependencies, outage, scenario, topology};
 pub use observe::{outcome, records, trace};
 pub use registered::register;

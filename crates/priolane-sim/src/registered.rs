@@ -6,15 +6,12 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::LocalHost;
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::FlowId;
 use priolane_core::keys::{Keys, Opaque, Pairs};
 use priolane_core::part::{Entry, Part, Row};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{self, OnWindow, RegisterError, Registered, Registration};
 
-use crate::drive::{Drive, run_with, trace_with};
-use crate::engine::stop::OnProgress;
-use crate::model::scenario::Scenario;
+use crate::drive::Simulation;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::Trace;
 
@@ -27,23 +24,8 @@ pub(crate) struct Window {
 
 /// Runs endpoints of one type.
 pub(crate) trait RunWindow: Send + Sync {
-    /// As [`crate::run`].
-    fn run(
-        &self,
-        window: &Window,
-        scenario: &Scenario,
-        drive: Drive,
-        progress: OnProgress,
-    ) -> Result<Outcome, RunError>;
-
-    /// As [`crate::run_traced`].
-    fn trace(
-        &self,
-        window: &Window,
-        scenario: &Scenario,
-        flow: FlowId,
-        progress: OnProgress,
-    ) -> Result<(Outcome, Trace), RunError>;
+    /// The outcome, and the trace if a flow is traced.
+    fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError>;
 }
 
 /// What runs `controller`.
@@ -166,23 +148,7 @@ where
     C: CongestionControl + 'static,
     C::Config: Sync + 'static,
 {
-    fn run(
-        &self,
-        window: &Window,
-        scenario: &Scenario,
-        drive: Drive,
-        progress: OnProgress,
-    ) -> Result<Outcome, RunError> {
-        run_with(scenario, drive, &|host| self.endpoint(host, window), progress)
-    }
-
-    fn trace(
-        &self,
-        window: &Window,
-        scenario: &Scenario,
-        flow: FlowId,
-        progress: OnProgress,
-    ) -> Result<(Outcome, Trace), RunError> {
-        trace_with(scenario, flow, &|host| self.endpoint(host, window), progress)
+    fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError> {
+        simulation.run_with(&|host| self.endpoint(host, window))
     }
 }

@@ -7,7 +7,7 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::FlowId;
 use priolane_core::transport::{EndpointUser, Registered, window};
 
-use crate::drive::{Drive, run_with, trace_with};
+use crate::drive::{Drive, Mode, Simulation};
 use crate::engine::stop::OnProgress;
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Outcome, RunError};
@@ -17,59 +17,30 @@ use crate::registered::{Window, engine_of};
 /// Runs `scenario` with its transport.
 ///
 /// # Errors
-/// As [`run_with`].
+/// As [`crate::run_with`].
 pub fn run(scenario: &Scenario, drive: Drive, progress: OnProgress) -> Result<Outcome, RunError> {
-    scenario.transport.with_endpoints(Runner { scenario, drive, progress })
-}
-
-struct Runner<'a> {
-    scenario: &'a Scenario,
-    drive: Drive,
-    progress: OnProgress<'a>,
-}
-
-impl EndpointUser for Runner<'_> {
-    type Out = Result<Outcome, RunError>;
-
-    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
-        run_with(self.scenario, self.drive, &make, self.progress)
-    }
-
-    fn run_registered(
-        self,
-        controller: &dyn Registered,
-        window: Arc<window::Config>,
-        scheduler: SchedulerKind,
-    ) -> Self::Out {
-        let window = Window { window, scheduler };
-        engine_of(controller).run(&window, self.scenario, self.drive, self.progress)
-    }
+    let simulation = Simulation { scenario, mode: Mode::Untraced(drive), progress };
+    scenario.transport.with_endpoints(simulation).map(|(outcome, _)| outcome)
 }
 
 /// Runs `scenario` on the wheel engine with its transport and keeps what happens to `flow`; of a flow that the
 /// scenario does not have, nothing is seen.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::run_with`].
 pub fn run_traced(
     scenario: &Scenario,
     flow: FlowId,
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
-    scenario.transport.with_endpoints(TracedRunner { scenario, flow, progress })
+    scenario.transport.with_endpoints(Simulation { scenario, mode: Mode::Traced(flow), progress })
 }
 
-struct TracedRunner<'a> {
-    scenario: &'a Scenario,
-    flow: FlowId,
-    progress: OnProgress<'a>,
-}
-
-impl EndpointUser for TracedRunner<'_> {
+impl EndpointUser for Simulation<'_, '_> {
     type Out = Result<(Outcome, Trace), RunError>;
 
     fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
-        trace_with(self.scenario, self.flow, &make, self.progress)
+        self.run_with(&make)
     }
 
     fn run_registered(
@@ -78,7 +49,6 @@ impl EndpointUser for TracedRunner<'_> {
         window: Arc<window::Config>,
         scheduler: SchedulerKind,
     ) -> Self::Out {
-        let window = Window { window, scheduler };
-        engine_of(controller).trace(&window, self.scenario, self.flow, self.progress)
+        engine_of(controller).run(&Window { window, scheduler }, self)
     }
 }

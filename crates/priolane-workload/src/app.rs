@@ -1,7 +1,7 @@
 //! The apps, each once: the list makes the enum, its reader and its writer.
 
 use priolane_core::flows::FlowList;
-use priolane_core::part::kinds;
+use priolane_core::part::parts;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
@@ -9,9 +9,9 @@ use super::error::AppError;
 use super::site::{self, Site};
 use super::traffic::Traffic;
 
-kinds! {
+parts! {
     /// What starts flows.
-    pub enum App: dyn Application by "app" {
+    pub enum App: dyn Application in App by "app" {
         /// The group sends nothing.
         Nothing(super::nothing::Nothing);
         /// Each host starts flows at random instants to random hosts (open loop).

@@ -6,57 +6,48 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from importlib import import_module
 
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
-from priolane.cli import (
-    analyze,
-    bench,
-    channels,
-    check,
-    compare,
-    import_,
-    list_,
-    plan,
-    price,
-    report,
-    reproduce,
-    run,
-    thresholds,
-    trace,
-)
 from priolane.cli.text import make_encodable, require_utf8
 
-_COMMANDS = (
-    run,
-    check,
-    reproduce,
-    report,
-    compare,
-    import_,
-    list_,
-    trace,
-    thresholds,
-    channels,
-    plan,
-    price,
-    analyze,
-    bench,
-)
+# The commands and what each is for. Each is the module of its name here; only the one that is called is imported.
+_COMMANDS = {
+    "run": "run an experiment's whole grid; resumes where it stopped",
+    "check": "validate an experiment; print it merged, its grid and its predicted cost",
+    "reproduce": "run a paper's figure and compare it with what the paper says",
+    "report": "draw the figures and the page of finished results",
+    "compare": "which metrics moved between two results, and whether beyond noise",
+    "import": "make a flow list of another tool's flows; see docs/importing.md",
+    "list": "the names that files can use",
+    "trace": "one flow's packets, queues, classes and window over time; a pcap",
+    "thresholds": "demotion thresholds from flow sizes and load",
+    "channels": "channels of delay for virtual priorities (PrioPlus)",
+    "plan": "what a scheme takes to deploy, and what flows require",
+    "price": "bills of machines and flows, promised rates, distance from the optimum",
+    "analyze": "closed forms of priority by size or by deadline (Firapam)",
+    "bench": "speed of the engines on this machine, against its limit",
+}
+# Modules that may not have the name of their command: a keyword, and the name of a built-in type.
+_MODULES = {"import": "import_", "list": "list_"}
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line, one subcommand per module of this package."""
+def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line. Only the command that `arguments` call has its own arguments."""
     top = argparse.ArgumentParser(
         prog="priolane", description="Packet-level simulation of datacenter priority scheduling."
     )
     top.add_argument("--version", action="version", version=f"priolane {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in _COMMANDS:
-        module.add(commands)
+    # The options before a command, --help and --version, take no value.
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    for name, about in _COMMANDS.items():
+        command = commands.add_parser(name, help=about)
+        if name == called:
+            import_module(f"priolane.cli.{_MODULES.get(name, name)}").add(command)
     return top
 
 
@@ -98,7 +89,8 @@ def _interruptible() -> Iterator[None]:
 
 def _main(arguments: Sequence[str] | None) -> int:
     make_encodable(sys.stdout)
-    chosen = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    chosen = parser(words).parse_args(words)
     try:
         require_utf8(chosen)
         code: int = chosen.carry_out(chosen)
@@ -108,10 +100,17 @@ def _main(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _give_up_output()
         return FAILED
-    except (RunFailed, OSError, BrokenExecutor) as error:
+    except _failures() as error:
         _give_up_output()
         return _say(f"failed: {error}", FAILED)
     return code
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What a command may fail by. Python asks when there is an exception: `concurrent.futures` is slow to load."""
+    from concurrent.futures import BrokenExecutor  # noqa: PLC0415
+
+    return RunFailed, OSError, BrokenExecutor
 
 
 def _give_up_output() -> None:

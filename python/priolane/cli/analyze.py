@@ -13,9 +13,8 @@ _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _LAWS = (("bytes", "by size (Eqs. 9-11)"), ("latency", "by latency requirement (Eqs. 12-14)"))
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("analyze", help="closed forms of priority by size or by deadline (Firapam)")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("model", type=Path, metavar="MODEL.toml", help="traffic or experiment, and laws")
     arguments.add_size(command)
     command.add_argument("--json", action="store_true", help="as JSON")

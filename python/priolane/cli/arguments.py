@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane.experiment import Options, Size
-from priolane.grid import Settings
+from priolane.settings import Settings
 
 Commands = argparse._SubParsersAction
 
@@ -69,6 +69,11 @@ def add_changes(command: argparse.ArgumentParser) -> None:
         metavar="a.b=VALUE",
         help="set a key of the experiment, VALUE as in TOML: --set 'time.measure=\"2s\"' (repeatable)",
     )
+    command.add_argument(
+        "--reading",
+        metavar="NAME",
+        help="one of the file's readings of its paper, in place of the leading one; `reproduce` also takes `all`",
+    )
     add_size(command)
 
 
@@ -83,7 +88,7 @@ def add_size(command: argparse.ArgumentParser) -> None:
 def options(chosen: argparse.Namespace) -> Options:
     """The options that were given."""
     size: Size = chosen.size
-    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, size=size)
+    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, reading=chosen.reading, size=size)
 
 
 def output(text: str) -> Path:

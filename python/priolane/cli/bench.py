@@ -11,9 +11,8 @@ from priolane import _core, peer
 from priolane.cli import arguments, show
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("bench", help="speed of the engines on this machine, against its limit")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("--json", action="store_true", help="as JSON")
     command.add_argument(
         "--against", choices=["ns3"], help="run one flow list in ns-3 too (Debian's libns3-dev), in turn"

@@ -12,9 +12,8 @@ _SHARE = arguments.positive(1.0)
 _MOST_PORTS = 65_536
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("channels", help="channels of delay for virtual priorities (PrioPlus)")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument(
         "--priorities", type=arguments.whole(1, 16), required=True, metavar="N", help="number of priorities, 1 to 16"
     )

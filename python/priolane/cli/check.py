@@ -10,11 +10,8 @@ from priolane.experiment import check
 from priolane.report.numbers import told
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser(
-        "check", help="validate an experiment; print it merged, its grid and its predicted cost"
-    )
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
     command.add_argument("--json", action="store_true", help="everything as JSON")
     arguments.add_options(command)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane.cli import arguments, show
+from priolane.cli import show
 from priolane.compare import LEVEL, Change, Comparison, Design, Finding, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
@@ -20,9 +20,8 @@ _MOST_UNTESTED = 30
 _VALUE_CHARACTERS = 40
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("compare", help="which metrics moved between two results, and whether beyond noise")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("first", type=Path, metavar="DIR")
     command.add_argument("second", type=Path, metavar="DIR")
     command.add_argument("--json", action="store_true", help="everything, as JSON")

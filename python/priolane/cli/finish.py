@@ -1,6 +1,6 @@
 """What every command that has results does last: page, figures, claims, warnings."""
 
-from priolane.cli import show
+from priolane.cli import claims, show
 from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, filling
 from priolane.results import Results
 
@@ -16,7 +16,7 @@ def present(results: Results, rerun: str | None = None) -> None:
         declare_outputs(results.directory, [REPORT_FILE, PAGE_FILE, *figures])
         write_figures(report.panels, results.directory / FIGURES)
         page = write_page(results, rerun)
-    show.claims(report)
-    show.cautions(report)
+    claims.claims(report)
+    claims.cautions(report)
     show.line(f"digest {report.digest}")
     show.line(f"page   {page}")

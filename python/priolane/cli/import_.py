@@ -12,9 +12,8 @@ from priolane.cli import arguments, show
 _PS_PER_S = 1e12
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("import", help="make a flow list of another tool's flows; see docs/importing.md")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("format", nargs="?", metavar="FORMAT", help="auto, or one that --list shows")
     command.add_argument("file", nargs="?", type=Path, metavar="FILE")
     command.add_argument("--list", action="store_true", help="the formats, one line each")

@@ -4,14 +4,25 @@ import argparse
 import json
 
 from priolane import _core
-from priolane.cli import arguments, show
+from priolane.cli import show
 
-WHAT = ("schemes", "transports", "ports", "assign", "solvers", "admit", "apps", "workloads", "topologies")
+WHAT = (
+    "schemes",
+    "transports",
+    "ports",
+    "host",
+    "nic",
+    "assign",
+    "solvers",
+    "admit",
+    "apps",
+    "workloads",
+    "topologies",
+)
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("list", help="the names that files can use")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("what", choices=WHAT, metavar="|".join(WHAT))
     command.set_defaults(carry_out=carry_out)
 

@@ -13,9 +13,8 @@ _PS_PER_US = 1e6
 _BPS_PER_GBPS = 1e9
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("plan", help="what a scheme takes to deploy, and what flows require")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     schemes = command.add_subparsers(dest="scheme", required=True, metavar="WHAT")
     top = schemes.add_parser("top", help="TOP: ports, VLANs, forwarding entries, shapers, cost, expiry of tokens")
     top.add_argument(

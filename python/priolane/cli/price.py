@@ -22,11 +22,8 @@ _WEIGHT, _LOAD = "group.ds.w", "group.ds.load.value"
 _FEW = 12
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser(
-        "price", help="bills of machines and flows, promised rates, distance from the optimum"
-    )
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument(
         "file", metavar="PLAN.toml", help=f"an experiment with [price]; or {_CALIBRATE}: P1 from measured rate ratios"
     )

@@ -3,14 +3,12 @@
 import argparse
 from pathlib import Path
 
-from priolane.cli import arguments
 from priolane.cli.finish import present
 from priolane.results import load
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("report", help="draw the figures and the page of finished results")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("dir", type=Path, metavar="DIR")
     command.set_defaults(carry_out=carry_out)
 

@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.cli.finish import present
 from priolane.cli.progress import Bar
-from priolane.experiment import Options, check
+from priolane.experiment import Options, check, plan
 from priolane.grid import run_grid
+from priolane.report.readings import ALL, directory_of
+from priolane.results import Results
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("reproduce", help="run a paper's figure and compare it with what the paper says")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6, or nos2/all")
     command.add_argument(
         "--list",
@@ -49,13 +50,31 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     directory = base if alone and chosen.out else base / f"{item.paper}-{item.id}"
     options = arguments.options(chosen)
     # Figures of a paper share the runs that they have in common.
-    others = sorted(other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir())
-    settings = replace(arguments.settings(chosen), others=tuple(others))
-    with Bar() as bar:
-        results = run_grid(item.experiment, directory, options, settings, bar)
+    others = [other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir()]
+    done: list[Results] = []
+    for out, of_reading in _grids(item.experiment, directory, options):
+        sources = sorted([*others, *(results.directory for results in done)])
+        settings = replace(arguments.settings(chosen), others=tuple(sources))
+        with Bar() as bar:
+            done.append(run_grid(item.experiment, out, of_reading, settings, bar))
     rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
-    show.line(f"{item.key}: {item.about}; {len(results.runs)} runs")
-    present(results, rerun)
+    # The page of the leading reading, which is the first, shows the claims under all of them.
+    for results in reversed(done):
+        reading = "" if results.options.reading is None else f", reading {results.options.reading}"
+        show.line(f"{item.key}{reading}: {item.about}; {len(results.runs)} runs")
+        present(results, rerun if results.directory == directory else None)
+
+
+def _grids(experiment: Path, directory: Path, options: Options) -> Iterator[tuple[Path, Options]]:
+    """Directory and options of each grid: one, or with `--reading all` one for each reading, the leading one first."""
+    if options.reading != ALL:
+        yield directory, options
+        return
+    leading = replace(options, reading=None)
+    yield directory, leading
+    for reading in plan(experiment, leading).readings:
+        if not reading.leads:
+            yield directory_of(directory, reading.name), replace(options, reading=reading.name)
 
 
 def _list(items: Iterable[papers.Item], options: Options) -> int:

@@ -9,9 +9,8 @@ from priolane.cli.progress import Bar
 from priolane.grid import run_grid
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("run", help="run an experiment's whole grid; resumes where it stopped")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
     arguments.add_grid(command)
     command.set_defaults(carry_out=carry_out)

@@ -5,16 +5,15 @@ import json
 from typing import Any
 
 from priolane import _core
-from priolane.cli import arguments, show
+from priolane.cli import show
 
 SOLVERS = ("all", "es", "opt", "opt2", "nos2", "closed_form", "basin_hopping", "published")
 _FEWEST, _MOST = 2, 16
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("thresholds", help="demotion thresholds from flow sizes and load")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     sizes = command.add_mutually_exclusive_group(required=True)
     sizes.add_argument("--flows", metavar="LIST", help="recorded flows: a CSV with start_ns,src,dst,bytes")
     sizes.add_argument("--sizes", metavar="NAME_OR_FILE", help="a shipped size table, or a CSV with bytes,cdf")

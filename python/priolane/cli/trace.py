@@ -18,9 +18,8 @@ _US = 1e-6
 _NOT_SHOWN = {"acked_bytes", "rto_ps"}
 
 
-def add(commands: "arguments.Commands[argparse.ArgumentParser]") -> None:
-    """Adds the command."""
-    command = commands.add_parser("trace", help="one flow's packets, queues, classes and window over time; a pcap")
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
     command.add_argument("--flow", type=_flow, required=True, metavar="N", help="the flow: its line in flows.parquet")
     command.add_argument("--scheme", metavar="S", help="the scheme, where the experiment has several")
@@ -53,7 +52,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
         chosen.file,
         chosen.flow,
         chosen.out,
-        options=Options(sets=tuple(chosen.sets), schemes=schemes, size=chosen.size),
+        options=Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size),
         seed=chosen.seed,
         point=chosen.points,
         at=chosen.at,

@@ -23,6 +23,7 @@ from priolane.report.kinds import kind_of
 from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
 from priolane.report.numbers import short
 from priolane.report.over_time import over_time
+from priolane.report.readings import by_reading
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.results import Results
 
@@ -86,6 +87,7 @@ def content(results: Results, rerun: str) -> dict[str, Any]:
         if traces is not None
         else [],
         "claims": report.claims,
+        "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,
         "badge": badge,

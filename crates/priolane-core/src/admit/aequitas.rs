@@ -188,7 +188,7 @@ impl Aequitas {
     }
 
     /// The admit probability of flows to `dst` that ask for `class`.
-    pub fn admit_probability(&self, dst: HostId, class: Class) -> f64 {
+    pub(crate) fn admit_probability(&self, dst: HostId, class: Class) -> f64 {
         self.channels.get(&(dst, class)).map_or(1.0, |channel| channel.p)
     }
 

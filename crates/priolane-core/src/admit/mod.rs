@@ -21,9 +21,10 @@ mod none;
 pub mod pase;
 
 pub use account::{Account, Key, Magnitudes, Settled, Trail};
-pub use admission::{Admission, AdmissionPolicy, Notice, Source};
+pub(crate) use admission::AdmissionPolicy;
+pub use admission::{Admission, Notice, Source};
 pub use monitor::{Interval, Monitoring, Remap};
-pub use none::NoAdmission;
+pub(crate) use none::NoAdmission;
 
 use crate::part::parts;
 

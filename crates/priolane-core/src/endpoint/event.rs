@@ -91,6 +91,39 @@ pub struct FlowReport {
 pub struct Stats {
     /// Credits of its flows; `None` for transports whose credits no port limits.
     pub credits: Option<CreditStats>,
+    /// Payload that arrived here.
+    pub payload: PayloadStats,
+}
+
+/// Packets of payload by the order in which they arrive.
+///
+/// A packet is *reordered* if it begins before the end of the highest payload of its flow that arrived before it
+/// (Type-P-Reordered, RFC 4737 §3.3, with the packet's first byte, or its number in the flow, as the sequence number). Only
+/// packets that bring new payload count: duplicates, trimmed packets, and packets that the receiver discards (out of order
+/// at a go-back-N receiver) are in neither number. A receiver cannot tell a late packet from one that was sent again, so
+/// a retransmission that fills a gap is reordered too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PayloadStats {
+    /// Packets that brought new payload.
+    pub packets: u64,
+    /// Those of them that arrived reordered.
+    pub reordered: u64,
+}
+
+impl PayloadStats {
+    /// Counts a packet with new payload that begins at `start`, where the highest payload of its flow that arrived before
+    /// ends at `highest`: both in bytes, or both in packets.
+    #[inline]
+    pub(crate) fn count(&mut self, start: u64, highest: u64) {
+        self.packets += 1;
+        self.reordered += u64::from(start < highest);
+    }
+
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.reordered += other.reordered;
+    }
 }
 
 /// Credits (tokens) by what became of them: those issued by receivers here, the others at senders here.

@@ -164,17 +164,17 @@ impl<const N: u32> Form<u32> for Parts<N> {
     }
 }
 
-/// Reads an option: `word`, or what `none` is written as, for nothing.
+/// Reads an option: `word`, if there is one, or what `none` is written as, for nothing.
 ///
 /// # Errors
 /// Those of the form.
 pub fn read_option<F: Form<T>, T>(
     value: &Value<'_>,
-    word: &str,
+    word: Option<&str>,
     none: &Written,
     bounds: &Bounds,
 ) -> Result<Option<T>, KeyError> {
-    if matches!(value, Value::Text(text) if *text == word) || *value == none.as_value() {
+    if matches!(value, Value::Text(text) if Some(*text) == word) || *value == none.as_value() {
         return Ok(None);
     }
     // "0us" is "0ps".

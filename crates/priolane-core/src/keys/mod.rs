@@ -146,10 +146,19 @@ pub struct KeyInfo {
     pub source: &'static str,
     /// Whether it must be stated.
     pub required: bool,
-    /// A word that it may be instead of a value: `auto` or `off`.
-    pub word: Option<&'static str>,
+    /// How it is written that there is no value; `None` if there must be one, or if the key is then left out.
+    pub none: Option<NoValue>,
     /// What its value is.
     pub schema: Schema,
+}
+
+/// How a file states that a key has no value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NoValue {
+    /// A word: `auto` or `off`.
+    pub word: Option<&'static str>,
+    /// What is written, and read as well as the word, such as `0` or `false`.
+    pub literal: Written,
 }
 
 /// What a value is, as JSON Schema tells kinds of values apart.
@@ -175,16 +184,6 @@ pub enum Schema {
     Map(&'static str, Box<Schema>),
     /// One of these words, each with its meaning, or a table in which one of some keys chooses the others.
     OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
-}
-
-/// Whether two structs of keys, described as `old` and `new`, have `key` in one group: then it keeps its value where one
-/// takes the place of the other.
-pub fn share(old: &[KeyInfo], new: &[KeyInfo], key: &str) -> bool {
-    let group = |keys: &[KeyInfo]| {
-        let info = keys.iter().find(|info| info.name == key && !info.group.is_empty());
-        info.map(|info| info.group)
-    };
-    group(old).is_some() && group(old) == group(new)
 }
 
 /// Serializes keys as a map, in their order.

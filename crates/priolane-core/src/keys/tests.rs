@@ -176,6 +176,9 @@ fn keys_are_described_from_their_declaration() {
     let of = |name: &str| keys.iter().find(|key| key.name == name).unwrap();
     assert_eq!((of("g").meaning, of("g").bounds.text, of("g").default.as_str()), ("Weight", "(0, 1]", "0.5"));
     assert_eq!((of("other").default.as_str(), of("packets").default.as_str()), ("g", "auto"));
+    let none = |word, literal| Some(NoValue { word: Some(word), literal });
+    assert_eq!(of("packets").none, none("auto", Written::Integer(0)));
+    assert_eq!((&of("rtt").none, &of("other").none), (&none("off", text("0ps")), &None));
     assert_eq!(
         (of("time").meaning, of("time").unit, of("time").source),
         ("How long it takes", "time", "RFC 1 §2")

@@ -17,7 +17,7 @@ pub struct PortSetup<'a> {
 }
 
 /// What discipline a port of a kind has; its struct of keys implements it.
-pub trait OfKind {
+pub(crate) trait OfKind {
     /// The parameters of the discipline, or of one of two ([`Either`]).
     type Spec;
 

@@ -33,27 +33,29 @@ mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
-pub use buffer_spec::{BufferSpec, ByRate, Ecn};
+pub use buffer_spec::{BufferSpec, Ecn};
 pub use class_map::{CLASS_IS_QUEUE, ClassMap, QueueOf};
 pub use discipline::{Admission, Buffer, Discipline, Limit, PortSink, Scope, SortBy};
 pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};
 pub use kind::PortKeys;
-pub use kind_rules::{Either, KindRules, OfKind, PortSetup};
-pub use limiter::{LimitedSpec, RateLimited};
-pub use multi_queue::{MultiQueue, Order};
+pub use kind_rules::PortSetup;
+pub(crate) use kind_rules::{Either, KindRules, OfKind};
+pub use limiter::LimitedSpec;
+pub use multi_queue::Order;
 pub use pfabric::{PFabric, PFabricSpec};
-pub use pifo::PifoSpec;
+pub(crate) use pifo::PifoSpec;
 pub use push_out::{PushOut, PushOutSpec};
 pub use queue_weights::QueueWeights;
 pub use ranked::{Ranked, RankedSpec};
-pub use real_time_wfq::{RealTimeWfq, RealTimeWfqSpec};
+pub(crate) use real_time_wfq::RealTimeWfqSpec;
 pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
-pub use strict::{Strict, StrictOrder, StrictSpec};
-pub use token_group::{TokenGroup, TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
+pub use strict::{Strict, StrictSpec};
+pub use token_group::{TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
-pub use wfq::{VirtualClock, Wfq, WfqClock, WfqKeys, WfqSpec};
+pub(crate) use wfq::WfqKeys;
+pub use wfq::{Wfq, WfqClock, WfqSpec};
 
 #[cfg(test)]
 mod tests;

@@ -334,16 +334,6 @@ impl PfcBuffer {
         };
         self.spec.lossless.iter().fold(ClassSet::NONE, add)
     }
-
-    /// Bytes of the memory that are no headroom.
-    pub fn shared_size(&self) -> u64 {
-        self.shared_size
-    }
-
-    /// Bytes charged to the shared buffer.
-    pub fn shared_used(&self) -> u64 {
-        self.shared_used
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub struct QueueWeights {
 
 impl QueueWeights {
     /// The largest least common multiple of the weights of one port.
-    pub const MAX_MULTIPLE: u64 = 1 << 40;
+    pub(crate) const MAX_MULTIPLE: u64 = 1 << 40;
 
     /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
     /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].

@@ -43,7 +43,7 @@ impl Alpha {
 
     /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
     #[inline]
-    pub fn is_below(self, queued: u64, Free(free): Free) -> bool {
+    pub(crate) fn is_below(self, queued: u64, Free(free): Free) -> bool {
         u128::from(queued) * u128::from(self.denominator) < u128::from(free) * u128::from(self.numerator)
     }
 }

@@ -1,5 +1,6 @@
 //! Property 1 (strict priority, conservation), 4 (order within a queue) and the limits, by hand.
 
+use super::limiter::RateLimited;
 use super::*;
 use crate::ids::CLASSES;
 use crate::packet::{Header, Marks, Packet};
@@ -84,6 +85,20 @@ fn a_shared_buffer_lets_low_priority_crowd_out_high_a_split_one_does_not() {
         port.enqueue(Time::ZERO, &packet(1, 1), &mut ());
         assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2), &mut ()), expected, "{scope:?}");
     }
+}
+
+#[test]
+fn bytes_that_left_make_room() {
+    // Two packets of 1,000 B fill the buffer.
+    let mut port = Fifo::new(Buffer { limit: Limit::Bytes(2_000), ..Buffer::UNLIMITED });
+    for id in 0..10 {
+        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2 * id), &mut ()), Admission::Queued, "{id}");
+        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 2 * id + 1), &mut ()), Admission::Queued, "{id}");
+        assert_eq!(port.enqueue(Time::ZERO, &packet(0, 99), &mut ()), Admission::Dropped, "{id}");
+        assert_eq!(port.bytes(), 2_000);
+        assert_eq!(drain(&mut port).len(), 2);
+    }
+    assert_eq!(port.bytes(), 0);
 }
 
 #[test]

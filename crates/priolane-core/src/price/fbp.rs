@@ -75,7 +75,7 @@ impl Prices {
 }
 
 /// Whether `pair` is more than best effort, and so costs a flow something.
-pub fn is_more(pair: Weights) -> bool {
+pub(crate) fn is_more(pair: Weights) -> bool {
     pair.theta.is_some() || pair.w_milli > Weights::BEST_EFFORT.w_milli
 }
 

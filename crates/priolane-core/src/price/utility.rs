@@ -27,17 +27,18 @@ impl Path {
     }
 
     /// Bits of a packet.
-    pub fn packet_bits(self) -> f64 {
+    pub(crate) fn packet_bits(self) -> f64 {
         8.0 * f64::from(self.packet.max(1))
     }
 
     /// mu / beta in bits per second: the rate of two packets per round-trip time.
-    pub fn knee_bps(self) -> f64 {
+    pub(crate) fn knee_bps(self) -> f64 {
         2.0 * self.packet_bits() / self.rtt_s()
     }
 
     /// SSP's utility of `bps` bits per second.
-    pub fn slow_start(self, bps: f64) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn slow_start(self, bps: f64) -> f64 {
         bps / self.packet_bits() * libm::log(3.0)
     }
 
@@ -50,12 +51,13 @@ impl Path {
     }
 
     /// CAP's marginal utility at `bps` bits per second.
-    pub fn marginal(self, bps: f64) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn marginal(self, bps: f64) -> f64 {
         libm::log1p(self.knee_bps() / bps)
     }
 
     /// The rate, in bits per second, whose marginal utility is `price` (above 0).
-    pub fn rate_at(self, price: f64) -> f64 {
+    pub(crate) fn rate_at(self, price: f64) -> f64 {
         self.knee_bps() / libm::expm1(price)
     }
 

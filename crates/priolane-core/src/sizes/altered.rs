@@ -41,7 +41,7 @@ impl SizeDistribution {
     ///
     /// # Errors
     /// If `from` is not in 0 to 1, `factor` is not above zero, or a size leaves 1 to [`super::MAX_BYTES`].
-    pub fn stretched(&self, from: f64, factor: f64) -> Result<Self, SizeError> {
+    pub(crate) fn stretched(&self, from: f64, factor: f64) -> Result<Self, SizeError> {
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(SizeError::Factor { factor });
         }

@@ -1,5 +1,6 @@
 //! Delayed ACKs, SACK blocks and the CE machine, seen from the line: payload in, ACKs out.
 
+use priolane_core::endpoint::{Endpoint, PayloadStats};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
@@ -144,4 +145,34 @@ fn answers_echo_stamp_entropy_and_one_way_delay() {
     assert_eq!((ack.body.stamp.0, ack.body.one_way), (0u32.wrapping_sub(500), 500));
     assert_eq!((ack.header.entropy, ack.header.dst, ack.header.src), (7, HostId(0), HostId(1)));
     assert!(!ack.header.marks.has(Marks::ECN_CAPABLE));
+}
+
+#[test]
+fn packets_below_the_highest_arrived_are_counted_as_reordered() {
+    let arrivals = [0, 1, 4, 2, 2, 4, 3, 5, 9, 8, 10].map(|n| (n, PLAIN));
+    let count = |recovery| {
+        let mut net = net(2, recovery);
+        receive(&mut net, &arrivals);
+        net.hosts[1].stats().payload
+    };
+    // 2, 3 and 8 come after higher ones; the second 2 and 4 are not new.
+    for recovery in [LossRecovery::NewReno, LossRecovery::Sack] {
+        assert_eq!(count(recovery), PayloadStats { packets: 9, reordered: 3 }, "{recovery:?}");
+    }
+    // Go-back-N keeps nothing above a gap: 0, 1, 2, 3, 4 is in order; 9 and 10 are discarded.
+    let arrivals = [0, 1, 4, 2, 3, 4, 9, 5, 10].map(|n| (n, PLAIN));
+    let mut net = net(2, LossRecovery::GoBackN);
+    receive(&mut net, &arrivals);
+    assert_eq!(net.hosts[1].stats().payload, PayloadStats { packets: 6, reordered: 0 });
+}
+
+#[test]
+fn a_packet_half_of_which_is_here_begins_below_the_highest() {
+    let mut net = net(2, LossRecovery::Sack);
+    let mut half = segment(1, PLAIN);
+    half.header.offset = Offset::new(500);
+    net.inject(1, &segment(0, PLAIN));
+    net.inject(1, &half);
+    net.inject(1, &segment(1, PLAIN));
+    assert_eq!(net.hosts[1].stats().payload, PayloadStats { packets: 3, reordered: 2 });
 }

@@ -27,7 +27,7 @@ impl Bench {
     fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<Done, Failure> {
         let MadeUp { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
         let built = Built {
-            scenario,
+            scenario: scenario.build().unwrap(),
             groups,
             measured,
             bare_fct,

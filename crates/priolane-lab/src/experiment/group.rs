@@ -1,8 +1,8 @@
 //! `[[group]]`: hosts of one kind, what they send and to whom.
 
 use priolane_core::ids::{Class, HostId};
-use priolane_core::keys::share;
 use priolane_core::part::Part as _;
+use priolane_core::part::share;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
 use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, Shared, Sources};
@@ -178,7 +178,7 @@ pub(super) const MERGE: Merge = Merge {
             tag: "app",
             default: None,
             own: Own::AllBut(KEYS),
-            shared: Shared::By(|old, new, key| share(&App::keys(old), &App::keys(new), key)),
+            shared: Shared::By(|old, new, key| share(&App::entries(), [old, new], key)),
         },
         Replace::Kind {
             tag: "app",

@@ -1,7 +1,8 @@
 //! `[topology]` and `[frame]`: the network of an experiment.
 
-use priolane_core::keys::{Words, share};
+use priolane_core::keys::{Keys, Words};
 use priolane_core::packet::Frame;
+use priolane_core::part::share;
 use priolane_sim::topology::{PathChoice, Spray, Topology, TopologyError, TopologySpec};
 use priolane_source::quantity::show_bytes;
 use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, Shared, Sources};
@@ -59,13 +60,13 @@ pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
     tag: "kind",
     default: None,
     own: Own::AllBut(&["paths"]),
-    shared: Shared::By(|old, new, key| share(&TopologySpec::keys(old), &TopologySpec::keys(new), key)),
+    shared: Shared::By(|old, new, key| share(&TopologySpec::entries(), [old, new], key)),
 }]);
 
 /// Reads `[topology]`.
 pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Network, InputError> {
     let mut keys = field.table()?;
-    let mut spec = TopologySpec::read_kind(&mut keys)?;
+    let mut spec = <TopologySpec as Keys>::read(&mut keys)?;
     if let (TopologySpec::File(file), Some(path)) = (&mut spec, keys.take("path")) {
         file.text = sources.read(&path, &file.path, SIZE_LIMIT)?;
     }

@@ -36,14 +36,14 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     let traffic = traffic(&mut keys, &mut sources, &mut found);
     let network = found.keep(topology(&mut keys, &mut sources));
     let hosts = hosts(&mut keys, &mut sources, &mut found);
-    let readings = readings(&mut keys, &mut found);
+    let sampling = sampling(&mut keys, &mut found);
     let known = traffic.groups.as_ref().map(|groups| groups.keys().map(String::as_str).collect());
     let mut names = Names::new(names.as_deref(), known, seeds.as_ref());
     let metrics = match keys.take("metrics") {
         None => Some(Metrics::default()),
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
     };
-    names.learn(metrics.as_ref(), readings.as_ref().and_then(|readings| readings.admission_every));
+    names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every));
     let panels = list(&mut found, keys.take("panel"), |field| evaluation::panel(field, &names));
     let paper = words.as_ref().and_then(|words| words.paper.as_deref());
     let claims = list(&mut found, keys.take("claim"), |field| claims::claim(field, &names, paper));
@@ -52,7 +52,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         let Traffic { time, groups, events, controls } = traffic;
         let Words { title, paper, figure, quote, assumptions } = words?;
         let Hosts { frame, host_delay, delay_noise, clock_error, price } = hosts?;
-        let Readings { sample_every, rates_every, admission_every, tie_shuffle } = readings?;
+        let Sampling { sample_every, rates_every, admission_every, tie_shuffle } = sampling?;
         Some(Experiment {
             title,
             paper,
@@ -201,19 +201,19 @@ fn hosts(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> 
 }
 
 /// What is read off a run, how often, and the order of what is simultaneous.
-struct Readings {
+struct Sampling {
     sample_every: Option<Span>,
     rates_every: Option<Span>,
     admission_every: Option<Span>,
     tie_shuffle: Option<u64>,
 }
 
-fn readings(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Readings> {
+fn sampling(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Sampling> {
     let [sample_every, rates_every, admission_every] = ["sample_every", "rates_every", "admission_every"]
         .map(|key| found.keep(keys.take(key).map(|f| f.positive_span()).transpose()));
     let shuffle = keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose();
     let tie_shuffle = found.keep(shuffle);
-    Some(Readings {
+    Some(Sampling {
         sample_every: sample_every?,
         rates_every: rates_every?,
         admission_every: admission_every?,

@@ -59,7 +59,7 @@ pub(super) const METRICS: &[Metric] = &[
         ..Metric::OF_FLOWS
     },
     // What no scheme's mean completion time can be below (see `metrics::bound`).
-    Metric { name: "fct_bound", eval: |c| of(c, |s| s.mean_fct_bound_s), ..Metric::OF_FLOWS },
+    Metric { name: "fct_bound", eval: |c| of(c, |s| s.mean_fct_bound_s), ..SECONDS },
     // Mean completion time over that.
     Metric {
         name: "fct_over_bound",

@@ -19,6 +19,7 @@ pub mod path;
 pub mod ports;
 pub mod rates;
 mod registry;
+mod reordering;
 pub mod student;
 mod summary;
 pub mod thresholds;

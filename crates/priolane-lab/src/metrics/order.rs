@@ -21,7 +21,7 @@ use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Began, FlowRecord, Outcome};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 
 use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::{PerMille, percentile};
@@ -66,7 +66,7 @@ struct Open {
 /// The costs at `port`, or at the switch port that sent most; `None` without readings or where packets are spread over
 /// paths.
 pub fn order(
-    scenario: &Scenario,
+    scenario: &ScenarioSpec,
     outcome: &Outcome,
     port: Option<LinkId>,
     window: (Time, Time),
@@ -160,7 +160,7 @@ impl Bins {
 }
 
 /// The port of a switch that sent most for its rate.
-fn busiest(scenario: &Scenario, outcome: &Outcome) -> Option<LinkId> {
+fn busiest(scenario: &ScenarioSpec, outcome: &Outcome) -> Option<LinkId> {
     let topology = &scenario.topology;
     let mut bytes = vec![0_u64; topology.links.len()];
     outcome.ports.iter().for_each(|port| bytes[port.link.index()] += port.bytes);
@@ -172,7 +172,7 @@ fn busiest(scenario: &Scenario, outcome: &Outcome) -> Option<LinkId> {
 }
 
 /// The flows whose path has the port, and when they have something to send.
-fn opens(scenario: &Scenario, outcome: &Outcome, port: LinkId) -> Vec<Open> {
+fn opens(scenario: &ScenarioSpec, outcome: &Outcome, port: LinkId) -> Vec<Open> {
     let mut aborts: BTreeMap<FlowId, Time> = BTreeMap::new();
     for message in scenario.controls.iter().filter(|message| message.control == Control::Abort) {
         let at = aborts.entry(message.flow).or_insert(message.at);

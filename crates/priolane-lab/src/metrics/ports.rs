@@ -6,7 +6,7 @@ use priolane_core::ids::LinkId;
 use priolane_core::port::DisciplineSpec;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{Outcome, PortQueue};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{Link, TokenTraffic, Topology};
 
 use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit};
@@ -60,7 +60,7 @@ fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
 /// Every set of ports of a run. `zero_loss` is by link the buffer in front of it, where it is as large as is derived for
 /// no loss of data.
 pub(crate) fn summarize(
-    scenario: &Scenario,
+    scenario: &ScenarioSpec,
     zero_loss: Option<&[u64]>,
     outcome: &Outcome,
 ) -> BTreeMap<PortSet, PortSummary> {
@@ -77,7 +77,7 @@ pub(crate) fn summarize(
 }
 
 /// What waits at most in front of each link; `None` unless ports are for tokens.
-fn bounds(scenario: &Scenario, zero_loss: Option<&[u64]>) -> Option<Vec<u64>> {
+fn bounds(scenario: &ScenarioSpec, zero_loss: Option<&[u64]>) -> Option<Vec<u64>> {
     let DisciplineSpec::Tokens(ports) = scenario.ports.first()?.discipline else { return None };
     let traffic = TokenTraffic { ports, frame: scenario.frame, host_jitter: Span::ZERO, signals: 0 };
     Some(zero_loss.map_or_else(|| scenario.topology.token_buffers(&traffic), <[u64]>::to_vec))

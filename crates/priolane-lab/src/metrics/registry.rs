@@ -2,20 +2,20 @@
 //! table is its `METRICS`.
 
 use super::metric::Metric;
-use super::{admission, coflows, deadlines, effective, fct, order, ports, rates, thresholds, tokens};
 
 /// The table.
-const FAMILIES: [&[Metric]; 10] = [
-    fct::METRICS,
-    deadlines::METRICS,
-    thresholds::METRICS,
-    rates::METRICS,
-    coflows::METRICS,
-    effective::METRICS,
-    admission::METRICS,
-    order::METRICS,
-    ports::METRICS,
-    tokens::METRICS,
+const FAMILIES: &[&[Metric]] = &[
+    super::fct::METRICS,
+    super::deadlines::METRICS,
+    super::thresholds::METRICS,
+    super::rates::METRICS,
+    super::coflows::METRICS,
+    super::effective::METRICS,
+    super::admission::METRICS,
+    super::order::METRICS,
+    super::ports::METRICS,
+    super::tokens::METRICS,
+    super::reordering::METRICS,
 ];
 
 impl Metric {
@@ -26,12 +26,13 @@ impl Metric {
 
     /// All metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        FAMILIES.into_iter().flatten()
+        FAMILIES.iter().copied().flatten()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::metric::Unit;
     use super::*;
 
     #[test]
@@ -42,6 +43,8 @@ mod tests {
         distinct.dedup();
         assert_eq!(distinct.len(), names.len());
         assert!(names.iter().all(|name| !name.is_empty() && !name.contains('.')), "{names:?}");
+        let unit = |name: &str| Metric::named(name).map(|metric| metric.unit);
+        assert_eq!((unit("fct_bound"), unit("fct_over_bound")), (Some(Unit::Seconds), Some(Unit::One)));
         assert!(Metric::named("fct").is_some() && Metric::named("goodput").is_none());
     }
 }

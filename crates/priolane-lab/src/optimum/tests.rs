@@ -1,5 +1,7 @@
 use std::path::{Path as FilePath, PathBuf};
 
+use priolane_sim::scenario::Scenario;
+
 use super::*;
 use crate::plan::{Options, build, from_text, plan};
 
@@ -16,7 +18,7 @@ fn figure(name: &str, point: usize) -> Scenario {
 }
 
 /// The promised rate of each group's flows, in Gbit/s, all alike to a millionth.
-fn promised(scenario: &Scenario, groups: u16) -> Vec<f64> {
+fn promised(scenario: &ScenarioSpec, groups: u16) -> Vec<f64> {
     let optimum = of(scenario).unwrap();
     let of_group = |group| {
         let own = optimum

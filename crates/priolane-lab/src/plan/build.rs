@@ -10,7 +10,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::tokens::RankBy;
 use priolane_core::transport::{Spec, Transport};
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::{Measuring, Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{Measuring, Scenario, ScenarioError, ScenarioSpec, ScheduledControl, Stop};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 use priolane_source::{InputError, Table};
 use priolane_workload::{Traffic, offered};
@@ -110,7 +110,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
-    let mut scenario = Scenario {
+    let mut spec = ScenarioSpec {
         ports: ports::ports(scheme, &topology, &experiment.frame),
         frame: experiment.frame,
         transport: scheme.transport.transport(&ports::setup(scheme, experiment.frame, monitor)),
@@ -137,7 +137,8 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
         outages,
         topology,
     };
-    scenario.stop = stop(&experiment.time, &scenario);
+    spec.stop = stop(&experiment.time, &spec);
+    let scenario = spec.build().map_err(|error| unsound(experiment, &error))?;
     let groups = demand::groups(experiment, &scenario.topology)?;
     let load = Load { asked: asked(experiment), groups, ..Load::default() };
     // When a flow that waits starts, and what it offers then, is seen in the run.
@@ -161,6 +162,13 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
         judged,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
+}
+
+/// Readers refuse what would make a scenario unsound, so this is a defect.
+fn unsound(experiment: &Experiment, error: &ScenarioError) -> InputError {
+    let what = format!("the run cannot be simulated, though the file is right: {error}");
+    let fix = "another value of what is named; please report this as a defect of priolane";
+    InputError::new(experiment.sources.experiment(), None, "", what, fix)
 }
 
 /// Denominators of slowdowns with a handshake, where the experiment asks for them: by the network's own choice of paths, so that
@@ -295,7 +303,7 @@ impl Measured {
 }
 
 /// A run that drains ends when its flows have; flows without end have none to wait for.
-fn stop(time: &Timing, scenario: &Scenario) -> Stop {
+fn stop(time: &Timing, scenario: &ScenarioSpec) -> Stop {
     let finite = scenario.flows.iter().any(|f| f.size.is_some());
     let grace = GRACE.max(scenario.lookahead().times(4));
     match *time {
@@ -320,7 +328,7 @@ fn asked(experiment: &Experiment) -> Option<f64> {
 
 impl Load {
     /// This load, with what `flows` offer to the network of `scenario` in `window`.
-    pub(super) fn offered(self, scenario: &Scenario, flows: &FlowList, window: offered::Window) -> Self {
+    pub(super) fn offered(self, scenario: &ScenarioSpec, flows: &FlowList, window: offered::Window) -> Self {
         let topology = &scenario.topology;
         let fabric = offered::Fabric {
             rack: &topology.rack,

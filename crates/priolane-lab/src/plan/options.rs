@@ -12,6 +12,8 @@ pub struct Options {
     pub seeds: Option<Seeds>,
     /// Schemes in place of the file's.
     pub schemes: Option<Vec<String>>,
+    /// The reading of the paper, by its name in the file; `None` for the leading one.
+    pub reading: Option<String>,
     /// Which overlay of the file applies.
     pub size: Size,
     /// Who may stop the planning.

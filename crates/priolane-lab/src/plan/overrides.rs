@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::options::{Options, Size};
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Read, Seeds};
+use crate::experiment::{self, Read, Reading, Seeds, readings};
 
 /// What is left to do once everything that does not depend on the point is laid over the file.
 pub(super) struct Sweep {
@@ -15,6 +15,8 @@ pub(super) struct Sweep {
     pub(super) swept: Vec<String>,
     /// The schemes to run, if not all.
     pub(super) chosen: Option<Vec<String>>,
+    /// The readings that the file states.
+    pub(super) readings: Vec<Reading>,
     /// What was asked for and is not there.
     pub(super) warning: Option<String>,
 }
@@ -26,6 +28,8 @@ pub(super) fn apply(
     options: &Options,
     found: &mut Mistakes,
 ) -> Result<Sweep, InputError> {
+    let readings = readings::apply(name, root, options.reading.as_deref());
+    let readings = found.keep(readings).unwrap_or_default();
     let whole = options.size == Size::Quick && root.get("quick").is_none();
     let warning = whole.then(|| format!("{name} has no [quick]: it is run whole"));
     found.keep(overlay::apply_size(root, options.size.table()));
@@ -49,7 +53,7 @@ pub(super) fn apply(
         found.keep(overlay::set(root, "seeds", &parse_value(argument, &seeds.to_toml())));
     }
     let chosen = options.schemes.as_deref().map(|schemes| choose(root, schemes)).transpose()?;
-    Ok(Sweep { axes, swept, chosen, warning })
+    Ok(Sweep { axes, swept, chosen, readings, warning })
 }
 
 /// The names of the schemes asked for; those that the file does not list are added to its list, so that claims

@@ -12,7 +12,7 @@ use super::overrides::{self, Sweep, axis_json, only, shown};
 use super::run::{Plan, Run};
 use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Experiment, MAX_SEEDS};
+use crate::experiment::{self, Experiment, MAX_SEEDS, Reading};
 use crate::interrupt::Interrupt;
 
 /// Most runs of a plan.
@@ -32,6 +32,8 @@ pub struct Points {
     pub experiment: Experiment,
     /// The points, the last axis fastest; at least one.
     pub points: Vec<Point>,
+    /// The readings that the file states, in its order.
+    pub readings: Vec<Reading>,
     /// What to check before trusting it.
     pub warnings: Vec<String>,
     /// The file.
@@ -56,7 +58,8 @@ pub struct Point {
 pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
     let mut root = parse(name, text)?;
     let mut found = Mistakes::new(name);
-    let Sweep { axes, swept, chosen, warning } = overrides::apply(name, &mut root, options, &mut found)?;
+    let Sweep { axes, swept, chosen, readings, warning } =
+        overrides::apply(name, &mut root, options, &mut found)?;
     let grid = match grid(name, &root, (&axes, chosen.as_deref())) {
         Ok(grid) => grid,
         Err(error) => {
@@ -95,7 +98,7 @@ pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Resu
     let experiment = experiment.ok_or_else(|| {
         InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
     })?;
-    Ok(Points { experiment, points, warnings: warnings.in_order, source: PathBuf::from(name) })
+    Ok(Points { experiment, points, readings, warnings: warnings.in_order, source: PathBuf::from(name) })
 }
 
 /// Warnings in the order in which they came, each once.
@@ -126,8 +129,8 @@ impl Points {
         for point in &self.points {
             add_runs(point, &mut runs, interrupt)?;
         }
-        let Self { experiment, warnings, source, .. } = self;
-        Ok(Plan { experiment, runs, warnings, source })
+        let Self { experiment, readings, warnings, source, .. } = self;
+        Ok(Plan { experiment, runs, readings, warnings, source })
     }
 
     /// How many runs there are.

@@ -6,30 +6,55 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::units::Span;
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 
-use super::build::{Built, Measured};
+use super::build::{Built, Load, Measured};
 use super::deadlines;
+
+/// A run as it came about. Where nothing waited and no deadline depends on what was active, it is the run as planned.
+#[derive(Clone, Debug)]
+pub struct Realized<'a> {
+    /// The run as planned.
+    pub built: &'a Built,
+    /// What was run. Where flows waited it is no scenario: ids are not places any more.
+    pub scenario: Cow<'a, ScenarioSpec>,
+    /// Per flow: inside the measured window.
+    pub measured: Cow<'a, [bool]>,
+    /// Per flow, as [`Built::bare_fct`].
+    pub bare_fct: Cow<'a, [Span]>,
+    /// Per flow, as [`Built::with_handshake`].
+    pub with_handshake: Option<Cow<'a, [Span]>>,
+    /// Load asked for and offered.
+    pub load: Cow<'a, Load>,
+}
 
 impl Built {
     /// This run as it came about: flows that waited start when they did, flows that were never issued are gone, from
     /// `outcome` too, and what is measured and offered is reckoned from that. Ids stay. Where nothing waits, itself.
     ///
     /// Deadlines that hang on what was active are those that came about.
-    pub fn realized(&self, outcome: &mut Outcome) -> Cow<'_, Self> {
-        let built = self.started(outcome);
-        if self.deadlines.iter().all(Option::is_none) {
-            return built;
+    pub fn realized(&self, outcome: &mut Outcome) -> Realized<'_> {
+        let mut realized =
+            if self.scenario.waits.is_empty() { self.planned() } else { self.started(outcome) };
+        if self.deadlines.iter().any(Option::is_some) {
+            let flows = &mut realized.scenario.to_mut().flows;
+            deadlines::set(flows, &outcome.flows, &self.deadlines);
         }
-        let mut built = built.into_owned();
-        deadlines::set(&mut built.scenario.flows, &outcome.flows, &self.deadlines);
-        Cow::Owned(built)
+        realized
     }
 
-    fn started(&self, outcome: &mut Outcome) -> Cow<'_, Self> {
-        if self.scenario.waits.is_empty() {
-            return Cow::Borrowed(self);
+    fn planned(&self) -> Realized<'_> {
+        Realized {
+            built: self,
+            scenario: Cow::Borrowed(&self.scenario),
+            measured: Cow::Borrowed(&self.measured),
+            bare_fct: Cow::Borrowed(&self.bare_fct),
+            with_handshake: self.with_handshake.as_deref().map(Cow::Borrowed),
+            load: Cow::Borrowed(&self.load),
         }
+    }
+
+    fn started(&self, outcome: &mut Outcome) -> Realized<'_> {
         let began: Vec<Began> = outcome.flows.iter().map(|record| record.began).collect();
         let kept = || began.iter().enumerate().filter(|(_, began)| **began != Began::NotIssued);
         let flow = |(place, began): (usize, &Began)| {
@@ -58,7 +83,15 @@ impl Built {
         };
         let load = self.load.clone().offered(&self.scenario, &started, window);
         outcome.flows.retain(|record| record.began != Began::NotIssued);
-        let scenario = Scenario { flows, waits: Vec::new(), controls: Vec::new(), ..self.scenario.clone() };
-        Cow::Owned(Self { scenario, measured, bare_fct, with_handshake, load, ..self.clone() })
+        let planned = ScenarioSpec::clone(&self.scenario);
+        let scenario = ScenarioSpec { flows, waits: Vec::new(), controls: Vec::new(), ..planned };
+        Realized {
+            built: self,
+            scenario: Cow::Owned(scenario),
+            measured: Cow::Owned(measured),
+            bare_fct: Cow::Owned(bare_fct),
+            with_handshake: with_handshake.map(Cow::Owned),
+            load: Cow::Owned(load),
+        }
     }
 }

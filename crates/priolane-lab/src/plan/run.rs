@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Reading};
 
 /// All runs of an experiment.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Plan {
     pub experiment: Experiment,
     /// Its runs: point-major, then seed, then scheme.
     pub runs: Vec<Run>,
+    /// The readings that the file states, in its order.
+    pub readings: Vec<Reading>,
     /// What to check before trusting it.
     pub warnings: Vec<String>,
     /// The file.

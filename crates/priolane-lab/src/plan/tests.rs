@@ -186,7 +186,7 @@ fn thresholds_are_found_when_planned() {
 #[test]
 fn the_flow_list_of_a_point_and_seed_is_the_same_for_all_schemes() {
     let plan = planned(FILE, &Options::default());
-    let flows = |i: usize| build(&plan.runs[i]).unwrap().scenario.flows;
+    let flows = |i: usize| build(&plan.runs[i]).unwrap().scenario.into_spec().flows;
     assert_eq!(flows(0), flows(1));
     assert_ne!(flows(0), flows(2));
 }
@@ -227,7 +227,7 @@ active = { from = "10ms" }
 #[test]
 fn a_group_starts_flows_while_it_is_active() {
     let plan = planned(SHIFT, &Options::default());
-    let flows = build(&plan.runs[0]).unwrap().scenario.flows;
+    let flows = build(&plan.runs[0]).unwrap().scenario.into_spec().flows;
     let ms10 = Time(10_000_000_000);
     assert!(flows.iter().all(|flow| (flow.group == 0) == (flow.start < ms10)));
     // imc10 has 195 kB on average: 4 hosts at half of 10 Gbps start 128 flows in 10 ms; web search a tenth of it.
@@ -238,7 +238,7 @@ fn a_group_starts_flows_while_it_is_active() {
         &SHIFT.replace("active = { from = \"10ms\" }", "active = { until = \"10ms\" }"),
         &Options::default(),
     );
-    let early = build(&alone.runs[0]).unwrap().scenario.flows;
+    let early = build(&alone.runs[0]).unwrap().scenario.into_spec().flows;
     let of_second = |flows: &priolane_core::flows::FlowList| -> Vec<(u64, Option<u64>)> {
         flows.iter().filter(|f| f.group == 1).map(|f| (f.start.0 % ms10.0, f.size)).collect()
     };
@@ -248,8 +248,8 @@ fn a_group_starts_flows_while_it_is_active() {
 #[test]
 fn a_controller_becomes_an_adaptation() {
     let plan = planned(SHIFT, &Options::default());
-    assert_eq!(build(&plan.runs[0]).unwrap().scenario.adaptation, None);
-    let adaptation = build(&plan.runs[1]).unwrap().scenario.adaptation.unwrap();
+    assert_eq!(build(&plan.runs[0]).unwrap().scenario.into_spec().adaptation, None);
+    let adaptation = build(&plan.runs[1]).unwrap().scenario.into_spec().adaptation.unwrap();
     assert_eq!(
         adaptation.global,
         [Target { of: LadderOf::Class, solver: Solver::Opt2(Opt2), levels: 2, load: 0.5 }]

@@ -15,13 +15,6 @@ pub(super) fn read<K: Keys>(field: &Field<'_>) -> Result<K, InputError> {
 
 /// Whether two kinds of `row` have `key` in one group of keys. A group without a name is that of one kind only.
 pub(super) fn same_group(row: Row, [old, new]: [&str; 2], key: &str) -> bool {
-    let group = |kind| {
-        let parameters = &find(row, kind)?.parameters;
-        parameters
-            .iter()
-            .find(|info| info.name == key)
-            .map(|info| info.group)
-            .filter(|group| !group.is_empty())
-    };
+    let group = |kind| find(row, kind)?.group_of(key);
     group(old).is_some() && group(old) == group(new)
 }

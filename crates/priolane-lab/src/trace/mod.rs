@@ -138,8 +138,8 @@ impl Life<'_> {
     fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
         canonical(&mut outcome);
         let flow = self.flow_report(&outcome);
-        let built = self.built.realized(&mut outcome);
-        let source = execute::source(&built);
+        let realized = self.built.realized(&mut outcome);
+        let source = execute::source(&realized);
         execute::check(&source, &outcome)?;
         let digest = digest::of_rows(&Rows::new(source, &outcome));
         let captured = capture::captured(&self.built.scenario, self.trace, at);

@@ -61,7 +61,7 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
         };
         let MadeUp { scenario, groups, measured, bare_fct, .. } = fixture;
         let built = Built {
-            scenario,
+            scenario: scenario.build().unwrap(),
             groups,
             measured,
             bare_fct,
@@ -382,7 +382,7 @@ fn runs_without_a_measured_flow_are_told() {
     let MadeUp { scenario, groups, bare_fct, outcome, .. } = MadeUp::with_flows(4);
     let (measured, load) = (vec![false; 4], Load::default());
     let built = Built {
-        scenario,
+        scenario: scenario.build().unwrap(),
         groups,
         measured,
         bare_fct,

@@ -71,7 +71,7 @@ fn share(flows: &FlowList, is: impl Fn(&FlowSpec) -> bool) -> f64 {
 
 #[test]
 fn groups_draw_deadlines_by_flow_and_the_same_for_all_schemes() {
-    let flows = built(FILE).scenario.flows;
+    let flows = built(FILE).scenario.into_spec().flows;
     let within = |us| share(&flows, |f| f.deadline == Some(f.start + Span::from_us(us)));
     // Some 1,000 flows: 4 sigma are 0.06.
     assert!(flows.len() > 800, "{}", flows.len());
@@ -110,7 +110,7 @@ fn exponential_deadlines_have_their_mean_and_leave_every_flow_time() {
 #[test]
 fn deadlines_move_with_a_group_that_is_active_later() {
     let later = FILE.replace("name = \"all\"\n", "name = \"all\"\nactive = { from = \"2ms\" }\n");
-    let flows = built(&later.replace("deadline = [", "deadline = \"3ms\" # [")).scenario.flows;
+    let flows = built(&later.replace("deadline = [", "deadline = \"3ms\" # [")).scenario.into_spec().flows;
     assert!(flows.iter().all(|f| f.start >= Time(2_000_000_000)), "and none before");
     assert!(flows.iter().all(|f| f.deadline == Some(f.start + Span::from_ms(3))));
 }
@@ -123,25 +123,28 @@ fn rules_give_the_classes_asked_for() {
     assert!((of(rank, 0) - 0.5).abs() < 0.002 && (of(rank, 1) - 0.1).abs() < 0.002);
     let deadline = "{ kind = \"deadline\", thresholds = [\"1ms\", \"50ms\"] }";
     assert!((of(deadline, 0) - 0.5).abs() < 0.07 && (of(deadline, 2) - 0.25).abs() < 0.06);
-    let first = with_assign("{ kind = \"deadlines_first\", thresholds = [\"5kB\"] }").scenario.flows;
+    let first =
+        with_assign("{ kind = \"deadlines_first\", thresholds = [\"5kB\"] }").scenario.into_spec().flows;
     let karuna = |f: &FlowSpec| match (f.deadline, f.size.unwrap_or(0)) {
         (Some(_), _) => 0,
         (None, 0..=5_000) => 1,
         (None, _) => 2,
     };
     assert!(first.iter().all(|f| f.class == karuna(&f)) && share(&first, |f| f.class == 1) > 0.02);
-    let demand =
-        with_assign("{ kind = \"demand_rate\", thresholds = [\"1Gbps\", \"10Mbps\"] }").scenario.flows;
+    let demand = with_assign("{ kind = \"demand_rate\", thresholds = [\"1Gbps\", \"10Mbps\"] }")
+        .scenario
+        .into_spec()
+        .flows;
     let high = |f: &FlowSpec| {
         let allowed = f.deadline.map(|d| d.since(f.start).as_secs_f64());
         allowed.is_some_and(|s| f.size.unwrap_or(0) as f64 * 8.0 / s >= 1e9)
     };
     assert!(demand.iter().all(|f| (f.class == 0) == high(&f)) && share(&demand, high) > 0.01);
-    let bytes = with_assign("{ kind = \"equal_bytes\", levels = 3 }").scenario.flows;
+    let bytes = with_assign("{ kind = \"equal_bytes\", levels = 3 }").scenario.into_spec().flows;
     assert!(share(&bytes, |f| f.class == 0) > share(&bytes, |f| f.class == 2));
     let law =
         "{ kind = \"power_law\", levels = 3, of = \"size\", scale = \"1kB\", exponent = -0.5, base = 1 }";
-    let law = with_assign(law).scenario.flows;
+    let law = with_assign(law).scenario.into_spec().flows;
     // p = (S / 1 kB)^-0.5 + 1: 3 up to 250 B, 2 up to 1 kB.
     assert!(law.iter().all(|f| f.class
         == match f.size.unwrap_or(0) {

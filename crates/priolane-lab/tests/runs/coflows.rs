@@ -116,7 +116,7 @@ fn a_trace_is_replayed_with_its_coflows_folded_and_scaled() {
     );
     let factors = "flows have 0.01 times the bytes of trace.txt, and arrival times are 0.5 times those";
     assert!(plan.warnings.iter().any(|w| w.contains(factors)), "{:?}", plan.warnings);
-    let flows = plan::build(&plan.runs[0]).unwrap().scenario.flows;
+    let flows = plan::build(&plan.runs[0]).unwrap().scenario.into_spec().flows;
     let of = |f: priolane_core::endpoint::FlowSpec| (f.coflow, f.src.0, f.dst.0, f.size, f.start.0);
     let (first, second) = (CoflowId::new(5), CoflowId::new(9));
     assert_eq!(

@@ -128,7 +128,7 @@ fn no_random_run_has_a_flow_that_is_faster_than_alone() {
     let mut draw = Stream::new(12, Purpose::Ties, 0);
     let folder = tempfile::tempdir().unwrap();
     let tokens = ["expresspass", "ideal_tokens"];
-    for case in 0..60 {
+    for case in 0..priolane_rounds::rounds(20, 300) as usize {
         let mut pick = |all: &[f64]| all[draw.below(all.len() as u64) as usize];
         let rates = (pick(&[10.0, 40.0]) as u32, pick(&[10.0, 40.0]) as u32);
         let (delay, racks, spines) =

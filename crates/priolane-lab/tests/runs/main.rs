@@ -16,6 +16,7 @@ mod ports;
 mod ranked_ports;
 mod reacting;
 mod reference;
+mod reordering;
 mod requirement;
 mod resume;
 mod rivals;

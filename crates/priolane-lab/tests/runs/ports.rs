@@ -7,7 +7,7 @@ use priolane_core::port::Limit;
 use priolane_core::units::{Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, Scenario, ScenarioSpec, Stop};
 use priolane_sim::{Drive, run};
 use priolane_source::InputError;
 
@@ -246,9 +246,10 @@ fn ports_that_keep_by_rank_have_a_room_of_their_own() {
 fn a_shared_buffer_leaves_room_where_alpha_says() {
     // One queue of n = 1: alpha B / (1 + alpha) of 300 kB, and a packet on top: 150 kB with 1, 33.3 kB with 1/8.
     for (alpha, most) in [("1", 150_000), ("\"1/8\"", 33_333)] {
-        let mut scenario =
+        let scenario =
             built(&format!("kind = \"fifo\", buffer = {{ dynamic = \"300kB\", alpha = {alpha} }}"));
-        scenario.sample_every = Some(Span::from_us(1));
+        let sample_every = Some(Span::from_us(1));
+        let scenario = ScenarioSpec { sample_every, ..scenario.into_spec() }.build().unwrap();
         let outcome = outcome(&scenario);
         let port = scenario.topology.downlink(HostId(3));
         let deepest =
@@ -271,10 +272,11 @@ fn shared_buffers_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_trimming_port_drops_nothing_and_every_flow_ends() {
-    let mut scenario = built("kind = \"trimming\", buffer = { shared = \"8pkt\" }");
-    scenario.flows.edit_all(|flow| flow.size = Some(400_000));
-    scenario.stop =
+    let mut spec = built("kind = \"trimming\", buffer = { shared = \"8pkt\" }").into_spec();
+    spec.flows.edit_all(|flow| flow.size = Some(400_000));
+    spec.stop =
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
+    let scenario = spec.build().unwrap();
     let outcome = outcome(&scenario);
     let sum = |tallies: &[Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();
     assert!(sum(&outcome.ledger.trimmed) > 20 && sum(&outcome.ledger.dropped) == 0, "{:?}", outcome.ledger);

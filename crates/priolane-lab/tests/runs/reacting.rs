@@ -162,7 +162,8 @@ fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
 
     // Another scheme leaves every draw as it is: the lists are equal.
     let other = self::built(&text.replace("\"dctcp\"", "\"newreno\""));
-    assert_eq!((other.scenario.flows, other.scenario.waits), (built.scenario.flows, built.scenario.waits));
+    assert_eq!(other.scenario.flows, built.scenario.flows);
+    assert_eq!(other.scenario.waits, built.scenario.waits);
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
     assert_eq!(began, [Began::AsPlanned, at(second), at(third), at(900_000_000)]);
     let realized = built.realized(&mut outcome);
-    assert_eq!(realized.measured, [false, true, true, false]);
+    assert_eq!(*realized.measured, [false, true, true, false]);
     assert_eq!(realized.scenario.flows.at(2).start.0, third);
     // Both flows of the window offer to the links of all hosts that send; before the run neither is counted.
     let payload = 2.0 * 1460.0 * 8.0 / (10e9 * 500e-6);

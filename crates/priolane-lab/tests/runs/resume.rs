@@ -61,11 +61,15 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     assert!(adopt(run, &third, &[second]).unwrap(), "its own is another file by now");
 }
 
-const RUNS: usize = 30;
+/// Runs of a sweep, and how often one is killed.
+fn runs() -> usize {
+    priolane_rounds::rounds(12, 60) as usize
+}
+
 const FLOWS: u32 = 4_000;
 
 fn writer(directory: &Path) -> Command {
-    let mut command = write_runs::command(directory, RUNS, FLOWS);
+    let mut command = write_runs::command(directory, runs(), FLOWS);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -112,16 +116,16 @@ fn delays(longest: Duration) -> impl Iterator<Item = Duration> {
 fn timed(directory: &Path) -> (String, Duration) {
     let start = std::time::Instant::now();
     let said = finish(writer(directory).spawn().unwrap());
-    (said, start.elapsed() / RUNS as u32)
+    (said, start.elapsed() / runs() as u32)
 }
 
 #[test]
 fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     let [killed, whole] = [0, 1].map(|_| tempfile::tempdir().unwrap());
     let (said, per_run) = timed(whole.path());
-    assert_eq!(ran(&said).len(), RUNS);
+    assert_eq!(ran(&said).len(), runs());
     let (mut kills, mut seen_half_written) = (0, 0);
-    for delay in delays(per_run * 4).take(40) {
+    for delay in delays(per_run * 2).take(runs()) {
         let before = digests(killed.path());
         let mut child = writer(killed.path()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -143,12 +147,13 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     assert!(seen_half_written > 0, "no writer was killed while it wrote: the test shows nothing");
     let before: BTreeSet<String> = digests(killed.path()).into_keys().collect();
     let last = finish(writer(killed.path()).spawn().unwrap());
-    assert_eq!(ran(&last).len(), RUNS - before.len());
+    assert_eq!(ran(&last).len(), runs() - before.len());
     assert_eq!(digests(killed.path()), digests(whole.path()));
     assert_eq!(litter(killed.path()), Vec::<String>::new());
     let comparison = compare(killed.path(), whole.path()).unwrap();
     assert!(
-        comparison.common.len() == RUNS && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
+        comparison.common.len() == runs()
+            && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
     );
 }
 
@@ -158,7 +163,11 @@ fn writers_at_once_share_the_work_and_corrupt_nothing() {
     let children = [0; 4].map(|_| writer(together.path()).spawn().unwrap());
     let published: Vec<String> = children.into_iter().flat_map(|child| ran(&finish(child))).collect();
     let distinct: BTreeSet<&String> = published.iter().collect();
-    assert_eq!((published.len(), distinct.len()), (RUNS, RUNS), "a run was published twice, or not at all");
+    assert_eq!(
+        (published.len(), distinct.len()),
+        (runs(), runs()),
+        "a run was published twice, or not at all"
+    );
     finish(writer(alone.path()).spawn().unwrap());
     assert_eq!(digests(together.path()), digests(alone.path()));
     assert_eq!(litter(together.path()), Vec::<String>::new());

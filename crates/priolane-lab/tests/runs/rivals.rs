@@ -98,7 +98,7 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
     assert!(cutoffs.len() == 2 && cutoffs[0] > 10_000 && cutoffs[0] < cutoffs[1], "{cutoffs:?}");
     let stated = with("unscheduled = 3, cutoffs = [\"2kB\", \"15kB\"]").unwrap();
     let built = plan::build(&stated.runs[0]).unwrap();
-    let Transport::Homa(config) = built.scenario.transport else { panic!("no Homa") };
+    let Transport::Homa(config) = built.scenario.into_spec().transport else { panic!("no Homa") };
     assert_eq!(config.levels, Levels::new(&[2_000, 15_000], 5).unwrap());
     let wrong = [
         ("unscheduled = 3, cutoffs = [\"15kB\", \"2kB\"]", "cut-offs do not ascend"),
@@ -146,7 +146,7 @@ fn the_rate_at_which_ndp_pulls_is_a_part_of_the_line() {
     };
     let rate = |text: &str| -> Result<(u32, String), InputError> {
         let plan = plan::from_text("rivals.toml", text, Path::new("."), &Options::default())?;
-        match plan::build(&plan.runs[0])?.scenario.transport {
+        match plan::build(&plan.runs[0])?.scenario.into_spec().transport {
             Transport::Ndp(config) => Ok((config.pull_rate_ppm, plan.runs[0].id.clone())),
             other => panic!("{other:?}"),
         }

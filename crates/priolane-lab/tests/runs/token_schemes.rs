@@ -274,7 +274,7 @@ fn whole_runs_are_asked_of_all_flows_only() {
         );
         planned(&format!("{NETWORK}{panel}"))
     };
-    for metric in ["token_wasted", "token_wire_share", "data_wait", "throughput", "loss"] {
+    for metric in ["token_wasted", "token_wire_share", "data_wait", "throughput", "loss", "reordering"] {
         asked(&format!("{metric}.all")).unwrap();
         let error = asked(&format!("{metric}.short")).unwrap_err();
         assert!(error.what.contains("short") && !error.fix.is_empty(), "{error}");

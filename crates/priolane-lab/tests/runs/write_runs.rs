@@ -62,7 +62,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
     let made_up = MadeUp::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0 / 8);
     let MadeUp { scenario, outcome, groups, measured, bare_fct } = made_up;
     let built = Built {
-        scenario,
+        scenario: scenario.build().map_err(|e| e.to_string())?,
         groups,
         measured,
         bare_fct,

@@ -13,7 +13,6 @@ use crate::device::event_sink::Ingress;
 use crate::model::partition::Partition;
 use crate::model::scenario::Scenario;
 use crate::model::topology::{NextHops, PathChoice, Pick, Spray, Topology};
-use crate::model::valid::ValidScenario;
 
 /// The scenario, and where each link leaves and enters.
 #[derive(Debug)]
@@ -30,8 +29,7 @@ pub(crate) struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    pub(crate) fn new(scenario: ValidScenario<'a>, partition: Partition) -> Self {
-        let scenario = scenario.get();
+    pub(crate) fn new(scenario: &'a Scenario, partition: Partition) -> Self {
         let topology = &scenario.topology;
         let mut egress_links = vec![Vec::new(); topology.nodes()];
         let mut ingress_links = vec![Vec::new(); topology.nodes()];

@@ -11,7 +11,7 @@ mod pause;
 mod schedule;
 mod state;
 
-use priolane_core::endpoint::{Command, Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta};
+use priolane_core::endpoint::{Command, Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Stats};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::packet::{self, Packet};
 use priolane_core::port::PortFactory;
@@ -341,7 +341,8 @@ impl<E: Endpoint> Host<E> {
         }
         out.port(&self.port.counts, self.port.line.link, at, &queue_of);
         out.host(&self.exchanged);
-        out.received(&self.received, self.endpoint.stats().credits);
+        let Stats { credits, payload, .. } = self.endpoint.stats();
+        out.received(&Received { stats: payload, ..self.received }, credits);
         self.schedule.features.iter().for_each(|feature| feature.finish(out));
         self.port.drain(at, |outgoing: &Outgoing<_>| out.resident(&outgoing.packet.header));
         out.queue(self.port.counts.queue(self.port.line.link));

@@ -5,4 +5,3 @@ pub mod outage;
 pub(crate) mod partition;
 pub mod scenario;
 pub mod topology;
-pub(crate) mod valid;

@@ -41,7 +41,7 @@ pub struct Failure {
 
 /// A stretch of time in which a link is down: `from` included, `until` not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Down {
+pub(crate) struct Down {
     /// The directed link.
     pub link: LinkId,
     /// Its first instant.
@@ -78,14 +78,14 @@ impl Outages {
     }
 
     /// When `link` is down, in order of time.
-    pub fn of(&self, link: LinkId) -> &[Down] {
+    pub(crate) fn of(&self, link: LinkId) -> &[Down] {
         let from = self.down.partition_point(|down| down.link < link);
         let count = self.down[from..].partition_point(|down| down.link == link);
         &self.down[from..from + count]
     }
 
     /// When routes change, in order, and what they are from then on.
-    pub fn routes(&self) -> &[(Time, Detour)] {
+    pub(crate) fn routes(&self) -> &[(Time, Detour)] {
         &self.routes
     }
 
@@ -161,4 +161,52 @@ fn routes(topology: &Topology, failures: &[Failure]) -> Result<Vec<(Time, Detour
         }
     }
     Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::units::Rate;
+
+    use super::*;
+    use crate::model::topology::{LeafSpine, LinkSpec};
+
+    fn leaf_spine() -> Topology {
+        let link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
+        LeafSpine {
+            leaves: 3,
+            spines: 2,
+            hosts_per_leaf: 2,
+            host_link: link,
+            fabric_link: link,
+            links_per_pair: 1,
+        }
+        .build()
+        .unwrap()
+    }
+
+    fn down(cut: Cut, from: u64, until: u64) -> Failure {
+        Failure { cut, from: Time(from), until: Some(Time(until)), reconvergence: Span::from_us(10) }
+    }
+
+    #[test]
+    fn outages_of_one_link_that_overlap_are_one_and_do_not_end_with_the_first_repair() {
+        let topology = leaf_spine();
+        let uplink = topology.link_between("leaf0", "spine1").unwrap();
+        let spine = topology.find_node("spine1").unwrap();
+        let failures = [
+            down(Cut::Link(uplink), 10, 50),
+            down(Cut::Link(uplink), 12, 20),
+            down(Cut::Switch(spine), 30, 90),
+            down(Cut::Link(uplink), 95, 99),
+        ];
+        let outages = Outages::new(&topology, &failures).unwrap();
+        let times = |link| outages.of(link).iter().map(|d| (d.from.0, d.until.0)).collect::<Vec<_>>();
+        assert_eq!(times(uplink), [(10, 90), (95, 99)]);
+        assert_eq!(times(topology.reverse(uplink)), [(10, 90), (95, 99)]);
+        assert_eq!(times(topology.link_between("leaf1", "spine1").unwrap()), [(30, 90)]);
+        assert_eq!(times(LinkId(0)), []);
+        // At 10 us after each change that matters: one link, the whole spine, the link alone no more, none; and again.
+        let changes: Vec<u64> = outages.routes().iter().map(|(at, _)| at.0 - 10_000_000).collect();
+        assert_eq!(changes, [10, 30, 90, 95, 99]);
+    }
 }

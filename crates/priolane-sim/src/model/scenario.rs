@@ -1,249 +1,235 @@
-//! Everything one run needs, resolved: no file, no sweep, no unit string is left.
+//! Everything one run needs, checked when it is built.
 
-use priolane_core::admit::Policy;
-use priolane_core::assign::control::{self, Target};
-use priolane_core::endpoint::{Control, Weights};
+use std::ops::Deref;
+
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
-use priolane_core::noise::DelayNoise;
-use priolane_core::packet::Frame;
-use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
-use priolane_core::port::{Buffer, DisciplineSpec, PortContext, Returns, SharedBuffer, SortBy};
+use priolane_core::port::PortFactory;
+use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
 use priolane_core::transport::Transport;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Span;
 
-use crate::model::dependencies::{FlowDependency, least_delay};
-use crate::model::outage::Outages;
-use crate::model::topology::{Link, Topology};
+use crate::model::dependencies::FlowDependency;
 
-/// An egress port.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PortSpec {
-    /// Its queueing discipline.
-    pub discipline: DisciplineSpec,
-    /// Its buffer and marking.
-    pub buffer: Buffer,
-}
+mod error;
+mod spec;
 
-/// What all ports of a switch have in common; every switch of a run is alike.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct SwitchSpec {
-    /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
-    pub memory: Option<SharedBuffer>,
-    /// The buffer they share if classes are lossless (PFC): then `memory` is none, the limits of ports do not count, and
-    /// ports are FIFO, strict or weighted fair queues.
-    pub lossless: Option<PfcSpec>,
-}
+pub use error::{DependencyProblem, ScenarioError};
+pub(crate) use spec::pause_wire;
+pub use spec::{
+    Adaptation, Engine, Machine, Measuring, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
+    SwitchSpec, headroom,
+};
 
-/// What stands between a host's transport and its line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Nic {
-    /// Nothing: the line asks the transport who is next.
-    Pull,
-    /// A transmit queue, filled as soon as the transport allows.
-    Queue {
-        /// Its discipline and buffer, as of a switch port. A trimming queue drops what it has no room for as a header,
-        /// whatever its `overflow` says.
-        port: PortSpec,
-        /// What a discipline with several queues sorts by.
-        sort_by: SortBy,
-    },
-}
-
-/// When a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// `grace` after the last finite flow has completed, not before `not_before`, at `limit` at the latest.
-    /// `grace` is what is still simulated so that last ACKs land, at least [`Scenario::lookahead`].
-    WhenDone {
-        /// Simulated time after the last completion.
-        grace: Span,
-        /// The earliest instant.
-        not_before: Time,
-        /// The latest instant.
-        limit: Time,
-    },
-    /// At this instant.
-    At(Time),
-}
-
-/// A control message that an experiment schedules.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScheduledControl {
-    /// When it reaches the flow's source.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// What changes.
-    pub control: Control,
-}
-
-/// How well hosts measure delays.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Measuring {
-    /// What hosts add to the delays that they measure; `None` for nothing.
-    pub noise: Option<DelayNoise>,
-    /// The clock of each host is off by an amount drawn evenly from this to both sides: it is in one-way delays.
-    pub clock_error: Span,
-}
-
-/// One run. [`crate::run`] checks what is said of each field, and refuses the run with a [`crate::ScenarioError`].
+/// A run whose invariants hold: [`ScenarioSpec::build`] is the only way to one, and it cannot be changed.
 #[derive(Clone, Debug)]
-pub struct Scenario {
-    /// The network.
-    pub topology: Topology,
-    /// Packet sizes on the wire; the transport's are the same.
-    pub frame: Frame,
-    /// The transport and its parameters.
-    pub transport: Transport,
-    /// What stands between transport and line at hosts.
-    pub nic: Nic,
-    /// The egress port of each link, by `LinkId`; those of links that leave hosts are not used.
-    pub ports: Vec<PortSpec>,
-    /// What the ports of a switch share.
-    pub switch: SwitchSpec,
-    /// Time between a packet's arrival at a host and its transport seeing it.
-    pub host_delay: Span,
-    /// How well hosts measure delays.
-    pub measuring: Measuring,
-    /// The flows, sorted by start; ids are places.
-    pub flows: FlowList,
-    /// Which of them wait for others, by flow, each at most once, without a circle.
-    pub waits: Vec<FlowDependency>,
-    /// What fails, and when.
-    pub outages: Outages,
-    /// Control messages, sorted by time.
-    pub controls: Vec<ScheduledControl>,
-    /// Thresholds that follow the workload; `None` where they stay as they are.
-    pub adaptation: Option<Adaptation>,
-    /// Which class flows get for the one they ask for, at each source host. A policy that learns from monitor intervals
-    /// learns from the transport's.
-    pub admission: Policy,
-    /// By group: what its applications do when they are told that a flow would run at a lower class than it asked for;
-    /// groups beyond the list ignore it.
-    pub on_downgrade: Vec<OnDowngrade>,
-    /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
-    /// the list, and those with `None`, are none: their flows keep the weights they start with.
-    pub machines: Vec<Option<Machine>>,
-    /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. If it is some, the
-    /// transport's monitor interval is the same.
-    pub rates_every: Option<Span>,
-    /// How often probabilities of admission are kept for the tables, above zero; `None` for not at all.
-    pub admission_every: Option<Span>,
-    /// Seed of all random streams of the run.
-    pub seed: u64,
-    /// When it ends.
-    pub stop: Stop,
-    /// Instants at which queues are read for `series`: every so often; `None` for never.
-    pub sample_every: Option<Span>,
-    /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
-    pub tie_shuffle: Option<u64>,
-}
+pub struct Scenario(ScenarioSpec);
 
-/// What an application does when it is told that a flow would run at a lower class than it asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum OnDowngrade {
-    /// Nothing: the flow runs at the class it is given.
-    #[default]
-    Ignore,
-    /// It holds the flow back, and asks again.
-    Defer {
-        /// For how long, above zero.
-        by: Span,
-        /// How often at most, at least 1; then the flow runs at the class it is given.
-        times: u32,
-    },
-    /// The flow runs at the class it is given, and less urgent ones to the same destination ask for no higher class.
-    Reclassify {
-        /// For how long, above zero.
-        lasts: Span,
-    },
-}
-
-/// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// Minimum rate and weight of all its active flows together.
-    pub pair: Weights,
-    /// How long arrivals and departures are gathered before shares are made anew; `None` for at once.
-    pub interval: Option<Span>,
-}
-
-/// Thresholds that follow the workload: see [`priolane_core::assign::control`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Adaptation {
-    /// How often and from what; its delay is not below [`Scenario::lookahead`].
-    pub config: control::Config,
-    /// Ladders that a controller finds from the reports of all hosts.
-    pub global: Vec<Target>,
-    /// Ladders that each host finds from its own flows.
-    pub local: Vec<Target>,
-}
-
-/// Which engine runs it. They agree to the bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Engine {
-    /// Window, unless the lookahead is tiny or the load very light.
-    #[default]
-    Auto,
-    /// Each node advances alone through a window of the lookahead; with a lookahead of 1 ps, which leaves no window,
-    /// the wheel.
-    Window,
-    /// One global timing wheel, every departure an event.
-    Wheel,
-}
-
-/// Bytes on the wire of a pause frame: the smallest frame.
-pub fn pause_wire(frame: &Frame) -> u16 {
-    frame.min_wire()
-}
-
-/// By link: what of one lossless class can still arrive by it once the switch at its end is to pause the class; 0 for
-/// links to hosts, which pause nothing.
-pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64> {
-    let frames = Frames { largest: frame.max_wire(), pause: pause_wire(frame) };
-    let of_link = |(id, link): (usize, &Link)| {
-        if link.to.0 < topology.hosts {
-            return 0;
-        }
-        let back = &topology.links[topology.reverse(LinkId(id as u32)).index()];
-        let from_host = link.from.0 < topology.hosts;
-        let reach = Reach {
-            rate: link.rate,
-            back: back.rate,
-            round_trip: link.delay + back.delay,
-            reaction: if from_host { host_delay } else { Span::ZERO },
-        };
-        reach.headroom(frames)
-    };
-    topology.links.iter().enumerate().map(of_link).collect()
+impl ScenarioSpec {
+    /// The scenario, if all invariants that are stated at the fields hold.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn build(self) -> Result<Scenario, ScenarioError> {
+        transport(&self)?;
+        ports(&self)?;
+        lossless(&self)?;
+        flows(&self.flows, self.topology.hosts)?;
+        dependencies(&self.waits, &self.flows)?;
+        controls(&self)?;
+        intervals(&self)?;
+        delays(&self)?;
+        Ok(Scenario(self))
+    }
 }
 
 impl Scenario {
-    /// Nothing that happens at a node is felt at another sooner than this: the shortest link with the smallest
-    /// packet, or the shortest delay of news between hosts. No window of the engine is longer.
-    pub fn lookahead(&self) -> Span {
-        let packets = self.topology.lookahead(&self.frame);
-        least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))
-    }
-
-    /// What the port of `link` in a switch is built for.
-    pub(crate) fn switch_port(&self, link: LinkId) -> PortContext {
-        let Self { topology, frame, seed, .. } = self;
-        PortContext {
-            link,
-            rate: topology.links[link.index()].rate,
-            buffer: self.ports[link.index()].buffer,
-            sort_by: SortBy::Class,
-            frame: *frame,
-            returns: Returns::Forwarded,
-            seed: *seed,
-        }
-    }
-
-    /// The longest time from the start of a transmission to the arrival of its packet.
-    pub fn longest_hop(&self) -> Span {
-        let hop = |l: &Link| l.delay + l.rate.serialize(u64::from(self.frame.max_wire())) + self.host_delay;
-        self.topology.links.iter().map(hop).max().unwrap_or(Span(1))
+    /// Its parameters, to be changed and built again.
+    pub fn into_spec(self) -> ScenarioSpec {
+        self.0
     }
 }
+
+impl Deref for Scenario {
+    type Target = ScenarioSpec;
+
+    #[inline]
+    fn deref(&self) -> &ScenarioSpec {
+        &self.0
+    }
+}
+
+fn transport(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    if spec::frame_of(&scenario.transport) != scenario.frame {
+        return Err(ScenarioError::TransportFrame);
+    }
+    let monitor = match &scenario.transport {
+        Transport::Window { window, .. } => Some(window.monitor),
+        Transport::Tokens(config) => Some(config.monitor),
+        Transport::PHost(_) | Transport::Ndp(_) | Transport::Homa(_) => None,
+    };
+    match (scenario.rates_every, monitor) {
+        (Some(rates), Some(monitor)) if monitor != Some(rates) => {
+            Err(ScenarioError::MonitorInterval { rates: rates.0, monitor })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ports(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    let (ports, links) = (scenario.ports.len(), scenario.topology.links.len());
+    if ports != links {
+        return Err(ScenarioError::PortCount { ports, links });
+    }
+    Ok(())
+}
+
+/// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
+fn lossless(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    let Some(spec) = scenario.switch.lossless else { return Ok(()) };
+    let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
+    if let Some(class) = spec.lossless.iter().find(|&class| !by_frame(class)) {
+        return Err(ScenarioError::LosslessClass { class });
+    }
+    if let Some(link) = scenario.ports.iter().position(|port| !port.discipline.is_pausable()) {
+        return Err(ScenarioError::NotPausable { link: LinkId(link as u32) });
+    }
+    if scenario.switch.memory.is_some() { Err(ScenarioError::TwoSharedBuffers) } else { Ok(()) }
+}
+
+fn flows(flows: &FlowList, hosts: u32) -> Result<(), ScenarioError> {
+    let mut last = None;
+    for (place, spec) in flows.iter().enumerate() {
+        let flow = spec.id;
+        if flow.index() != place {
+            return Err(ScenarioError::FlowId { flow, place });
+        }
+        if last > Some(spec.start) {
+            return Err(ScenarioError::FlowOrder { flow });
+        }
+        if u32::from(spec.src.0.max(spec.dst.0)) >= hosts {
+            return Err(ScenarioError::FlowHost { flow, hosts });
+        }
+        last = Some(spec.start);
+    }
+    Ok(())
+}
+
+fn dependencies(all: &[FlowDependency], flows: &FlowList) -> Result<(), ScenarioError> {
+    let mut last = None;
+    for dependency in all {
+        let flow = dependency.flow;
+        let problem =
+            if last >= Some(flow) { Some(DependencyProblem::Order) } else { problem_of(dependency, flows) };
+        if let Some(problem) = problem {
+            return Err(ScenarioError::Dependency { flow, problem });
+        }
+        last = Some(flow);
+    }
+    match in_circle(all) {
+        Some(flow) => Err(ScenarioError::Dependency { flow, problem: DependencyProblem::Circle }),
+        None => Ok(()),
+    }
+}
+
+fn problem_of(dependency: &FlowDependency, flows: &FlowList) -> Option<DependencyProblem> {
+    let FlowDependency { flow, after, delay, .. } = dependency;
+    let spec = |flow: &FlowId| (flow.index() < flows.len()).then(|| flows.at(flow.index()));
+    let Some(source) = spec(flow).map(|spec| spec.src) else { return Some(DependencyProblem::NoFlow) };
+    if after.is_empty() {
+        return Some(DependencyProblem::Empty);
+    }
+    let mut sorted = after.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Some(DependencyProblem::Twice);
+    }
+    after.iter().find_map(|first| match spec(first) {
+        None => Some(DependencyProblem::NoFlow),
+        Some(first) if first.size.is_none() => Some(DependencyProblem::Endless),
+        Some(first) if first.dst != source && *delay == Span::ZERO => Some(DependencyProblem::NoDelay),
+        Some(_) => None,
+    })
+}
+
+/// A flow that waits for itself, or for one that does. Dependencies are sorted by flow.
+///
+/// Flows are taken out whose dependencies all are; what is left lies on circles or behind them (Kahn's algorithm).
+fn in_circle(all: &[FlowDependency]) -> Option<FlowId> {
+    let place = |flow: FlowId| all.binary_search_by_key(&flow, |dependency| dependency.flow).ok();
+    let mut left: Vec<usize> = vec![0; all.len()];
+    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
+    for (i, dependency) in all.iter().enumerate() {
+        for first in dependency.after.iter().filter_map(|&first| place(first)) {
+            left[i] += 1;
+            dependents[first].push(i);
+        }
+    }
+    let mut free: Vec<usize> = (0..all.len()).filter(|&i| left[i] == 0).collect();
+    while let Some(first) = free.pop() {
+        for &i in &dependents[first] {
+            left[i] -= 1;
+            if left[i] == 0 {
+                free.push(i);
+            }
+        }
+    }
+    left.iter().position(|&left| left > 0).map(|i| all[i].flow)
+}
+
+fn controls(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    if let Some(i) = scenario.controls.windows(2).position(|pair| pair[0].at > pair[1].at) {
+        return Err(ScenarioError::ControlOrder { place: i + 1 });
+    }
+    let is_unknown = |flow: FlowId| flow.index() >= scenario.flows.len();
+    match scenario.controls.iter().enumerate().find(|(_, control)| is_unknown(control.flow)) {
+        Some((place, control)) => Err(ScenarioError::ControlFlow { place, flow: control.flow }),
+        None => Ok(()),
+    }
+}
+
+fn intervals(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    let machines = scenario.machines.iter().flatten().map(|machine| ("machines.interval", machine.interval));
+    let reactions = scenario.on_downgrade.iter().map(|reaction| match *reaction {
+        OnDowngrade::Ignore => ("on_downgrade", None),
+        OnDowngrade::Defer { by, .. } => ("on_downgrade.by", Some(by)),
+        OnDowngrade::Reclassify { lasts } => ("on_downgrade.lasts", Some(lasts)),
+    });
+    let intervals = [
+        ("rates_every", scenario.rates_every),
+        ("admission_every", scenario.admission_every),
+        ("sample_every", scenario.sample_every),
+        ("adaptation.config.period", scenario.adaptation.as_ref().map(|adaptation| adaptation.config.period)),
+    ];
+    let mut all = intervals.into_iter().chain(machines).chain(reactions);
+    if let Some((key, _)) = all.find(|(_, interval)| *interval == Some(Span::ZERO)) {
+        return Err(ScenarioError::ZeroInterval { key });
+    }
+    let never = |reaction: &OnDowngrade| matches!(reaction, OnDowngrade::Defer { times: 0, .. });
+    match scenario.on_downgrade.iter().position(never) {
+        Some(group) => Err(ScenarioError::ZeroDeferrals { group }),
+        None => Ok(()),
+    }
+}
+
+fn delays(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
+    let lookahead = scenario.lookahead();
+    if let Some(adaptation) = &scenario.adaptation {
+        let delay = adaptation.config.delay;
+        if !adaptation.global.is_empty() && delay < lookahead {
+            return Err(ScenarioError::ControllerDelay { delay: delay.0, lookahead: lookahead.0 });
+        }
+        if !(0.0..=1.0).contains(&adaptation.config.report_loss) {
+            return Err(ScenarioError::ReportLoss { found: adaptation.config.report_loss.to_string() });
+        }
+    }
+    match scenario.stop {
+        Stop::WhenDone { grace, .. } if grace < lookahead => {
+            Err(ScenarioError::Grace { grace: grace.0, lookahead: lookahead.0 })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

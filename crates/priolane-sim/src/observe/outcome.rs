@@ -1,11 +1,10 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::admit::Account;
-use priolane_core::endpoint::{CreditStats, LadderOf};
+use priolane_core::endpoint::{CreditStats, LadderOf, PayloadStats};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
-use crate::model::valid::ScenarioError;
 use crate::observe::records::FlowRecords;
 pub use crate::observe::records::{Began, ClassSpan, FlowRecord};
 
@@ -68,13 +67,15 @@ pub struct PortQueue {
     pub waited: u64,
 }
 
-/// Packets of payload that reached the transports of hosts, whether they were new there or not.
+/// Payload that reached the transports of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Packets, trimmed ones too.
+    /// Packets, whether they were new there or not, trimmed ones too.
     pub packets: u64,
     /// Payload bytes that arrived up to the planned start of the last flow of the list.
     pub early_bytes: u64,
+    /// What the transports counted of it.
+    pub stats: PayloadStats,
 }
 
 /// A reading of a port at one instant; a port that holds nothing and sent nothing since the last instant leaves none.
@@ -239,9 +240,6 @@ pub enum RunError {
         /// Where.
         place: String,
     },
-    /// The scenario cannot be run: a defect of what made it.
-    #[error("invalid scenario: {0}")]
-    Scenario(#[from] ScenarioError),
     /// The caller asked to stop.
     #[error("stopped by request")]
     Interrupted,
@@ -270,6 +268,7 @@ impl Received {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.early_bytes += other.early_bytes;
+        self.stats.merge(&other.stats);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Thresholds that follow the workload, over whole runs: they find the workload's, follow it when it shifts, and
 //! reach hosts when they should.
 
-use crate::support::{drive, fifo, flow, link, new_reno, physics, quiet, scenario};
+use crate::support::{drive, fifo, flow, link, new_reno, physics, run, scenario};
 use priolane_core::assign::control::{self, Target, ThresholdRange};
 use priolane_core::assign::{Count, EqualSplit, Ladder, Solver, equal_split};
 use priolane_core::endpoint::{FlowSpec, LadderOf};
@@ -14,8 +14,7 @@ use priolane_core::transport::Transport;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Adaptation, Engine, Scenario, Stop};
+use priolane_sim::scenario::{Adaptation, Engine, ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
 
 const HOSTS: u16 = 8;
@@ -57,7 +56,7 @@ const HALVES: Target =
     Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
 
 /// Starts with one threshold that every flow stays below.
-fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> Scenario {
+fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> ScenarioSpec {
     let topology =
         SingleSwitch { hosts: u32::from(HOSTS), host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let ladder = Ladder::new(&[500_000], Count::StreamOffset).unwrap();
@@ -77,8 +76,8 @@ fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> Scenario {
 }
 
 /// On both engines alike.
-fn outcome(scenario: &Scenario) -> Outcome {
-    let outcome = |engine| physics(run(scenario, drive(engine), &mut quiet()).unwrap());
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    let outcome = |engine| physics(run(scenario, drive(engine)));
     let window = outcome(Engine::Window);
     assert_eq!(window, outcome(Engine::Wheel));
     window

@@ -12,11 +12,11 @@ use priolane_core::transport::Transport;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::SingleSwitch;
 
 /// Two hosts send to a third, 300 flows of 20 kB each in 10 ms, classes 0, 1, 2 in turn, at 10 Gbps behind WFQ 8:4:1.
-fn busy(allowed: Span) -> Scenario {
+fn busy(allowed: Span) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let one = |id: u32| {
         let start = Time(u64::from(id / 2) * 33_000_000);
@@ -30,8 +30,8 @@ fn busy(allowed: Span) -> Scenario {
     scenario
 }
 
-fn with(policy: Policy, scenario: &Scenario) -> Outcome {
-    agreed(&Scenario { admission: policy, ..scenario.clone() })
+fn with(policy: Policy, scenario: &ScenarioSpec) -> Outcome {
+    agreed(&ScenarioSpec { admission: policy, ..scenario.clone() })
 }
 
 #[test]

@@ -2,20 +2,19 @@
 //! port, on both engines.
 
 use crate::support::paced::Paced;
-use crate::support::{drive, fifo, flow, link, physics, quiet, scenario, strict};
+use crate::support::{drive, fifo, flow, link, physics, run_with, scenario, strict};
 use priolane_core::port::{Buffer, DisciplineSpec, LimitedSpec};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, PortSpec, Scenario};
+use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{LeafSpine, SingleSwitch};
 
-fn run(scenario: &Scenario, engine: Engine) -> Outcome {
+fn run(scenario: &ScenarioSpec, engine: Engine) -> Outcome {
     let interval = Rate::from_gbps(10).serialize(1538 + 84);
-    run_with(scenario, drive(engine), &|h| Paced::new(h, scenario.frame, interval), &mut quiet()).unwrap()
+    run_with(scenario, drive(engine), &|h| Paced::new(h, scenario.frame, interval))
 }
 
-fn incast() -> Scenario {
+fn incast() -> ScenarioSpec {
     let topology = LeafSpine {
         leaves: 3,
         spines: 2,

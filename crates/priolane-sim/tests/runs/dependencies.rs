@@ -9,14 +9,14 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::{Scenario, ScheduledControl, Stop};
+use priolane_sim::scenario::{ScenarioSpec, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
 
 /// One packet of 1460 B over two links of 10 Gbps and 1 us: twice 1 230 400 ps and twice 1 us.
 const ONE_PACKET: u64 = 4_460_800;
 
 /// Flows of one packet between hosts of one switch, without handshake.
-fn packets(pairs: &[(u16, u16)], waits: Vec<FlowDependency>) -> Scenario {
+fn packets(pairs: &[(u16, u16)], waits: Vec<FlowDependency>) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 6, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let flows = (0..).zip(pairs).map(|(id, &pair)| flow(id, pair, 1460, Time::ZERO)).collect();
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);

@@ -3,7 +3,7 @@
 
 use crate::support::{
     Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
-    paccp, paccp_dctcp, physics, prioplus, quiet, scenario,
+    paccp, paccp_dctcp, physics, prioplus, run, scenario,
 };
 use priolane_core::assign::control::{self, Target, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
@@ -20,14 +20,14 @@ use priolane_core::transport::window::{self, Handshake, Reliability};
 use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_rounds::rounds;
+use priolane_sim::Drive;
 use priolane_sim::outcome::{Began, Outcome};
 use priolane_sim::scenario::{
-    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, Scenario, ScheduledControl, Stop,
+    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
-use priolane_sim::{Drive, run};
 
-pub(crate) fn random(seed: u64) -> Scenario {
+pub(crate) fn random(seed: u64) -> ScenarioSpec {
     let mut draw = Draw::new(seed);
     let topology = draw.topology(&[0.0, 0.0, 0.01, 0.1]);
     let flows = draw.flows(topology.hosts, 1 + (seed % 24) as u32);
@@ -113,7 +113,7 @@ pub(crate) fn random(seed: u64) -> Scenario {
 }
 
 /// Tokens, or a transmit queue of any kind of port, in some of the runs; with draws of their own.
-fn unusual_hosts(scenario: &mut Scenario, seed: u64) {
+fn unusual_hosts(scenario: &mut ScenarioSpec, seed: u64) {
     if matches!(seed % 20, 8 | 16) && scenario.switch.lossless.is_none() {
         token_transport(scenario, &mut Draw::new(seed + 2_000_000));
     }
@@ -137,7 +137,7 @@ fn windowed(draw: &mut Draw, seed: u64) -> Transport {
 }
 
 /// ExpressPass or TOP in ports for tokens of any kind.
-fn token_transport(scenario: &mut Scenario, draw: &mut Draw) {
+fn token_transport(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     let priority = Priority::Size(vec![4, 13, 46]);
     let config = if draw.0.chance(0.5) {
         tokens::Config::expresspass(scenario.frame)
@@ -177,7 +177,7 @@ fn measuring(draw: &mut Draw) -> Measuring {
 }
 
 /// Flows of two groups: one pays flow by flow, one by machine; and their rates are reported.
-fn pay(scenario: &mut Scenario, draw: &mut Draw) {
+fn pay(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     let interval = draw.pick(&[None, Some(Span::from_us(30))]);
     let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
     scenario.machines = vec![None, Some(Machine { pair, interval })];
@@ -215,8 +215,8 @@ fn adaptation(draw: &mut Draw) -> Adaptation {
     Adaptation { config, global, local }
 }
 
-fn outcome(scenario: &Scenario, drive: Drive) -> Outcome {
-    physics(run(scenario, drive, &mut quiet()).unwrap())
+fn outcome(scenario: &ScenarioSpec, drive: Drive) -> Outcome {
+    physics(run(scenario, drive))
 }
 
 #[test]

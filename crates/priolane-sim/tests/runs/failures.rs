@@ -9,7 +9,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{FatTree, LeafSpine, SingleSwitch, Topology};
 
 fn leaf_spine() -> Topology {
@@ -30,7 +30,7 @@ fn fat_tree() -> Topology {
     FatTree { k: 4, host_link: link, fabric_link: link }.build().unwrap()
 }
 
-fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> Scenario {
+fn failing(topology: Topology, flows: Vec<FlowSpec>, failures: &[Failure]) -> ScenarioSpec {
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     let window = window::Config { handshake: Handshake::None, ..window::Config::new(Frame::ETHERNET) };
     scenario.transport = crate::support::window(new_reno(), window);
@@ -174,26 +174,4 @@ fn a_failure_of_both_spines_cuts_racks_off_and_of_one_none() {
         cut_off(&[for_ever(Cut::Switch(topology.find_node("leaf2").unwrap()))]).as_deref(),
         Some("h4")
     );
-}
-
-#[test]
-fn outages_of_one_link_that_overlap_are_one_and_do_not_end_with_the_first_repair() {
-    let topology = leaf_spine();
-    let uplink = topology.link_between("leaf0", "spine1").unwrap();
-    let spine = topology.find_node("spine1").unwrap();
-    let failures = [
-        down(Cut::Link(uplink), 10, 50),
-        down(Cut::Link(uplink), 12, 20),
-        down(Cut::Switch(spine), 30, 90),
-        down(Cut::Link(uplink), 95, 99),
-    ];
-    let outages = Outages::new(&topology, &failures).unwrap();
-    let times = |link| outages.of(link).iter().map(|d| (d.from.0, d.until.0)).collect::<Vec<_>>();
-    assert_eq!(times(uplink), [(10, 90), (95, 99)]);
-    assert_eq!(times(topology.reverse(uplink)), [(10, 90), (95, 99)]);
-    assert_eq!(times(topology.link_between("leaf1", "spine1").unwrap()), [(30, 90)]);
-    assert_eq!(times(LinkId(0)), []);
-    // At 10 us after each change that matters: one link, the whole spine, the link alone no more, none; and again.
-    let changes: Vec<u64> = outages.routes().iter().map(|(at, _)| at.0 - 10_000_000).collect();
-    assert_eq!(changes, [10, 30, 90, 95, 99]);
 }

@@ -7,7 +7,7 @@ use priolane_core::port::{Buffer, Limit};
 use priolane_core::transport::{Transport, homa};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{LinkSpec, SingleSwitch, Topology};
 
 const MSS: u64 = 1_460;
@@ -18,7 +18,7 @@ fn star(hosts: u32, loss: f64) -> Topology {
     SingleSwitch { hosts, host_link }.build().unwrap()
 }
 
-fn homa(topology: Topology, flows: Vec<FlowSpec>, config: homa::Config) -> Scenario {
+fn homa(topology: Topology, flows: Vec<FlowSpec>, config: homa::Config) -> ScenarioSpec {
     let mut scenario = scenario(topology, strict(8, Buffer::UNLIMITED), flows);
     scenario.transport = Transport::Homa(config);
     scenario

@@ -9,11 +9,11 @@ use priolane_core::transport::Controller;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Scenario, Stop};
+use priolane_sim::scenario::{ScenarioSpec, Stop};
 use priolane_sim::topology::Dumbbell;
 
 /// `senders` hosts, each with a flow of `bytes` across one link of 100 Gbps: six links of 1 us there and back.
-fn across(senders: u32, bytes: u64, until: Time) -> Scenario {
+fn across(senders: u32, bytes: u64, until: Time) -> ScenarioSpec {
     let all = link(100, Span::from_us(1));
     let topology =
         Dumbbell { left: senders, right: senders, host_link: all, bottleneck: all }.build().unwrap();
@@ -36,7 +36,7 @@ fn across(senders: u32, bytes: u64, until: Time) -> Scenario {
 }
 
 /// Packets served, bytes served and time waited at the port of the bottleneck.
-fn bottleneck(outcome: &Outcome, scenario: &Scenario) -> [u64; 3] {
+fn bottleneck(outcome: &Outcome, scenario: &ScenarioSpec) -> [u64; 3] {
     let link = scenario.topology.link_between("left", "right").unwrap();
     let of = |field: fn(&priolane_sim::outcome::PortClassRecord) -> u64| {
         outcome.ports.iter().filter(|p| p.link == link).map(field).sum()

@@ -8,7 +8,7 @@ use priolane_core::port::{Buffer, DisciplineSpec, Limit, Overflow, TrimmingSpec}
 use priolane_core::transport::{Transport, ndp};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{PortSpec, Scenario};
+use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, SingleSwitch, Spray, Topology};
 
 const MSS: u64 = 1_460;
@@ -28,7 +28,7 @@ const PORT: PortSpec = PortSpec {
     buffer: Buffer { limit: Limit::Packets(8), ..Buffer::UNLIMITED },
 };
 
-fn ndp(topology: Topology, flows: Vec<FlowSpec>, config: ndp::Config) -> Scenario {
+fn ndp(topology: Topology, flows: Vec<FlowSpec>, config: ndp::Config) -> ScenarioSpec {
     let mut scenario = scenario(topology, PORT, flows);
     scenario.transport = Transport::Ndp(config);
     scenario
@@ -38,7 +38,7 @@ fn plain() -> ndp::Config {
     ndp::Config::new(Frame::ETHERNET)
 }
 
-fn bare(scenario: &Scenario, flow: usize) -> Span {
+fn bare(scenario: &ScenarioSpec, flow: usize) -> Span {
     let f = &scenario.flows.at(flow);
     scenario.topology.bare_fct(&scenario.frame, f.src, f.dst, f.entropy, f.size.unwrap())
 }

@@ -13,7 +13,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, pfabric};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::scenario::{Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;
 
 const MSS: u64 = 1_460;
@@ -21,7 +21,7 @@ const MSS: u64 = 1_460;
 const SLOT: u64 = 1_230_400;
 
 /// pFabric with windows of 12 packets and a timeout of 200 us, over transmit queues of this kind.
-fn over(queues: DisciplineSpec, limit: Limit, flows: Vec<FlowSpec>) -> Scenario {
+fn over(queues: DisciplineSpec, limit: Limit, flows: Vec<FlowSpec>) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let port = PortSpec { discipline: DisciplineSpec::PFabric(PFabricSpec), buffer: Buffer::UNLIMITED };
     let mut scenario = scenario(topology, port, flows);
@@ -43,7 +43,7 @@ fn over(queues: DisciplineSpec, limit: Limit, flows: Vec<FlowSpec>) -> Scenario 
     scenario
 }
 
-fn at_host(scenario: &Scenario, outcome: &Outcome, count: fn(&PortClassRecord) -> u64) -> u64 {
+fn at_host(scenario: &ScenarioSpec, outcome: &Outcome, count: fn(&PortClassRecord) -> u64) -> u64 {
     let uplink = scenario.topology.uplink(HostId(0));
     outcome.ports.iter().filter(|p| p.link == uplink).map(count).sum()
 }

@@ -9,7 +9,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
-use priolane_sim::scenario::{OnDowngrade, Scenario, ScheduledControl};
+use priolane_sim::scenario::{OnDowngrade, ScenarioSpec, ScheduledControl};
 use priolane_sim::topology::SingleSwitch;
 
 /// A flow of host 0 to host 2 that starts at `us` and has `allowed` from then on.
@@ -20,7 +20,7 @@ fn timed(id: u32, bytes: u64, us: u64, allowed: Span) -> FlowSpec {
 
 /// PASE at 10 Gbps: two flows of 500 kB in 500 us ask for 8 Gbps each and have all of 1 MB sent after some 850 us;
 /// meanwhile the third, 20 kB from 100 us on, would be sent to the lowest class.
-fn behind_two(third: FlowSpec, reaction: OnDowngrade) -> Scenario {
+fn behind_two(third: FlowSpec, reaction: OnDowngrade) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let half_a_millisecond = Span::from_us(500);
     let first = [0, 1].map(|id| timed(id, 500_000, 0, half_a_millisecond));

@@ -1,6 +1,6 @@
 //! The small cases that ns-3.37 was run on, with its parameters (docs/validation.md).
 
-use crate::support::{drive, flow, link, quiet, scenario};
+use crate::support::{drive, flow, link, run, scenario};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -9,8 +9,7 @@ use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{LeafSpine, PathChoice};
 
 const FRAME: Frame = Frame { mtu: 1500, header: 52, link: 2, minimum: 0, gap: 0, ack: 52, syn: 56 };
@@ -30,7 +29,7 @@ fn port(rate: Rate, limit: u32) -> PortSpec {
 }
 
 /// Flows of `(src, dst, bytes)` that all start at once, over ports that hold `limit` packets.
-fn leaf_spine(pairs: &[(u16, u16, u64)], limit: u32) -> Scenario {
+fn leaf_spine(pairs: &[(u16, u16, u64)], limit: u32) -> ScenarioSpec {
     let shape = LeafSpine {
         leaves: 9,
         spines: 4,
@@ -55,7 +54,7 @@ fn leaf_spine(pairs: &[(u16, u16, u64)], limit: u32) -> Scenario {
     };
     let flows = flows.collect();
     let base = scenario(topology, port(Rate::from_gbps(10), limit), flows);
-    Scenario {
+    ScenarioSpec {
         ports: base.topology.links.iter().map(|link| port(link.rate, limit)).collect(),
         frame: FRAME,
         transport: Transport::Window {
@@ -74,8 +73,8 @@ fn leaf_spine(pairs: &[(u16, u16, u64)], limit: u32) -> Scenario {
     }
 }
 
-fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    run(scenario, drive(Engine::Window))
 }
 
 /// Completion times in microseconds, in order of size.

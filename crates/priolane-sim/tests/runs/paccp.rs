@@ -1,14 +1,13 @@
 //! PACCP over queues that drop: shares, minimum rates, machines, and NewReno where nothing is paid for.
 
-use crate::support::{drive, fifo, flow, link, new_reno, paccp, paccp_dctcp, quiet, scenario};
+use crate::support::{drive, fifo, flow, link, new_reno, paccp, paccp_dctcp, run, scenario};
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::packet::Frame;
 use priolane_core::port::{Buffer, Limit};
 use priolane_core::transport::{Controller, Transport, window};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Machine, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Machine, ScenarioSpec, Stop};
 use priolane_sim::topology::Dumbbell;
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -19,7 +18,7 @@ fn pair(gbps: u64, w_milli: u32) -> Weights {
 
 /// Endless flows, one for each pair of hosts, through 10 Gbps with room for 300 packets, for two seconds; 400 us there
 /// and back, so that windows are large.
-fn bottleneck(weights: &[Weights]) -> Scenario {
+fn bottleneck(weights: &[Weights]) -> ScenarioSpec {
     let hosts = weights.len() as u32;
     let topology = Dumbbell {
         left: hosts,
@@ -39,19 +38,19 @@ fn bottleneck(weights: &[Weights]) -> Scenario {
     scenario
 }
 
-fn with(scenario: &mut Scenario, controller: Controller) {
+fn with(scenario: &mut ScenarioSpec, controller: Controller) {
     let every = Span::from_ms(100);
     let config = window::Config { monitor: Some(every), ..window::Config::new(Frame::ETHERNET) };
     scenario.transport = crate::support::window(controller, config);
     scenario.rates_every = Some(every);
 }
 
-fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    run(scenario, drive(Engine::Window))
 }
 
 /// Gbps of each flow from 0.5 s on.
-fn rates(scenario: &Scenario) -> Vec<f64> {
+fn rates(scenario: &ScenarioSpec) -> Vec<f64> {
     let outcome = outcome(scenario);
     let of = |id: usize| {
         let mut reports = outcome.reports.iter().filter(|r| r.flow.index() == id && r.at.0 >= SECOND / 2);
@@ -98,7 +97,7 @@ fn marks_share_by_weight_without_full_buffers() {
 }
 
 /// The same with DCTCP over PACCP, and marks from 100 packets on.
-fn marking(mut scenario: Scenario) -> Scenario {
+fn marking(mut scenario: ScenarioSpec) -> ScenarioSpec {
     with(&mut scenario, paccp_dctcp());
     scenario.ports.iter_mut().for_each(|port| port.buffer.mark_above = Limit::Packets(100));
     scenario
@@ -110,7 +109,7 @@ fn a_minimum_rate_is_kept_among_many() {
     weights.push(pair(4, 1_000));
     let full = |weights: &[Weights]| bottleneck(weights);
     let marked = |weights: &[Weights]| marking(bottleneck(weights));
-    for scenario in [full as fn(&[Weights]) -> Scenario, marked] {
+    for scenario in [full as fn(&[Weights]) -> ScenarioSpec, marked] {
         let kept = rates(&scenario(&weights));
         assert!(kept[7] >= 4.0, "{kept:?}");
         let without = rates(&scenario(&[pair(0, 1_000); 8]));

@@ -8,13 +8,13 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, pfabric};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{PortSpec, Scenario};
+use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, LinkSpec, SingleSwitch};
 
 const MSS: u64 = 1_460;
 
 /// pFabric with a window of `packets` and a fixed timeout, on ports with room for `room`.
-fn pfabric(mut scenario: Scenario, packets: f64, rto: Span, room: Limit) -> Scenario {
+fn pfabric(mut scenario: ScenarioSpec, packets: f64, rto: Span, room: Limit) -> ScenarioSpec {
     let window = window::Config {
         handshake: Handshake::None,
         dup_threshold: 1_000_000_000,

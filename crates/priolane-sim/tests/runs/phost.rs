@@ -6,7 +6,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::{Transport, phost};
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray, Topology};
 
 const MSS: u64 = 1_460;
@@ -17,13 +17,13 @@ fn star(hosts: u32, loss: f64) -> Topology {
     SingleSwitch { hosts, host_link }.build().unwrap()
 }
 
-fn phost(mut scenario: Scenario) -> Scenario {
+fn phost(mut scenario: ScenarioSpec) -> ScenarioSpec {
     scenario.transport = Transport::PHost(phost::Config::new(Frame::ETHERNET));
     scenario
 }
 
 /// The same without free tokens for flows that do not fit in them.
-fn paid(mut scenario: Scenario) -> Scenario {
+fn paid(mut scenario: ScenarioSpec) -> ScenarioSpec {
     let config = phost::Config { free: phost::Free::ShortOnly, ..phost::Config::new(Frame::ETHERNET) };
     scenario.transport = Transport::PHost(config);
     scenario

@@ -1,9 +1,8 @@
 //! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
-use crate::support::{
-    Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, quiet, scenario, strict, window,
-};
+use crate::support::{Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, run, scenario, strict, window};
 use priolane_core::assign::{Count, Ladder};
+use priolane_core::endpoint::PayloadStats;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
@@ -12,18 +11,17 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, dctcp as dctcp_, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, PortQueue, Received};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, LeafSpine, SingleSwitch};
 
 const FRAME: Frame = Frame::ETHERNET;
 
-fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    run(scenario, drive(Engine::Window))
 }
 
 /// Random flows over a small leaf-spine with `port` everywhere.
-fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> Scenario {
+fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> ScenarioSpec {
     let shape = LeafSpine {
         leaves: 3,
         spines: 2,
@@ -94,6 +92,7 @@ fn demotion_alone_reorders_nothing_and_repairs_nothing() {
         // A packet of a worse level leaves a port after all earlier ones of its flow: no duplicate ACK, no timer.
         assert!(outcome.flows.iter().all(|f| f.fct.is_some()));
         assert_eq!(outcome.flows.iter().map(|f| f.retransmits + f.timeouts).sum::<u32>(), 0, "seed {seed}");
+        assert_eq!(outcome.received.stats.reordered, 0, "seed {seed}");
     }
 }
 
@@ -110,7 +109,10 @@ fn payload_that_waits_is_counted_to_the_picosecond() {
     scenario.transport = window(new_reno(), config);
     let outcome = agreed(&scenario);
     assert_eq!(outcome.queues, [PortQueue { link: down, peak_bytes: 1_538, waited: 1_230_400 }]);
-    assert_eq!(outcome.received, Received { packets: 3, early_bytes: 2_920 });
+    assert_eq!(
+        outcome.received,
+        Received { packets: 3, early_bytes: 2_920, stats: PayloadStats { packets: 3, reordered: 0 } }
+    );
     assert_eq!(outcome.tokens, None);
 }
 

@@ -8,11 +8,11 @@ use priolane_core::port::{Buffer, Limit, SortBy};
 use priolane_core::transport::window;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::scenario::{Nic, PortSpec, Scenario};
+use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;
 
 /// Six senders of class 1 keep the port to host 7 full; host 6 sends it 40 short flows of class 0.
-fn crowded(port: PortSpec) -> Scenario {
+fn crowded(port: PortSpec) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 8, host_link: link(10, Span::from_us(1)) }.build().unwrap();
     let low = (0..6).map(|i| flow(i, (i as u16, 7), 1_000_000, Time::ZERO));
     let high = (6..46).map(|i| flow(i, (6, 7), 14_600, Time(u64::from(i) * 80_000_000)));
@@ -25,7 +25,7 @@ fn crowded(port: PortSpec) -> Scenario {
 }
 
 /// What `class` saw at the port to host 7.
-fn at_port(outcome: &Outcome, scenario: &Scenario, class: u8) -> PortClassRecord {
+fn at_port(outcome: &Outcome, scenario: &ScenarioSpec, class: u8) -> PortClassRecord {
     let link = scenario.topology.downlink(HostId(7));
     *outcome.ports.iter().find(|p| (p.link, p.class) == (link, class)).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Hosts have no names that matter: where the network looks the same from each of them, flows take as long whoever they are
 //! between.
 
-use crate::support::{Draw, agreed, drive, fifo, link, quiet, receiver_driven, scenario};
+use crate::support::{Draw, agreed, drive, fifo, link, receiver_driven, run, scenario};
 use crate::tokens::{expresspass, star, top, with};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
@@ -9,8 +9,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::tokens::{Config, TokenSize};
 use priolane_core::units::Span;
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Nic, Scenario};
+use priolane_sim::scenario::{Engine, Nic, ScenarioSpec};
 use priolane_sim::topology::LeafSpine;
 
 /// `count` flows between `hosts` hosts, no two at the same instant.
@@ -23,7 +22,7 @@ fn flows(draw: &mut Draw, hosts: u32, count: u32) -> Vec<FlowSpec> {
 }
 
 /// The same with each host the one `by` further on, the last followed by the first.
-fn rotated(scenario: &Scenario, by: u16) -> Scenario {
+fn rotated(scenario: &ScenarioSpec, by: u16) -> ScenarioSpec {
     let mut scenario = scenario.clone();
     let hosts = scenario.topology.hosts as u16;
     let next = |host: HostId| HostId((host.0 + by) % hosts);
@@ -44,9 +43,10 @@ fn still(config: Config) -> Config {
 }
 
 /// Windows, pHost, Homa, ExpressPass and TOP on a switch with eight hosts.
-fn on_a_star(flows: &[FlowSpec], change: fn(Config) -> Config) -> Vec<Scenario> {
+fn on_a_star(flows: &[FlowSpec], change: fn(Config) -> Config) -> Vec<ScenarioSpec> {
     let plain = || scenario(star(8), fifo(Buffer::UNLIMITED), flows.to_vec());
-    let driven = [0, 2].map(|kind| Scenario { transport: receiver_driven(kind), nic: Nic::Pull, ..plain() });
+    let driven =
+        [0, 2].map(|kind| ScenarioSpec { transport: receiver_driven(kind), nic: Nic::Pull, ..plain() });
     let tokens = [expresspass(), top()].map(|config| with(&change(config), star(8), flows.to_vec()));
     [plain()].into_iter().chain(driven).chain(tokens).collect()
 }
@@ -98,8 +98,8 @@ fn many_flows_take_as_long_in_the_mean() {
     for seed in 0..30 {
         let flows = flows(&mut Draw::new(22_000 + seed), 8, 60);
         for (place, scenario) in on_a_star(&flows, |config| config).into_iter().enumerate() {
-            let mean = |scenario: &Scenario| {
-                let outcome = run(scenario, drive(Engine::Window), &mut quiet()).unwrap();
+            let mean = |scenario: &ScenarioSpec| {
+                let outcome = run(scenario, drive(Engine::Window));
                 let all: f64 = outcome.flows.iter().map(|f| f.fct.unwrap().0 as f64).sum();
                 all / outcome.flows.len() as f64
             };

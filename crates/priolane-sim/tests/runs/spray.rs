@@ -2,13 +2,14 @@
 
 use crate::support::{agreed, fifo, flow, link, new_reno, scenario};
 use crate::tokens::{top, with};
+use priolane_core::endpoint::PayloadStats;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::tokens::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS};
-use priolane_core::transport::window;
+use priolane_core::transport::{Transport, homa, ndp, phost, window};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{FatTree, LeafSpine, PathChoice, Spray, Topology};
 
 /// Two leaves of four hosts and four spines; links between switches are as fast as those of hosts.
@@ -20,7 +21,7 @@ fn leaf_spine() -> Topology {
 }
 
 /// Every host of the left sends to one of the right; segments above a hole that mean loss: `dup_threshold`.
-fn across(path_choice: PathChoice, dup_threshold: u32) -> Scenario {
+fn across(path_choice: PathChoice, dup_threshold: u32) -> ScenarioSpec {
     let mut topology = leaf_spine();
     topology.path_choice = path_choice;
     let flows = (0..4).map(|i| flow(i, (i as u16, 4 + i as u16), 3_000_000, Time::ZERO)).collect();
@@ -167,7 +168,7 @@ fn sprayed_packets_overtake_each_other_and_three_of_them_pass_for_a_loss() {
 
 #[test]
 fn another_seed_takes_other_ways_and_pinned_paths_do_not_care() {
-    let with_seed = |path_choice, seed| agreed(&Scenario { seed, ..across(path_choice, 1_000_000) });
+    let with_seed = |path_choice, seed| agreed(&ScenarioSpec { seed, ..across(path_choice, 1_000_000) });
     assert_ne!(
         with_seed(PathChoice::Sprayed(Spray::Random), 1),
         with_seed(PathChoice::Sprayed(Spray::Random), 2)
@@ -185,4 +186,34 @@ fn switches_that_see_the_same_do_not_choose_the_same() {
     let [left, right] = ["leaf0", "leaf1"].map(|leaf| upward(&outcome, &scenario.topology, leaf, "spine"));
     assert_eq!(left.iter().sum::<u64>(), right.iter().sum::<u64>());
     assert_ne!(left, right);
+}
+
+#[test]
+fn sprayed_packets_are_reordered_under_every_transport_and_those_of_one_path_are_not() {
+    let frame = Frame::ETHERNET;
+    let of = |transport: &Option<Transport>, path_choice| {
+        let mut scenario = match transport {
+            Some(transport) => {
+                ScenarioSpec { transport: transport.clone(), ..across(path_choice, 1_000_000) }
+            }
+            None => with(&top(), leaf_spine(), across(path_choice, 1).flows.iter().collect()),
+        };
+        if transport.is_some() || path_choice != PathChoice::Hashed {
+            scenario.topology.path_choice = path_choice;
+        }
+        let received = agreed(&scenario).received;
+        assert_eq!(received.stats.packets, 4 * 3_000_000_u64.div_ceil(1_460));
+        received.stats
+    };
+    let receiver_driven = [
+        Transport::PHost(phost::Config::new(frame)),
+        Transport::Ndp(ndp::Config::new(frame)),
+        Transport::Homa(homa::Config::new(frame)),
+    ];
+    let window = across(PathChoice::Hashed, 1_000_000).transport;
+    for transport in receiver_driven.into_iter().chain([window]).map(Some).chain([None]) {
+        let PayloadStats { packets, reordered } = of(&transport, PathChoice::Sprayed(Spray::Random));
+        assert!(reordered > 10 && reordered < packets, "{reordered} of {packets}: {transport:?}");
+        assert_eq!(of(&transport, PathChoice::Hashed).reordered, 0, "{transport:?}");
+    }
 }

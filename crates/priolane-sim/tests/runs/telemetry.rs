@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, quiet, scenario};
+use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, run_with, scenario};
 use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Body, Frame, Header, Kind, Packet};
@@ -12,8 +12,7 @@ use priolane_core::port::Buffer;
 use priolane_core::telemetry::{HopReading, Path};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, Scenario, Stop};
+use priolane_sim::scenario::{Engine, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, SingleSwitch};
 
 const FRAME: Frame = Frame::ETHERNET;
@@ -94,7 +93,7 @@ impl Endpoint for Courier {
 }
 
 /// The outcome and what came back to the senders, by flow and packet, on which all engines agree.
-fn readings(scenario: &Scenario) -> (Outcome, Vec<(FlowId, u64, Path)>) {
+fn readings(scenario: &ScenarioSpec) -> (Outcome, Vec<(FlowId, u64, Path)>) {
     let mut all = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| {
         let log = Log::default();
         let make = |host: LocalHost| Courier {
@@ -103,7 +102,7 @@ fn readings(scenario: &Scenario) -> (Outcome, Vec<(FlowId, u64, Path)>) {
             events: VecDeque::new(),
             log: Arc::clone(&log),
         };
-        let outcome = physics(run_with(scenario, drive, &make, &mut quiet()).unwrap());
+        let outcome = physics(run_with(scenario, drive, &make));
         let mut seen = log.lock().unwrap().clone();
         seen.sort_by_key(|&(flow, packet, _)| (flow, packet));
         (outcome, seen)

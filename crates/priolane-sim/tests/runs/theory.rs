@@ -1,6 +1,6 @@
 //! Queueing theory at one line: what a server must do whatever simulates it.
 
-use crate::support::{drive, fifo, flow, link, quiet, scenario, strict};
+use crate::support::{drive, fifo, flow, link, run, scenario, strict};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -10,8 +10,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, new_reno};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, PortSpec, Scenario};
+use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, SingleSwitch};
 
 /// Nothing but payload (and one byte) takes time, and a packet may be large: sizes are all but continuous.
@@ -28,7 +27,7 @@ fn unlimited(frame: Frame, scheduler: SchedulerKind) -> Transport {
 }
 
 /// Poisson arrivals of one-packet flows from 20 fast lines to one slow one, 10 Gbps, at load `rho`.
-fn many_to_one(rho: f64, seed: u64, port: PortSpec) -> Scenario {
+fn many_to_one(rho: f64, seed: u64, port: PortSpec) -> ScenarioSpec {
     let shape = Dumbbell {
         left: u32::from(SOURCES),
         right: 1,
@@ -58,7 +57,7 @@ fn mean_service() -> f64 {
 }
 
 /// What the slow line saw, by class.
-fn bottleneck(scenario: &Scenario, outcome: &Outcome) -> Vec<PortClassRecord> {
+fn bottleneck(scenario: &ScenarioSpec, outcome: &Outcome) -> Vec<PortClassRecord> {
     let slow = |p: &&PortClassRecord| {
         let link = scenario.topology.links[p.link.index()];
         link.rate == Rate::from_gbps(10) && p.bytes > u64::from(PACKETS) * 1_000
@@ -79,7 +78,7 @@ struct Offered {
     residual: f64,
 }
 
-fn offered(scenario: &Scenario, keep: impl Fn(&FlowSpec) -> bool) -> Offered {
+fn offered(scenario: &ScenarioSpec, keep: impl Fn(&FlowSpec) -> bool) -> Offered {
     let span = scenario.flows.last().unwrap().start.as_secs_f64();
     let service = |f: FlowSpec| (f.size.unwrap() + 1) as f64 * 8.0 / 10e9;
     let kept: Vec<f64> = scenario.flows.iter().filter(|f| keep(f)).map(service).collect();
@@ -109,7 +108,7 @@ fn m_g_1_fifo_waits_as_pollaczek_and_khinchine_say() {
     for (rho, widest) in [(0.5, 0.05), (0.8, 0.15)] {
         let ratio = |seed| {
             let scenario = many_to_one(rho, seed, fifo(Buffer::UNLIMITED));
-            let outcome = run(&scenario, drive(Engine::Window), &mut quiet()).unwrap();
+            let outcome = run(&scenario, drive(Engine::Window));
             let all = offered(&scenario, |_| true);
             // W = lambda E[S^2] / (2 (1 - rho))
             mean_wait(&bottleneck(&scenario, &outcome)) / (all.residual / (1.0 - all.rho))
@@ -124,7 +123,7 @@ fn m_g_1_with_priorities_waits_as_cobham_says() {
     let mut ratios = [vec![], vec![], vec![]];
     for seed in 1..=SEEDS {
         let scenario = many_to_one(0.7, seed, strict(3, Buffer::UNLIMITED));
-        let outcome = run(&scenario, drive(Engine::Window), &mut quiet()).unwrap();
+        let outcome = run(&scenario, drive(Engine::Window));
         let all = offered(&scenario, |_| true);
         let mut better = 0.0;
         for class in 0..3u8 {
@@ -144,7 +143,7 @@ fn m_g_1_with_priorities_waits_as_cobham_says() {
 }
 
 /// Poisson flows of whole packets from one host to another, both lines 10 Gbps: the sender's line is the server.
-fn one_line(rho: f64, seed: u64, packets: impl Fn(&mut Stream) -> u64) -> Scenario {
+fn one_line(rho: f64, seed: u64, packets: impl Fn(&mut Stream) -> u64) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: 2, host_link: link(10, Span::from_ns(1)) }.build().unwrap();
     let frame = Frame { mtu: 1_001, ..FRAME };
     let mut draw = Stream::new(seed, Purpose::Arrivals, 1);
@@ -167,9 +166,9 @@ fn packet_time() -> f64 {
 }
 
 /// Mean time from start to the last packet having left the sender's line.
-fn mean_sojourn(scenario: &mut Scenario, scheduler: SchedulerKind) -> f64 {
+fn mean_sojourn(scenario: &mut ScenarioSpec, scheduler: SchedulerKind) -> f64 {
     scenario.transport = unlimited(scenario.frame, scheduler);
-    let outcome = run(scenario, drive(Engine::Window), &mut quiet()).unwrap();
+    let outcome = run(scenario, drive(Engine::Window));
     let beyond = packet_time() + 2e-9;
     let total: f64 = outcome.flows.iter().map(|f| f.fct.unwrap().as_secs_f64() - beyond).sum();
     total / outcome.flows.len() as f64

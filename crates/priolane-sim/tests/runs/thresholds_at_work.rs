@@ -1,7 +1,7 @@
 //! What thresholds promise, over whole runs: the optimum of two levels beats an equal split, and neither thresholds nor
 //! completion times depend on the unit of time.
 
-use crate::support::{dctcp, drive, flow, link, quiet, scenario, strict};
+use crate::support::{dctcp, drive, flow, link, run, scenario, strict};
 use priolane_core::assign::{Count, Ladder, byte_share, equal_split};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
@@ -12,8 +12,7 @@ use priolane_core::sizes::{Interpolation, Point, SizeDistribution};
 use priolane_core::transport::Transport;
 use priolane_core::transport::window;
 use priolane_core::units::{Span, Time};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::{Engine, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;
 
 const HOSTS: u64 = 16;
@@ -56,7 +55,7 @@ fn flows(gbps: u64, seed: u64, count: u32) -> Vec<FlowSpec> {
 }
 
 /// DCTCP with two levels split at `threshold`, at hosts and switch, all times as `gbps` has them.
-fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> Scenario {
+fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> ScenarioSpec {
     let slow = 10 / gbps;
     let topology =
         SingleSwitch { hosts: HOSTS as u32, host_link: link(gbps, Span(500_000 * slow)) }.build().unwrap();
@@ -87,8 +86,8 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> Scenario {
 }
 
 /// Completion times in picoseconds, by flow.
-fn fcts(scenario: &Scenario) -> Vec<u64> {
-    let outcome = run(scenario, drive(Engine::Window), &mut quiet()).unwrap();
+fn fcts(scenario: &ScenarioSpec) -> Vec<u64> {
+    let outcome = run(scenario, drive(Engine::Window));
     outcome.flows.iter().map(|flow| flow.fct.expect("every flow completes").0).collect()
 }
 

@@ -2,20 +2,19 @@
 
 use crate::support::blaster::{Blaster, Mix};
 use crate::support::paced::Paced;
-use crate::support::{Draw, SHUFFLED, drive, flow, link, physics, quiet, scenario};
+use crate::support::{Draw, SHUFFLED, drive, flow, link, physics, run_with, scenario};
 use priolane_core::ids::HostId;
 use priolane_core::port::{Buffer, DisciplineSpec, Limit, TokenGroupSpec};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::run_with;
-use priolane_sim::scenario::{Engine, PortSpec, Scenario, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
 
 /// The outcome on which both engines and shuffled nodes agree.
-fn agreed(scenario: &Scenario, mix: Mix) -> Outcome {
+fn agreed(scenario: &ScenarioSpec, mix: Mix) -> Outcome {
     let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| {
         let make = |host| Blaster::new(host, scenario.frame, mix);
-        physics(run_with(scenario, drive, &make, &mut quiet()).unwrap())
+        physics(run_with(scenario, drive, &make))
     });
     assert_eq!(window, wheel);
     assert_eq!(window, shuffled);
@@ -86,7 +85,7 @@ fn a_receiver_paced_transport_runs_through_a_token_group_without_a_loss() {
     let interval = link(10, Span::ZERO).rate.serialize(1538 + 84);
     let [window, wheel] = [Engine::Window, Engine::Wheel].map(|engine| {
         let make = |host| Paced::new(host, scenario.frame, interval);
-        physics(run_with(&scenario, drive(engine), &make, &mut quiet()).unwrap())
+        physics(run_with(&scenario, drive(engine), &make))
     });
     assert_eq!(window, wheel);
     assert!(window.flows.iter().all(|f| f.fct.is_some()));

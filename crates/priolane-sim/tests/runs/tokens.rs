@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::{Draw, SHUFFLED, agreed, drive, flow, link, physics, quiet, scenario};
+use crate::support::{
+    Draw, SHUFFLED, agreed, drive, flow, link, physics, run, run_traced, run_with, scenario,
+};
 use priolane_core::endpoint::{
     Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, FlowSpec, LocalHost, PathInfo, RxMeta,
     Stats, Tx,
@@ -20,10 +22,9 @@ use priolane_core::transport::tokens::{
 use priolane_core::units::{Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
 use priolane_sim::trace::Fate;
-use priolane_sim::{run_traced, run_with};
 
 pub(crate) const FRAME: Frame = Frame::ETHERNET;
 
@@ -49,7 +50,7 @@ fn port(config: &Config, buffer: Limit) -> PortSpec {
     }
 }
 
-pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> Scenario {
+pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) -> ScenarioSpec {
     let port = port(config, Limit::Unlimited);
     let mut scenario = scenario(topology, port, flows);
     scenario.topology.path_choice = PathChoice::Symmetric;
@@ -228,7 +229,7 @@ impl Endpoint for Audited {
     }
 }
 
-pub(crate) fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
+pub(crate) fn audited(scenario: &ScenarioSpec) -> (Outcome, Vec<Audit>) {
     let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
     let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
     let make = |host: LocalHost| Audited {
@@ -239,13 +240,13 @@ pub(crate) fn audited(scenario: &Scenario) -> (Outcome, Vec<Audit>) {
         host: host.id,
         to: Arc::clone(&audits),
     };
-    let outcome = run_with(scenario, drive(Engine::Window), &make, &mut quiet()).unwrap();
+    let outcome = run_with(scenario, drive(Engine::Window), &make);
     let audits = std::mem::take(&mut *audits.lock().unwrap());
     (outcome, audits)
 }
 
 /// A random experiment: any topology, any of the transports, a third of them with losses.
-fn random(seed: u64) -> Scenario {
+fn random(seed: u64) -> ScenarioSpec {
     let mut draw = Draw::new(6_000 + seed);
     let losses: &[f64] = if seed.is_multiple_of(3) { &[0.01, 0.03] } else { &[0.0] };
     let topology = draw.topology(losses);
@@ -328,7 +329,7 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
         let scenario = random(seed);
         let mut traced = [0; 2];
         for flow in 0..scenario.flows.len() as u32 {
-            let (_, trace) = run_traced(&scenario, FlowId(flow), &mut quiet()).unwrap();
+            let (_, trace) = run_traced(&scenario, flow);
             let with = |fate| trace.hops.iter().filter(|hop| hop.fate == fate).count() as u64;
             traced[0] += with(Fate::Expired);
             traced[1] += with(Fate::Dropped);
@@ -403,7 +404,7 @@ fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
 }
 
 /// Sets the buffer of each switch port to the derived bound.
-pub(crate) fn bound(scenario: &mut Scenario) {
+pub(crate) fn bound(scenario: &mut ScenarioSpec) {
     let DisciplineSpec::Tokens(ports) = scenario.ports[1].discipline else { unreachable!() };
     let signals = 2 * 84 * scenario.flows.len() as u64;
     let traffic =
@@ -449,15 +450,9 @@ fn no_data_is_lost_with_the_derived_buffers() {
             }
         }
         bound(&mut scenario);
-        let outcome = physics(
-            run_with(
-                &scenario,
-                drive(Engine::Window),
-                &|host| Tokens::new(host, Arc::new(config.clone())),
-                &mut quiet(),
-            )
-            .unwrap(),
-        );
+        let outcome = physics(run_with(&scenario, drive(Engine::Window), &|host| {
+            Tokens::new(host, Arc::new(config.clone()))
+        }));
         assert_eq!(dropped_data(&outcome), 0, "seed {seed}");
         assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits == 0), "seed {seed}");
         carried += outcome.ledger.made[usize::from(DATA_CLASS)].packets;
@@ -472,7 +467,7 @@ fn an_incast_of_a_hundred_loses_no_data_and_fills_the_line() {
         let mut scenario = with(&config, star(101), flows);
         bound(&mut scenario);
         let make = |host| Tokens::new(host, Arc::new(config.clone()));
-        let outcome = run_with(&scenario, drive(Engine::Window), &make, &mut quiet()).unwrap();
+        let outcome = run_with(&scenario, drive(Engine::Window), &make);
         assert_eq!(dropped_data(&outcome), 0);
         // 5000 frames, one a slot of (s + 1538) B at 10 Gbps.
         let slot = (config.token.mean() + 1_538.0) * 800.0;
@@ -598,8 +593,8 @@ fn an_aborted_flow_leaves_no_tokens_behind() {
     assert_eq!(run_shuffled(&scenario), outcome);
 }
 
-fn run_shuffled(scenario: &Scenario) -> Outcome {
-    physics(priolane_sim::run(scenario, SHUFFLED, &mut quiet()).unwrap())
+fn run_shuffled(scenario: &ScenarioSpec) -> Outcome {
+    physics(run(scenario, SHUFFLED))
 }
 
 #[test]

@@ -1,22 +1,21 @@
 //! Traces: by hand to the picosecond, through losses, and without any effect on the run.
 
 use crate::support::{
-    Draw, dctcp, drive, fifo, flow, link, new_reno, physics, quiet, scenario, strict, window,
+    Draw, dctcp, drive, fifo, flow, link, new_reno, physics, run, run_traced, scenario, strict, window,
 };
-use priolane_core::ids::{FlowId, LinkId};
+use priolane_core::ids::LinkId;
 use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, Limit, SortBy};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, Scenario, Stop};
+use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
 use priolane_sim::trace::{Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
-use priolane_sim::{run, run_traced};
 
-fn traced(scenario: &Scenario, flow: u32) -> (Outcome, Trace) {
-    run_traced(scenario, FlowId(flow), &mut quiet()).unwrap()
+fn traced(scenario: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
+    run_traced(scenario, flow)
 }
 
 fn star(hosts: u32, host_link: LinkSpec) -> priolane_sim::topology::Topology {
@@ -24,7 +23,7 @@ fn star(hosts: u32, host_link: LinkSpec) -> priolane_sim::topology::Topology {
 }
 
 /// Two full packets and one of 100 B from host 0 to host 1, from 5 us on; no handshake; each ACKed.
-fn three_packets() -> Scenario {
+fn three_packets() -> ScenarioSpec {
     let flows = vec![flow(0, (0, 1), 2 * 1460 + 100, Time(5_000_000))];
     let topology = star(2, link(10, Span::from_us(1)));
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
@@ -164,7 +163,7 @@ fn a_link_that_is_down_is_told_from_one_that_loses_by_chance() {
 }
 
 /// Seven flows into host 0, through a port that marks above 5 packets and holds 20.
-fn crowded() -> Scenario {
+fn crowded() -> ScenarioSpec {
     let flows = (0..7).map(|i| flow(i, (1 + i as u16, 0), 400_000, Time(u64::from(i) * 1_000))).collect();
     let buffer = Buffer { limit: Limit::Packets(20), mark_above: Limit::Packets(5), ..Buffer::UNLIMITED };
     let mut scenario = scenario(star(8, link(10, Span::from_us(1))), strict(4, buffer), flows);
@@ -219,7 +218,7 @@ fn a_hop_waits_exactly_as_long_as_the_port_counts() {
 }
 
 /// As in `engines.rs`: any topology, port, loss and transmit queue.
-fn random(seed: u64) -> Scenario {
+fn random(seed: u64) -> ScenarioSpec {
     let mut draw = Draw::new(seed);
     let topology = draw.topology(&[0.0, 0.01, 0.1]);
     let flows = draw.flows(topology.hosts, 1 + (seed % 12) as u32);
@@ -243,9 +242,9 @@ fn tracing_changes_nothing_on_either_engine_and_its_rows_hang_together() {
         let scenario = random(seed);
         let flow = (seed % scenario.flows.len() as u64) as u32;
         let (outcome, trace) = traced(&scenario, flow);
-        let wheel = run(&scenario, drive(Engine::Wheel), &mut quiet()).unwrap();
+        let wheel = run(&scenario, drive(Engine::Wheel));
         assert_eq!(outcome, wheel, "seed {seed}");
-        assert_eq!(physics(outcome), physics(run(&scenario, drive(Engine::Window), &mut quiet()).unwrap()));
+        assert_eq!(physics(outcome), physics(run(&scenario, drive(Engine::Window))));
         hops += trace.hops.len();
         check(&scenario, &trace);
     }
@@ -253,7 +252,7 @@ fn tracing_changes_nothing_on_either_engine_and_its_rows_hang_together() {
 }
 
 /// Each packet's hops form its path: a hop begins where and when the one before ends, and only the last can fail.
-fn check(scenario: &Scenario, trace: &Trace) {
+fn check(scenario: &ScenarioSpec, trace: &Trace) {
     let links = &scenario.topology.links;
     let mut by_packet: Vec<Vec<&Hop>> = vec![Vec::new(); trace.packets.len()];
     trace.hops.iter().for_each(|hop| by_packet[hop.packet as usize].push(hop));

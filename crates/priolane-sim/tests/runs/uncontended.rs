@@ -1,17 +1,16 @@
 //! A flow alone: its completion time equals the closed formula to the picosecond, on both engines.
 
-use crate::support::{drive, fifo, flow, link, new_reno, quiet, scenario, window};
+use crate::support::{drive, fifo, flow, link, new_reno, run, scenario, window};
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
-use priolane_sim::run;
-use priolane_sim::scenario::{Engine, Scenario, Stop};
+use priolane_sim::scenario::{Engine, ScenarioSpec, Stop};
 use priolane_sim::topology::LeafSpine;
 
 const WIDE: u64 = 1 << 40;
 
-fn alone(dst: u16, packets: u64, handshake: Handshake) -> Scenario {
+fn alone(dst: u16, packets: u64, handshake: Handshake) -> ScenarioSpec {
     let topology = LeafSpine {
         leaves: 2,
         spines: 2,
@@ -40,8 +39,8 @@ fn new_reno_wide() -> priolane_core::transport::Controller {
     }
 }
 
-fn fct(scenario: &Scenario, engine: Engine) -> Span {
-    run(scenario, drive(engine), &mut quiet()).unwrap().flows.at(0).fct.unwrap()
+fn fct(scenario: &ScenarioSpec, engine: Engine) -> Span {
+    run(scenario, drive(engine)).flows.at(0).fct.unwrap()
 }
 
 /// n packets of 1538 B over two 10G links and, to another rack, two 40G links between them.
@@ -89,13 +88,13 @@ fn processing_at_hosts_delays_replies_not_arrivals() {
     let mut scenario = alone(1, 10, Handshake::None);
     let without = fct(&scenario, Engine::Window);
     scenario.host_delay = Span::from_us(3);
-    let outcome = run(&scenario, drive(Engine::Window), &mut quiet()).unwrap();
+    let outcome = run(&scenario, drive(Engine::Window));
     assert_eq!(outcome.flows.at(0).fct, Some(without));
     // The ACK of the last packet leaves 3 us later, travels 2 x 67.2 ns + 2 us, and is seen 3 us after that.
     let acked = without + Span(3_000_000 + 2 * 67_200 + 2_000_000 + 3_000_000);
     assert_eq!(outcome.flows.at(0).fct_acked, Some(acked));
     assert_eq!(outcome, {
-        let mut wheel = run(&scenario, drive(Engine::Wheel), &mut quiet()).unwrap();
+        let mut wheel = run(&scenario, drive(Engine::Wheel));
         wheel.work.events = outcome.work.events;
         wheel
     });
@@ -108,7 +107,7 @@ fn what_arrives_at_the_instant_the_run_stops_has_not_arrived() {
     for engine in [Engine::Window, Engine::Wheel] {
         let mut done_by = |stop| {
             scenario.stop = Stop::At(stop);
-            run(&scenario, drive(engine), &mut quiet()).unwrap().flows.at(0).fct
+            run(&scenario, drive(engine)).flows.at(0).fct
         };
         assert_eq!(done_by(start + last), None, "{engine:?}");
         assert_eq!(done_by(start + last + Span(1)), Some(last), "{engine:?}");
@@ -123,7 +122,7 @@ fn what_arrives_at_a_switch_at_the_instant_the_run_stops_has_not_left_it() {
     for engine in [Engine::Window, Engine::Wheel] {
         let mut hops_by = |stop| {
             scenario.stop = Stop::At(stop);
-            run(&scenario, drive(engine), &mut quiet()).unwrap().work.packet_hops
+            run(&scenario, drive(engine)).work.packet_hops
         };
         assert_eq!((hops_by(at_switch), hops_by(at_switch + Span(1))), (1, 2), "{engine:?}");
     }

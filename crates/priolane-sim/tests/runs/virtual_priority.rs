@@ -1,8 +1,8 @@
 //! PrioPlus over one queue: classes that take and give back, incasts, starved classes, and what probes cost.
 
-use crate::support::{LEDBAT, SWIFT, drive, flow, link, prioplus, quiet, scenario};
+use crate::support::{LEDBAT, SWIFT, drive, flow, link, prioplus, run, run_traced, scenario};
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::ids::{FlowId, HostId};
+use priolane_core::ids::HostId;
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, DisciplineSpec, Limit, StrictSpec};
@@ -11,9 +11,8 @@ use priolane_core::transport::prioplus::Variant;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, PortSpec, Scenario, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
-use priolane_sim::{run, run_traced};
 
 /// Data in one queue, ACKs (class 15) before it.
 fn port() -> PortSpec {
@@ -26,7 +25,7 @@ fn port() -> PortSpec {
 }
 
 /// Senders on 100 Gbps, 1,000 B of payload a packet, 3 us a link: 12 us there and back, to the last host.
-fn star(senders: u32, flows: Vec<FlowSpec>, controller: Controller) -> Scenario {
+fn star(senders: u32, flows: Vec<FlowSpec>, controller: Controller) -> ScenarioSpec {
     let topology = SingleSwitch { hosts: senders + 1, host_link: link(100, Span::from_us(3)) };
     let mut scenario = scenario(topology.build().unwrap(), port(), flows);
     scenario.frame = Frame { mtu: 1_048, header: 48, ..Frame::ETHERNET };
@@ -42,8 +41,8 @@ fn star(senders: u32, flows: Vec<FlowSpec>, controller: Controller) -> Scenario 
     scenario
 }
 
-fn outcome(scenario: &Scenario) -> Outcome {
-    run(scenario, drive(Engine::Window), &mut quiet()).unwrap()
+fn outcome(scenario: &ScenarioSpec) -> Outcome {
+    run(scenario, drive(Engine::Window))
 }
 
 /// Goodput in Gbps of the flows that `is` names, between two instants in microseconds.
@@ -60,7 +59,7 @@ fn gbps(outcome: &Outcome, is: impl Fn(u32) -> bool, from: u64, until: u64) -> f
 }
 
 /// Two endless flows of class 7 from the start, two of class `class` with 12 MB each from 1 ms on.
-fn two_classes(class: u8, controller: Controller) -> Scenario {
+fn two_classes(class: u8, controller: Controller) -> ScenarioSpec {
     let low = (0..2u32).map(|i| FlowSpec { class: 7, size: None, ..flow(i, (i as u16, 4), 1, Time::ZERO) });
     let from = Time(1_000_000_000);
     let high = (2..4u32).map(|i| FlowSpec { class, ..flow(i, (i as u16, 4), 12_000_000, from) });
@@ -154,7 +153,7 @@ fn probes_of_yielding_flows_cost_what_the_formula_says() {
     scenario.stop = Stop::At(Time(30_000_000_000));
     let (mut waits, mut jitter) = (0u64, 0.0);
     for id in 2..2 + lows {
-        let (_, trace) = run_traced(&scenario, FlowId(id), &mut quiet()).unwrap();
+        let (_, trace) = run_traced(&scenario, id);
         let probes = trace.packets.iter().filter(|p| p.header.kind == Kind::Probe && p.header.wire == 84);
         assert_eq!(probes.count(), trace.packets.len(), "nothing but probes of 84 B");
         let answers = trace.packets.iter().filter(|p| p.header.marks.has(Marks::ECHO));

@@ -5,7 +5,7 @@ use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Rate, Span};
-use priolane_sim::scenario::{PortSpec, Scenario};
+use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};
 
@@ -45,7 +45,7 @@ impl Case {
         self.only.unwrap_or(self.hosts() * self.flows_per_host)
     }
 
-    pub(super) fn build(&self) -> Result<Scenario, Broken> {
+    pub(super) fn build(&self) -> Result<ScenarioSpec, Broken> {
         let link = LinkSpec::lossless(RATE, self.delay);
         let topology = FatTree { k: self.k, host_link: link, fabric_link: link }.build()?;
         let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
@@ -69,6 +69,6 @@ impl Case {
         let ports =
             vec![PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }; topology.links.len()];
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
-        Ok(Scenario { ports, ..dctcp::dctcp_scenario(topology, dctcp, flows) })
+        Ok(ScenarioSpec { ports, ..dctcp::dctcp_scenario(topology, dctcp, flows) })
     }
 }

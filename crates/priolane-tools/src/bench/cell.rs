@@ -5,7 +5,7 @@ use priolane_core::packet::Frame;
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
 use priolane_core::units::{Rate, Span};
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{LeafSpine, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};
 
@@ -26,7 +26,7 @@ pub(super) struct Cell {
 const FRAME: Frame = Frame::ETHERNET;
 
 impl Cell {
-    pub(super) fn build(&self) -> Result<Scenario, Broken> {
+    pub(super) fn build(&self) -> Result<ScenarioSpec, Broken> {
         let link = |gbps| LinkSpec::lossless(Rate::from_gbps(gbps), self.delay);
         let (host_link, fabric_link) = (link(10), link(40));
         let topology =

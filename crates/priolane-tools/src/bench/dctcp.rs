@@ -10,8 +10,7 @@ use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Rate, Span, Time};
-use priolane_sim::outage::Outages;
-use priolane_sim::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Nic, PortSpec, ScenarioError, ScenarioSpec, Stop};
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
@@ -34,6 +33,9 @@ pub enum Broken {
     /// Its law of sizes.
     #[error(transparent)]
     Sizes(#[from] priolane_core::sizes::SizeError),
+    /// Its invariants.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
 }
 
 pub(super) const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -56,7 +58,7 @@ fn leaf_spine() -> Result<Topology, TopologyError> {
 }
 
 /// The leaf-spine and flow list of the cross-check with ns-3 (docs/bench.md).
-pub(super) fn leafspine144() -> Result<Scenario, Broken> {
+pub(super) fn leafspine144() -> Result<ScenarioSpec, Broken> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;
     let list = flow_list::read(LIST.as_bytes(), "bench_leafspine144.csv", topology.hosts)?;
@@ -74,11 +76,11 @@ pub(super) fn leafspine144() -> Result<Scenario, Broken> {
     };
     let nic = Nic::Queue { port: port(HOST_RATE), sort_by: SortBy::HostLevel };
     let scenario = dctcp_scenario(topology, Dctcp { window, alpha_0: 1.0, reduction: Reduction::Ns3 }, flows);
-    Ok(Scenario { nic, ..scenario })
+    Ok(ScenarioSpec { nic, ..scenario })
 }
 
 /// So many flows of 3 kB on the leaf-spine.
-pub(super) fn short_flows(count: u32) -> Result<Scenario, Broken> {
+pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, Broken> {
     let topology = leaf_spine()?;
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
@@ -126,7 +128,7 @@ pub(super) struct Dctcp {
 }
 
 /// DCTCP over first-in first-out ports, pulled from hosts, until all flows are done.
-pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) -> Scenario {
+pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) -> ScenarioSpec {
     let reno = new_reno::Config { init_window: None };
     let controller = Controller::Dctcp(dctcp::Config {
         reno,
@@ -136,34 +138,11 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) 
         reduction: dctcp.reduction,
     });
     let window = dctcp.window;
-    Scenario {
-        ports: topology.links.iter().map(|link| port(link.rate)).collect(),
-        frame: window.frame,
-        transport: Transport::Window { window, controller, scheduler: SchedulerKind::RoundRobin },
-        nic: Nic::Pull,
-        switch: SwitchSpec::default(),
-        host_delay: Span::ZERO,
-        measuring: Measuring::default(),
-        flows,
-        waits: Vec::new(),
-        outages: Outages::default(),
-        controls: Vec::new(),
-        adaptation: None,
-        admission: priolane_core::admit::Policy::default(),
-        machines: Vec::new(),
-        on_downgrade: Vec::new(),
-        rates_every: None,
-        admission_every: None,
-        seed: 1,
-        stop: Stop::WhenDone {
-            grace: Span::from_ms(1),
-            not_before: Time::ZERO,
-            limit: Time(100_000_000_000_000),
-        },
-        sample_every: None,
-        tie_shuffle: None,
-        topology,
-    }
+    let ports = topology.links.iter().map(|link| port(link.rate)).collect();
+    let transport = Transport::Window { window, controller, scheduler: SchedulerKind::RoundRobin };
+    let limit = Time(100_000_000_000_000);
+    let stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit };
+    ScenarioSpec::new(topology, ports, transport, flows, stop)
 }
 
 /// A queue that marks above 66 packets at 10G and 261 at 40G: one more than ns-3's 65 and 260, since its device

@@ -175,8 +175,9 @@ mod tests {
     #[test]
     fn one_flow_is_on_its_links_as_often_as_its_packets_take() {
         let named = find("dctcp_permutation128").unwrap();
-        let mut scenario = named.build(Some(1)).unwrap();
-        scenario.flows.edit(0, |flow| flow.size = Some(u64::from(scenario.frame.mss())));
+        let mut spec = named.build(Some(1)).unwrap().into_spec();
+        spec.flows.edit(0, |flow| flow.size = Some(u64::from(spec.frame.mss())));
+        let scenario = spec.build().unwrap();
         let Timed { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();
         let busy = Busy::of(&scenario, &outcome);
         let counted: u64 = outcome.ports.iter().map(|port| port.packets).sum();

@@ -1,6 +1,6 @@
 //! A scenario by its name, and how it is made.
 
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::{Scenario, ScenarioSpec};
 
 use super::case::Case;
 use super::cell::Cell;
@@ -25,7 +25,7 @@ pub struct Named {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Make {
     /// By itself.
-    By(fn() -> Result<Scenario, Broken>),
+    By(fn() -> Result<ScenarioSpec, Broken>),
     /// As a case of the growth table.
     Case(Case),
     /// As a cell of the grid of TOP.
@@ -76,15 +76,15 @@ impl Named {
 
     /// Builds it, with the first `flows` of its flows, or all.
     pub(super) fn build(&self, flows: Option<u32>) -> Result<Scenario, Broken> {
-        let mut scenario = match &self.make {
+        let mut spec = match &self.make {
             Make::By(make) => make()?,
             Make::Case(case) => case.build()?,
             Make::Cell(cell) => cell.build()?,
             Make::Short(flows) => short_flows(*flows)?,
         };
         if let Some(flows) = flows {
-            scenario.flows.truncate(flows as usize);
+            spec.flows.truncate(flows as usize);
         }
-        Ok(scenario)
+        Ok(spec.build()?)
     }
 }

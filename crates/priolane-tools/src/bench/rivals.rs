@@ -12,7 +12,7 @@ use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
 use priolane_core::units::Span;
-use priolane_sim::scenario::{Nic, PortSpec, Scenario, SwitchSpec};
+use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
 
 use super::dctcp::{Broken, CLASS_IS_QUEUE, leafspine144};
@@ -41,7 +41,7 @@ const ROOM: u64 = 384_500;
 
 /// The leaf-spine with the flows of DCTCP's: lines that ask hosts, sprayed; HPCC on paths by hash; tokens at hosts and
 /// symmetric paths.
-pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
+pub(super) fn scenario(rival: Rival) -> Result<ScenarioSpec, Broken> {
     let mut scenario = leafspine144()?;
     let frame = scenario.frame;
     let strict =
@@ -71,14 +71,14 @@ pub(super) fn scenario(rival: Rival) -> Result<Scenario, Broken> {
     if rival != Rival::Hpcc {
         scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
     }
-    Ok(Scenario { transport, nic: Nic::Pull, ..scenario })
+    Ok(ScenarioSpec { transport, nic: Nic::Pull, ..scenario })
 }
 
 /// TOP's thresholds for web search in packets of 1460 B, the largest flow 20,000 of them.
 const WEB_SEARCH: Logarithm = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
 
 /// Over ports and hosts that limit tokens, on symmetric paths.
-pub(super) fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
+pub(super) fn on_tokens(rival: Rival, mut scenario: ScenarioSpec) -> ScenarioSpec {
     let frame = scenario.frame;
     let data_wire = frame.max_wire();
     let top = TokenGroupSpec { data_wire, ..TokenGroupSpec::TOP };
@@ -94,7 +94,7 @@ pub(super) fn on_tokens(rival: Rival, mut scenario: Scenario) -> Scenario {
     scenario.topology.path_choice = PathChoice::Symmetric;
     let port = PortSpec { discipline: queues, buffer: Buffer::UNLIMITED };
     let nic = Nic::Queue { port, sort_by: SortBy::Class };
-    Scenario { transport: Transport::Tokens(Box::new(config)), nic, ..scenario }
+    ScenarioSpec { transport: Transport::Tokens(Box::new(config)), nic, ..scenario }
 }
 
 fn pfabric(window: window::Config) -> Transport {

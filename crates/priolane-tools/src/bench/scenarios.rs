@@ -8,7 +8,7 @@ use priolane_core::port::{
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
 use priolane_core::units::Span;
-use priolane_sim::scenario::{Scenario, SwitchSpec};
+use priolane_sim::scenario::{ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};
 
@@ -65,7 +65,7 @@ pub const ALL: [Named; 18] = [
     }),
     variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {
         let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
-        Ok(Scenario {
+        Ok(ScenarioSpec {
             switch: SwitchSpec { memory, lossless: None },
             ..mixed(DisciplineSpec::Fifo(FifoSpec))?
         })
@@ -73,7 +73,7 @@ pub const ALL: [Named; 18] = [
     variant(
         "dctcp_leafspine144_pfc",
         "those with one queue and all classes lossless, in 4 MB a switch",
-        || Ok(Scenario { switch: rivals::lossless(), ..mixed(DisciplineSpec::Fifo(FifoSpec))? }),
+        || Ok(ScenarioSpec { switch: rivals::lossless(), ..mixed(DisciplineSpec::Fifo(FifoSpec))? }),
     ),
     variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
         mixed(DisciplineSpec::Tokens(TokenGroupSpec {
@@ -98,12 +98,16 @@ pub const ALL: [Named; 18] = [
 ];
 
 /// The leaf-spine with another port: what a hop through that costs.
-const fn variant(name: &'static str, about: &'static str, make: fn() -> Result<Scenario, Broken>) -> Named {
+const fn variant(
+    name: &'static str,
+    about: &'static str,
+    make: fn() -> Result<ScenarioSpec, Broken>,
+) -> Named {
     Named { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
 }
 
 /// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
-fn mixed(queues: DisciplineSpec) -> Result<Scenario, Broken> {
+fn mixed(queues: DisciplineSpec) -> Result<ScenarioSpec, Broken> {
     let mut scenario = leafspine144()?;
     scenario.flows.edit_all(|flow| {
         flow.class = (flow.id.0 % 3) as u8;
@@ -115,7 +119,7 @@ fn mixed(queues: DisciplineSpec) -> Result<Scenario, Broken> {
     Ok(scenario)
 }
 
-fn permutation128() -> Result<Scenario, Broken> {
+fn permutation128() -> Result<ScenarioSpec, Broken> {
     let link = LinkSpec::lossless(HOST_RATE, LINK_DELAY);
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
@@ -129,7 +133,7 @@ fn permutation128() -> Result<Scenario, Broken> {
 }
 
 /// At 100G, marked above 66 packets: four bandwidth-delay products.
-fn fattree1024() -> Result<Scenario, Broken> {
+fn fattree1024() -> Result<ScenarioSpec, Broken> {
     Case { k: 16, packets: 4_000, ..case::FABRIC }.build()
 }
 
@@ -237,8 +241,9 @@ mod tests {
     #[test]
     fn both_engines_do_the_same_work_in_each_scenario() {
         for named in &ALL {
-            let mut scenario = named.build(Some(60)).unwrap();
-            scenario.flows.edit_all(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
+            let mut spec = named.build(Some(60)).unwrap().into_spec();
+            spec.flows.edit_all(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
+            let scenario = spec.build().unwrap();
             let [mut window, wheel] = [Engine::Window, Engine::Wheel]
                 .map(|engine| run(&scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap());
             assert!(window.flows.iter().all(|flow| flow.fct.is_some()), "{}", named.name);

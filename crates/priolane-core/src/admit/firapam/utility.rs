@@ -105,7 +105,7 @@ impl Constants {
 
     /// Eq. 21, the derivative of Eq. 20 by the actual rate lambda = B / d at fixed slack; without deadline, that of
     /// Eq. 19 by the size.
-    pub fn gradient(&self, seen: &Observation, rival: Option<Rival>) -> Option<Terms> {
+    pub(crate) fn gradient(&self, seen: &Observation, rival: Option<Rival>) -> Option<Terms> {
         let slack = seen.slack(rival)?;
         let x = seen.allowed.map_or(seen.gbit, |_| seen.rate());
         Some(Terms {
@@ -117,7 +117,8 @@ impl Constants {
 
     /// The slack d_o - d at which the gradient is zero, for an actual rate of `gbps` and a fraction `loss` lost:
     /// (t lambda^(t-1) - c l) / b, in seconds (Eq. 21).
-    pub fn equilibrium_slack(&self, gbps: f64, loss: f64) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn equilibrium_slack(&self, gbps: f64, loss: f64) -> f64 {
         (self.t * libm::pow(gbps, self.t - 1.0) - self.c * loss) / self.b
     }
 }

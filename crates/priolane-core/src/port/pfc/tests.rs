@@ -42,17 +42,14 @@ fn a_class_is_paused_by_the_packet_that_does_not_fit_and_resumed_below() {
     assert_eq!(arrive(&mut buffer, 1), [(Taken::Kept, Tell::Pause)]);
     assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Taken::Kept, Tell::Nothing)));
     assert_eq!(arrive(&mut buffer, 1), [(Taken::Refused, Tell::Nothing)]);
-    assert_eq!(
-        (buffer.paused(0), buffer.paused(1), buffer.shared_used()),
-        (LOSSLESS, ClassSet::NONE, 10_000)
-    );
+    assert_eq!((buffer.paused(0), buffer.paused(1), buffer.shared_used), (LOSSLESS, ClassSet::NONE, 10_000));
     // The other port and the other class go on.
     assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Taken::Kept, Tell::Nothing));
     assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Taken::Kept, Tell::Nothing));
     // Five leave the headroom; 10,000, 9,000, 8,000 are above 10,000 - 3,000; at 7,000 it is resumed.
     let left: Vec<Tell> = (0..8).map(|_| buffer.leave(load(0, C, 1_000))).collect();
     assert_eq!(left, [[Tell::Nothing; 7].as_slice(), &[Tell::Resume]].concat());
-    assert_eq!((buffer.paused(0), buffer.shared_used()), (ClassSet::NONE, 9_000));
+    assert_eq!((buffer.paused(0), buffer.shared_used), (ClassSet::NONE, 9_000));
 }
 
 #[test]
@@ -90,7 +87,7 @@ fn eight_lossless_classes_take_most_of_a_small_switch() {
             headroom_least,
             ..spec(2_640_000, Xoff::Bytes(u64::MAX), HeadroomFrom::Memory)
         };
-        PfcBuffer::new(spec, vec![29_699; 6]).shared_size()
+        PfcBuffer::new(spec, vec![29_699; 6]).shared_size
     };
     assert_eq!((left(8, 37_500), left(1, 37_500)), (840_000, 2_415_000));
     assert_eq!(left(8, 20_000), 2_640_000 - 48 * 29_699);

@@ -143,6 +143,12 @@ impl Ranges {
         self.all().get(i).copied().filter(|r| r.start <= offset)
     }
 
+    /// The end of the highest interval; `edge` if there is none.
+    #[inline]
+    pub(in crate::transport) fn end_above(&self, edge: u64) -> u64 {
+        self.highest().map_or(edge, |top| top.end)
+    }
+
     /// The lowest interval.
     pub(in crate::transport) fn lowest(&self) -> Option<Interval> {
         self.all().front().copied()

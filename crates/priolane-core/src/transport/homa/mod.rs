@@ -25,7 +25,9 @@ use std::sync::Arc;
 use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Place, Verb, replace};
 use crate::assign::SizesOf;
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{CLASSES, FlowId};
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
 use crate::packet::{Frame, Marks, Packet};
@@ -188,7 +190,7 @@ impl Homa {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        flow.arrived(packet);
+        flow.arrived(packet, &mut self.host.payload);
         flow.alarm.due = cx.now + self.config.resend;
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
@@ -357,6 +359,10 @@ impl Endpoint for Homa {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

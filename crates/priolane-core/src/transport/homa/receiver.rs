@@ -1,5 +1,6 @@
 //! A message at its receiver: what is missing, and what was granted of it.
 
+use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -55,9 +56,9 @@ impl Inflow {
         (self.left(), self.order, slot)
     }
 
-    /// A packet of the message is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
-        self.received += u64::from(self.inbound.insert(&packet.header));
+    /// A packet of the message is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
+        self.received += u64::from(self.inbound.insert(&packet.header, stats));
     }
 
     /// Whether some of it was not granted.

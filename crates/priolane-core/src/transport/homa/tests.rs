@@ -172,3 +172,8 @@ fn a_grant_for_a_message_that_was_aborted_ends_it_at_the_receiver() {
     // The other message is the best now.
     assert_eq!(said(&mut receiver, 2), [(1, Verb::Grant, 5, 7)]);
 }
+
+#[test]
+fn packets_below_the_highest_arrived_are_counted_as_reordered() {
+    host(1, 1).assert_counts_reordered(|n| data(0, 0, n, 20));
+}

@@ -23,7 +23,9 @@ use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Pacer, Verb, answer};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Millionths, Words};
 use crate::packet::{Frame, Kind, Marks, Packet};
@@ -181,7 +183,7 @@ impl Ndp {
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        let verb = flow.arrived(packet);
+        let verb = flow.arrived(packet, &mut self.host.payload);
         if flow.wants_pull() {
             flow.owed += 1;
             if idle {
@@ -334,6 +336,10 @@ impl Endpoint for Ndp {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

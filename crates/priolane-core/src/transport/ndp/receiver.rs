@@ -1,5 +1,6 @@
 //! A flow at its receiver: what is missing, and how many pulls it takes.
 
+use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
@@ -51,12 +52,12 @@ impl Inflow {
         }
     }
 
-    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) -> Verb {
+    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it. `stats` counts payload that is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> Verb {
         self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
         self.returned = self.returned.max(packet.body.count);
         if !packet.header.marks.has(Marks::TRIMMED) {
-            self.left -= u64::from(self.inbound.insert(&packet.header));
+            self.left -= u64::from(self.inbound.insert(&packet.header, stats));
             return Verb::Ack;
         }
         let Inbound { packets, got, .. } = &self.inbound;

@@ -176,3 +176,10 @@ fn what_comes_back_goes_at_once_where_nothing_else_would_be_answered() {
     sender.give(2, &answer_to(0, Verb::Ack, 0));
     assert_eq!(sender.poll_all(2).iter().map(number).collect::<Vec<_>>(), [1]);
 }
+
+#[test]
+fn packets_below_the_highest_arrived_are_counted_as_reordered_and_trimmed_ones_are_not() {
+    let mut receiver = host(1);
+    receiver.give(0, &trimmed(0, 15, 20));
+    receiver.assert_counts_reordered(|n| data(0, n, 20));
+}

@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Inbound, Note, Pacer, Place, Verb, replace};
-use crate::endpoint::{Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
+use crate::endpoint::{
+    Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+};
 use crate::ids::{Class, FlowId};
 use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::{Frame, Marks, Packet};
@@ -192,7 +194,7 @@ impl PHost {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        flow.arrived(packet);
+        flow.arrived(packet, &mut self.host.payload);
         if flow.left > 0 {
             return self.ask(slot);
         }
@@ -348,6 +350,10 @@ impl Endpoint for PHost {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.host.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

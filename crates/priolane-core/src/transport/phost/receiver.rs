@@ -1,5 +1,6 @@
 //! A flow at its receiver: which packet is given a token next.
 
+use crate::endpoint::PayloadStats;
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::{Alarm, timed_by_alarm};
 use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
@@ -61,9 +62,9 @@ impl Inflow {
         }
     }
 
-    /// A packet of the flow is here.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>) {
-        self.left -= u64::from(self.inbound.insert(&packet.header));
+    /// A packet of the flow is here; `stats` counts it if it is new.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
+        self.left -= u64::from(self.inbound.insert(&packet.header, stats));
         self.used = self.used.max(packet.body.count.min(self.issued));
         if matches!(self.turn, Turn::Downgraded(_)) && self.issued - self.used < u32::from(self.window) {
             self.turn = Turn::Ready;

@@ -114,3 +114,9 @@ fn a_token_for_a_flow_that_was_aborted_ends_it_at_the_receiver() {
     receiver.give(2 * SLOT, &unknown);
     assert!(receiver.poll(9 * SLOT).is_none());
 }
+
+#[test]
+fn packets_below_the_highest_arrived_are_counted_as_reordered() {
+    let data = |n| bench::packet(0, (0, 1), n, Note { size: 20 * 1_460, window: 3, ..Note::default() });
+    host(1, Config::new(Frame::ETHERNET)).assert_counts_reordered(data);
+}

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::inbound::Inbound;
 use super::note::{Note, Verb, answer};
 use super::outgoing::Outgoing;
-use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, RxMeta};
+use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
 use crate::transport::common::{Admit, FlowKey, FlowTable, Outbox, Peers, SentFlow, Timed};
@@ -39,6 +39,7 @@ pub(in crate::transport) struct Host<S, R> {
     pub(in crate::transport) flows: FlowTable<S, R, ()>,
     pub(in crate::transport) outbox: Outbox<Note>,
     pub(in crate::transport) events: VecDeque<Event>,
+    pub(in crate::transport) payload: PayloadStats,
     peers: Peers,
 }
 
@@ -49,6 +50,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
             flows: FlowTable::new(host),
             outbox: Outbox::new(host, 0, frame.ack_wire()),
             events: VecDeque::new(),
+            payload: PayloadStats::default(),
             peers: Peers::new(host),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::note::Note;
 use super::packets::{PacketSet, Packets};
-use crate::endpoint::Event;
+use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Packet};
 
@@ -32,11 +32,11 @@ impl Inbound {
         Header { flow, dst, entropy, kind, ..Header::default() }
     }
 
-    /// Puts a packet with payload to the others; whether it was not here.
+    /// Puts a packet with payload to the others; whether it was not here. `stats` counts it if so.
     #[inline]
-    pub(in crate::transport) fn insert(&mut self, header: &Header) -> bool {
+    pub(in crate::transport) fn insert(&mut self, header: &Header, stats: &mut PayloadStats) -> bool {
         let n = self.packets.at(header.offset.get());
-        n < self.packets.count() && self.got.insert(n)
+        n < self.packets.count() && self.got.receive(n, stats)
     }
 
     /// Tells the application what it can read once `packet` is here, if that is more.

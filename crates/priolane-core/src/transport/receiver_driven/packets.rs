@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::endpoint::PayloadStats;
 use crate::packet::{Frame, Header, Offset};
 
 /// How a flow is cut: at multiples of the largest payload.
@@ -96,6 +97,25 @@ impl PacketSet {
         fresh
     }
 
+    /// Puts in packet `n` of a flow, which arrived with its payload and which `stats` counts; whether it was not there.
+    #[inline]
+    pub(in crate::transport) fn receive(&mut self, n: u64, stats: &mut PayloadStats) -> bool {
+        let highest = self.end();
+        let fresh = self.insert(n);
+        if fresh {
+            stats.count(n, highest);
+        }
+        fresh
+    }
+
+    /// One more than the highest number in it.
+    #[inline]
+    fn end(&self) -> u64 {
+        // The last word is never 0.
+        let last = self.words.back().map_or(0, |bits| u64::from(bits.leading_zeros()));
+        64 * (self.full + self.words.len() as u64) - last
+    }
+
     /// Whether `n` is in it.
     #[inline]
     pub(in crate::transport) fn has(&self, n: u64) -> bool {
@@ -160,6 +180,8 @@ mod tests {
             assert_eq!(set.has(probe), model[probe as usize]);
             let gap = (probe as usize..).find(|&i| i >= 1_000 || !model[i]).unwrap();
             assert_eq!(set.first_missing(probe), gap as u64, "from {probe}");
+            let highest = model.iter().rposition(|&there| there).map_or(0, |last| last as u64 + 1);
+            assert_eq!(set.end(), highest);
         }
         assert!(set.full > 5, "{set:?}");
     }

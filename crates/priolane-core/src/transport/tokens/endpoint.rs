@@ -9,7 +9,8 @@ use super::outbox::{Outbox, Queued};
 use super::receiver::{Arrived, Receiver, Sync};
 use super::sender::{Choice, Sender, Word};
 use crate::endpoint::{
-    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
+    Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
+    RxMeta, Stats, Tx,
 };
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
@@ -38,6 +39,7 @@ pub struct Tokens {
     /// How much lateness of tokens is made up.
     catch_up: Span,
     credits: CreditStats,
+    payload: PayloadStats,
 }
 
 /// The other end of a flow.
@@ -76,6 +78,7 @@ impl Tokens {
             peers: Peers::new(&host),
             catch_up: host.catch_up(),
             credits: CreditStats::default(),
+            payload: PayloadStats::default(),
         }
     }
 
@@ -237,7 +240,8 @@ impl Tokens {
             return;
         }
         let mut missed: Vec<Interval> = Vec::new();
-        receiver.arrive(Arrived { packet: place, token }, cx, &self.config, |hole| missed.push(hole));
+        let arrived = Arrived { packet: place, token };
+        receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = Way::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
         if let Some(limit) = &mut self.flows.limit {
@@ -442,7 +446,7 @@ impl Endpoint for Tokens {
     }
 
     fn stats(&self) -> Stats {
-        Stats { credits: Some(self.credits) }
+        Stats { credits: Some(self.credits), payload: self.payload }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

@@ -231,7 +231,7 @@ impl Keys for Cuts {
             default: default.to_owned(),
             source,
             required: false,
-            word: None,
+            none: None,
             schema,
         };
         let classes = "docs/assumptions.md#top-classes";

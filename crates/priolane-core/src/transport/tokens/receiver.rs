@@ -15,7 +15,7 @@ use super::body::Ticket;
 use super::config::{Config, Ranked, Stop};
 use super::feedback::{Feedback, Period};
 use super::priority::Known;
-use crate::endpoint::Cx;
+use crate::endpoint::{Cx, PayloadStats};
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Packet};
 use crate::transport::common::{Alarm, Interval, Ranges, Stamp, paced_from, timed_by_alarm};
@@ -231,12 +231,14 @@ impl Receiver {
         under_way >= missing as f64 / (1.0 - config.feedback.target)
     }
 
-    /// A packet of payload arrived. Tells `miss` each run of packets that is now known to be missing.
+    /// A packet of payload arrived, which `stats` counts if it is new. Tells `miss` each run of packets that is now known to
+    /// be missing.
     pub(super) fn arrive(
         &mut self,
         arrived: Arrived,
         cx: &Cx,
         config: &Config,
+        stats: &mut PayloadStats,
         mut miss: impl FnMut(Interval),
     ) {
         self.heard = cx.now;
@@ -248,14 +250,19 @@ impl Receiver {
         if packet >= self.packets {
             return;
         }
+        let highest = self.above.end_above(self.edge);
+        let mut is_new = packet == self.edge;
         self.top = self.top.max(packet + 1);
         if packet == self.edge {
             self.edge = self.above.absorb(packet + 1);
         } else if packet > self.edge {
             let new = Interval { start: packet, end: packet + 1 };
             if self.above.count() < MAX_RUNS || self.above.touches(new) {
-                self.above.insert(new, |_| ());
+                self.above.insert(new, |_| is_new = true);
             }
+        }
+        if is_new {
+            stats.count(packet, highest);
         }
         if let Granting::Enough(_) = self.granting
             && !self.has_enough(config)

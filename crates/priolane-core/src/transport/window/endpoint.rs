@@ -21,8 +21,8 @@ use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
 use super::sender::Sender;
 use crate::endpoint::{
-    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LadderOf, LocalHost, PathInfo, RxMeta,
-    SendId, Thresholds, Tx,
+    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LadderOf, LocalHost, PathInfo,
+    PayloadStats, RxMeta, SendId, Stats, Thresholds, Tx,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
@@ -92,6 +92,7 @@ pub struct Window<C: CongestionControl, S: HostScheduler> {
     peers: Peers,
     /// How much lateness of what is paced is made up.
     catch_up: Span,
+    payload: PayloadStats,
 }
 
 /// The window transport with a host scheduler chosen at run time.
@@ -124,6 +125,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             events: VecDeque::new(),
             peers: Peers::new(&host),
             catch_up: host.catch_up(),
+            payload: PayloadStats::default(),
         }
     }
 
@@ -231,7 +233,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         let before = receiver.in_order();
-        receiver.receive(arrival, &self.config, |ack| self.outbox.push(ack.packet()));
+        receiver.receive(arrival, &self.config, &mut self.payload, |ack| self.outbox.push(ack.packet()));
         if let Some(limit) = &mut self.flows.limit {
             limit.heard(slot, arrival.now);
             if receiver.in_order() > before {
@@ -612,6 +614,10 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { payload: self.payload, ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

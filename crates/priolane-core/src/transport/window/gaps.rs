@@ -27,17 +27,25 @@ impl Gaps {
         self.missing += self.above.missing(bytes);
     }
 
-    /// Keeps `bytes`, which do not follow on what is here, and makes their block the first to be reported.
-    pub(super) fn keep(&mut self, bytes: Interval) {
+    /// Keeps `bytes`, which do not follow on what is here, and makes their block the first to be reported; whether
+    /// any of them are new.
+    pub(super) fn keep(&mut self, bytes: Interval) -> bool {
         if self.above.count() >= MAX_RANGES && !self.above.touches(bytes) {
-            return;
+            return false;
         }
-        self.above.insert(bytes, |_| ());
+        let mut is_new = false;
+        self.above.insert(bytes, |_| is_new = true);
         let block = self.above.holding(bytes.start);
         if block != self.above.holding(self.recent[0].get()) {
             self.recent[1] = self.recent[0];
         }
         self.recent[0] = Offset::new(bytes.start);
+        is_new
+    }
+
+    /// The end of the highest block; `edge` if nothing is kept.
+    pub(super) fn end_above(&self, edge: u64) -> u64 {
+        self.above.end_above(edge)
     }
 
     /// Whether nothing is kept.

@@ -15,6 +15,7 @@
 use super::body::Segment;
 use super::config::{Config, LossRecovery};
 use super::gaps::Gaps;
+use crate::endpoint::PayloadStats;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
@@ -182,9 +183,15 @@ impl<T: Telemetry> Receiver<T> {
         FlowKey::new(self.src, self.flow)
     }
 
-    /// Payload arrived: the ACKs it calls for, of what was held back and of itself, go to `send`.
+    /// Payload arrived, which `stats` counts: the ACKs it calls for, of what was held back and of itself, go to `send`.
     #[inline]
-    pub(super) fn receive(&mut self, arrival: &Arrival<T>, config: &Config, mut send: impl FnMut(&Ack<T>)) {
+    pub(super) fn receive(
+        &mut self,
+        arrival: &Arrival<T>,
+        config: &Config,
+        stats: &mut PayloadStats,
+        mut send: impl FnMut(&Ack<T>),
+    ) {
         let ce = Ce::of(arrival.marks);
         let changed = ce != self.ce;
         if changed && let Some(held) = self.take_held() {
@@ -198,7 +205,11 @@ impl<T: Telemetry> Receiver<T> {
             let Interval { start, end } = arrival.bytes;
             self.gaps.get_or_insert_default().give_up(Interval { start: start.max(self.next), end });
         }
-        let in_order = self.store(arrival.bytes, config.recovery);
+        let highest = self.gaps.as_ref().map_or(self.next, |gaps| gaps.end_above(self.next));
+        let stored = self.store(arrival.bytes, config.recovery);
+        if arrival.content == Content::Payload && stored != Stored::Nothing {
+            stats.count(arrival.bytes.start, highest);
+        }
         let echo = Echo {
             stamp: arrival.stamp,
             one_way: arrival.read.ticks_since(arrival.stamp),
@@ -206,7 +217,10 @@ impl<T: Telemetry> Receiver<T> {
             ce,
             telemetry: arrival.telemetry,
         };
-        let at_once = changed || !in_order || arrival.marks.has(Marks::LAST) || self.complete().is_some();
+        let at_once = changed
+            || stored != Stored::InOrder
+            || arrival.marks.has(Marks::LAST)
+            || self.complete().is_some();
         if self.is_due(&echo, at_once.into(), arrival.now, config) {
             send(&self.ack(echo));
         }
@@ -244,28 +258,37 @@ impl<T: Telemetry> Receiver<T> {
         Ack { to: self.src, flow: self.flow, cumulative: self.next, sack, echo }
     }
 
-    /// Keeps what is new of `bytes`; whether it is the next in order with nothing waiting above it.
-    fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> bool {
+    /// Keeps what is new of `bytes`.
+    fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> Stored {
         if bytes.start > self.next {
-            if recovery != LossRecovery::GoBackN {
-                self.gaps.get_or_insert_default().keep(bytes);
-            }
-            return false;
+            let is_new = recovery != LossRecovery::GoBackN && self.gaps.get_or_insert_default().keep(bytes);
+            return if is_new { Stored::BesideGap } else { Stored::Nothing };
         }
         if bytes.end <= self.next {
-            return false;
+            return Stored::Nothing;
         }
         match self.gaps.as_deref_mut().filter(|gaps| !gaps.is_empty()) {
             Some(gaps) => {
                 self.next = gaps.absorb(bytes.end);
-                false
+                Stored::BesideGap
             }
             None => {
                 self.next = bytes.end;
-                true
+                Stored::InOrder
             }
         }
     }
+}
+
+/// What a receiver kept of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stored {
+    /// The next bytes in order, with nothing above them.
+    InOrder,
+    /// Bytes above or below a gap.
+    BesideGap,
+    /// Nothing: it had the bytes, or has no room for them.
+    Nothing,
 }
 
 /// Whether an ACK may be held back.

@@ -13,11 +13,9 @@ use priolane_core::units::{Rate, Span};
 use super::*;
 use crate::device::event_sink::{ControlSink, Ingress, Service};
 use crate::device::messages::{DependencySignal, ScheduledReport};
-use crate::model::outage::Outages;
 use crate::model::partition::Partition;
-use crate::model::scenario::{Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
+use crate::model::scenario::{PortSpec, Scenario, ScenarioSpec, Stop, SwitchSpec};
 use crate::model::topology::{LinkSpec, SingleSwitch};
-use crate::model::valid::ValidScenario;
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::RunError;
 
@@ -27,34 +25,15 @@ const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1
 fn scenario(memory: SharedBuffer, port: PortSpec) -> Scenario {
     let host_link = LinkSpec::lossless(Rate::from_gbps(8), Span::from_us(1));
     let topology = SingleSwitch { hosts: HOSTS, host_link }.build().unwrap();
-    Scenario {
-        ports: vec![port; topology.links.len()],
-        topology,
-        frame: Frame::ETHERNET,
-        transport: Transport::Window {
-            window: window::Config::new(Frame::ETHERNET),
-            controller: Controller::NewReno(new_reno::Config { init_window: None }),
-            scheduler: priolane_core::host::SchedulerKind::RoundRobin,
-        },
-        nic: Nic::Pull,
-        switch: SwitchSpec { memory: Some(memory), lossless: None },
-        host_delay: Span::ZERO,
-        measuring: Measuring::default(),
-        flows: FlowList::default(),
-        waits: Vec::new(),
-        outages: Outages::default(),
-        admission: priolane_core::admit::Policy::default(),
-        on_downgrade: Vec::new(),
-        machines: Vec::new(),
-        rates_every: None,
-        admission_every: None,
-        controls: Vec::new(),
-        adaptation: None,
-        seed: 1,
-        stop: Stop::At(Time::ZERO),
-        sample_every: None,
-        tie_shuffle: None,
-    }
+    let transport = Transport::Window {
+        window: window::Config::new(Frame::ETHERNET),
+        controller: Controller::NewReno(new_reno::Config { init_window: None }),
+        scheduler: priolane_core::host::SchedulerKind::RoundRobin,
+    };
+    let ports = vec![port; topology.links.len()];
+    let spec = ScenarioSpec::new(topology, ports, transport, FlowList::default(), Stop::At(Time::ZERO));
+    let switch = SwitchSpec { memory: Some(memory), lossless: None };
+    ScenarioSpec { switch, ..spec }.build().unwrap()
 }
 
 /// Keeps when which packet (by its rank) is sent to which host.
@@ -143,7 +122,7 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
     spec: S,
 ) -> (usize, u64) {
     let scenario = scenario(memory, PortSpec { discipline: spec.into(), buffer: Buffer::UNLIMITED });
-    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
+    let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let mut switch = Switch::new::<(), S>(&fabric, NodeId(HOSTS)).unwrap();
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
@@ -204,7 +183,7 @@ fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let three = Buffer { limit: Limit::Packets(3), ..Buffer::UNLIMITED };
     let port = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: three };
     let scenario = scenario(memory, port);
-    let fabric = Fabric::new(ValidScenario::new(&scenario).unwrap(), Partition::WHOLE);
+    let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let mut switch = Switch::new::<(), FifoSpec>(&fabric, NodeId(HOSTS)).unwrap();
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
     let mut sent = Sent::default();

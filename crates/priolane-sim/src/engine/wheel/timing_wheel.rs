@@ -125,6 +125,8 @@ mod tests {
             let ahead = match stream.below(10) {
                 0 => stream.below(10_000_000),
                 1 => 0,
+                // About a round.
+                2 => (BUCKETS << 4) - 40 + stream.below(80),
                 _ => stream.below(5_000),
             };
             wheel.push((now + ahead, i));

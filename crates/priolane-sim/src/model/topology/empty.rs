@@ -10,7 +10,7 @@ use super::network::Topology;
 impl Topology {
     /// The way of `flow` and of its answers, by the entropy of the flow, with nothing else on it. A host takes
     /// `host_delay` to process a packet; round trips count it at both ends.
-    pub fn empty_path(&self, frame: &Frame, flow: &FlowSpec, host_delay: Span) -> Path {
+    pub(crate) fn empty_path(&self, frame: &Frame, flow: &FlowSpec, host_delay: Span) -> Path {
         let there = self.path(flow.src, flow.dst, flow.entropy);
         let back = self.path(flow.dst, flow.src, flow.entropy);
         let answer = self.time_of(&back, frame.ack_wire());

@@ -63,11 +63,11 @@ impl LinkSpec {
 
 /// A node of a [`Graph`], by order of addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Vertex(u32);
+pub(crate) struct Vertex(u32);
 
 impl Vertex {
     /// How many nodes were added before it.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -82,7 +82,7 @@ pub(crate) struct Size {
 
 /// Where in a graph a problem lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// At a node.
     Node(Vertex),
     /// In the whole.
@@ -91,7 +91,7 @@ pub enum Place {
 
 /// Why a graph is no topology.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// Where.
     pub place: Place,
     /// What, and what would be right.
@@ -121,7 +121,7 @@ struct Cable {
 
 /// Nodes and links that become a [`Topology`].
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     nodes: Vec<Node>,
     by_name: BTreeMap<String, Vertex>,
     hosts: u64,
@@ -130,7 +130,7 @@ pub struct Graph {
 
 impl Graph {
     /// No nodes.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -147,7 +147,7 @@ impl Graph {
     }
 
     /// Adds a node; refused if the name is taken or no name, or if there are too many of its kind.
-    pub fn node(&mut self, kind: NodeKind, name: &str) -> Result<Vertex, Problem> {
+    pub(crate) fn node(&mut self, kind: NodeKind, name: &str) -> Result<Vertex, Problem> {
         check_name(name)?;
         let count = match kind {
             NodeKind::Host => self.hosts,
@@ -170,13 +170,13 @@ impl Graph {
     }
 
     /// The node of that name.
-    pub fn find(&self, name: &str) -> Option<Vertex> {
+    pub(crate) fn find(&self, name: &str) -> Option<Vertex> {
         self.by_name.get(name).copied()
     }
 
     /// Adds a link in both directions; refused between a node and itself, between hosts, for a host that has
     /// one already, and if `spec` is out of range. Both nodes must be of this graph.
-    pub fn link(&mut self, a: Vertex, b: Vertex, spec: LinkSpec) -> Result<(), Problem> {
+    pub(crate) fn link(&mut self, a: Vertex, b: Vertex, spec: LinkSpec) -> Result<(), Problem> {
         spec.check()?;
         check_links(self.cables.len() as u64 + 1)?;
         let name = |v: Vertex| quote(&self.nodes[v.index()].name);
@@ -201,7 +201,7 @@ impl Graph {
 
     /// The topology; refused if it has no host, a host without link, a part that others cannot reach, or
     /// forwarding tables beyond the limits of this module.
-    pub fn build(self) -> Result<Topology, Fault> {
+    pub(crate) fn build(self) -> Result<Topology, Fault> {
         if self.hosts == 0 {
             return Err(Fault { place: Place::Whole, problem: Problem::NoHosts });
         }

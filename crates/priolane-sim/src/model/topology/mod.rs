@@ -1,7 +1,7 @@
 //! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow, those with hosts first.
 //!
 //! A topology is made by [`LeafSpine`], [`FatTree`], [`ThreeTier`], [`Dumbbell`], [`SingleSwitch`], from text by
-//! [`file::parse`], or node by node with [`Graph`]; [`TopologySpec`] is the list of those that an experiment can state. Forwarding is a function of switch, destination and entropy:
+//! [`file::parse`]; [`TopologySpec`] is the list of those that an experiment can state. Forwarding is a function of switch, destination and entropy:
 //! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
 //! host is on; at its rack, a packet takes the host's own link.
 
@@ -31,13 +31,14 @@ pub(crate) use bare::smallest;
 pub use dumbbell::Dumbbell;
 pub use error::{Problem, TopologyError};
 pub use fat_tree::FatTree;
-pub use graph::{Graph, LinkSpec};
+pub use graph::LinkSpec;
 pub use leaf_spine::LeafSpine;
 pub use least::{LeastTimes, Ways};
-pub use legs::{Leg, Legs};
+pub use legs::Leg;
+pub(crate) use network::NextHops;
 pub(crate) use network::Pick;
-pub use network::{Link, NextHops, NodeKind, PathChoice, Spray, Topology};
-pub use routes::Detour;
+pub use network::{Link, PathChoice, Spray, Topology};
+pub(crate) use routes::Detour;
 pub use single_switch::SingleSwitch;
 pub use spec::TopologySpec;
 pub use three_tier::ThreeTier;

@@ -134,7 +134,7 @@ impl Topology {
     /// The egress link a packet for `dst` with `entropy` takes at `switch` (a node at or above `hosts`);
     /// `None` if `dst` cannot be reached from there.
     #[inline]
-    pub fn next_link(&self, switch: NodeId, dst: HostId, entropy: u16) -> Option<LinkId> {
+    pub(crate) fn next_link(&self, switch: NodeId, dst: HostId, entropy: u16) -> Option<LinkId> {
         let here = switch.0 - self.hosts;
         let rack = self.rack[dst.index()];
         if rack == here {
@@ -178,7 +178,7 @@ impl Topology {
     }
 
     /// The equal-cost links from `switch` (a node at or above `hosts`) towards `dst`, in order of link ids.
-    pub fn next_links(&self, switch: NodeId, dst: HostId) -> Vec<LinkId> {
+    pub(crate) fn next_links(&self, switch: NodeId, dst: HostId) -> Vec<LinkId> {
         let here = switch.0 - self.hosts;
         let rack = self.rack[dst.index()];
         if rack == here {
@@ -223,7 +223,7 @@ impl Topology {
     }
 
     /// The links on which traffic leaves its rack: from a switch with hosts to another switch.
-    pub fn core_links(&self) -> impl Iterator<Item = LinkId> {
+    pub(crate) fn core_links(&self) -> impl Iterator<Item = LinkId> {
         let racks = self.hosts..self.hosts + self.racks;
         let is_core = move |link: &Link| racks.contains(&link.from.0) && link.to.0 >= self.hosts;
         self.links.iter().enumerate().filter(move |(_, l)| is_core(l)).map(|(id, _)| LinkId(id as u32))

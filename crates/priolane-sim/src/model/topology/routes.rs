@@ -143,7 +143,7 @@ impl Routes {
 
 /// Forwarding tables that leave some links out, as those of [`Topology`] otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detour {
+pub(crate) struct Detour {
     /// Next hops by switch (from 0) and rack.
     pub next_hops: Vec<NextHops>,
     /// Egress links that `next_hops` refers to.
@@ -152,7 +152,7 @@ pub struct Detour {
 
 impl Detour {
     /// The first rack that another rack has no way to.
-    pub fn unreachable_rack(&self, topology: &Topology) -> Option<u32> {
+    pub(crate) fn unreachable_rack(&self, topology: &Topology) -> Option<u32> {
         (1..topology.racks).find(|&rack| self.next_hops[rack as usize].count == 0)
     }
 }
@@ -163,7 +163,7 @@ impl Topology {
     ///
     /// # Errors
     /// If the tables would be too large.
-    pub fn detour(&self, avoided: &[bool]) -> Result<Detour, Problem> {
+    pub(crate) fn detour(&self, avoided: &[bool]) -> Result<Detour, Problem> {
         let graph = SwitchLinks::without(self.hosts, self.switches, &self.links, avoided);
         let Routes { next_hops, choices } = Routes::compute(&graph, self.racks)?;
         Ok(Detour { next_hops, choices })

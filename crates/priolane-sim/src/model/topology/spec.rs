@@ -1,15 +1,24 @@
 //! The kinds of topology that an experiment can have, each once: the list makes the enum, its reader and its writer.
 
-use priolane_core::part::kinds;
+use priolane_core::part::parts;
 
 use super::error::TopologyError;
 use super::network::Topology;
 
+/// What nodes and links follow from the keys of a kind of topology.
+pub trait Shape {
+    /// The topology.
+    ///
+    /// # Errors
+    /// A number that is out of range, or links that make no network.
+    fn build(&self) -> Result<Topology, TopologyError>;
+}
+
 macro_rules! topologies {
     ($($(#[$doc:meta])* $name:ident($spec:ty);)*) => {
-        kinds! {
+        parts! {
             /// A topology as an experiment states it.
-            pub enum TopologySpec by "kind" {
+            pub enum TopologySpec: dyn Shape in Topology {
                 $($(#[$doc])* $name($spec);)*
             }
         }
@@ -20,9 +29,15 @@ macro_rules! topologies {
             /// # Errors
             /// A number that is out of range, or links that make no network.
             pub fn build(&self) -> Result<Topology, TopologyError> {
-                match self { $(Self::$name(spec) => spec.build()),* }
+                self.part().build()
             }
         }
+
+        $(impl Shape for $spec {
+            fn build(&self) -> Result<Topology, TopologyError> {
+                <$spec>::build(self)
+            }
+        })*
     };
 }
 

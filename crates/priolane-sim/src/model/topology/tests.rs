@@ -5,7 +5,8 @@ use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span};
 
-use super::network::spread;
+use super::graph::Graph;
+use super::network::{NodeKind, spread};
 use super::*;
 
 mod symmetry;

@@ -5,7 +5,7 @@ use priolane_core::admit::firapam::{self, Constants, Mode};
 use priolane_core::admit::{Interval, Monitoring, Policy, Remap, pase};
 use priolane_core::transport::Transport;
 use priolane_core::units::Span;
-use priolane_sim::scenario::{OnDowngrade, Scenario};
+use priolane_sim::scenario::{OnDowngrade, ScenarioSpec};
 
 use super::Draw;
 
@@ -40,7 +40,7 @@ pub fn aequitas(target: Span) -> aequitas::Config {
 }
 
 /// Every policy, learning fast, and every reaction of applications; half of the flows have deadlines.
-pub fn admit(scenario: &mut Scenario, draw: &mut Draw) {
+pub fn admit(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     let remap = draw.pick(&[Remap::AtIssue, Remap::PerInterval]);
     scenario.admission = match draw.0.below(4) {
         0 => {

@@ -7,7 +7,7 @@ pub mod paced;
 
 use std::ops::ControlFlow;
 
-use priolane_core::endpoint::FlowSpec;
+use priolane_core::endpoint::{Endpoint, FlowSpec, LocalHost};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId, LinkId, NodeId};
 use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
@@ -28,9 +28,10 @@ use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Measuring, Nic, PortSpec, Scenario, Stop, SwitchSpec};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
-use priolane_sim::{Drive, NodeOrder, Threads, run};
+use priolane_sim::trace::Trace;
+use priolane_sim::{Drive, NodeOrder, Threads};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -191,36 +192,36 @@ pub fn receiver_driven(seed: u64) -> Transport {
 }
 
 /// A scenario with one kind of port everywhere, that ends when its flows do.
-pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Scenario {
-    let frame = Frame::ETHERNET;
-    Scenario {
-        ports: vec![port; topology.links.len()],
-        topology,
-        frame,
-        transport: window(new_reno(), window::Config::new(frame)),
-        nic: Nic::Pull,
-        switch: SwitchSpec::default(),
-        host_delay: Span::ZERO,
-        measuring: Measuring::default(),
-        flows: flows.into(),
-        waits: Vec::new(),
-        outages: Outages::default(),
-        controls: Vec::new(),
-        adaptation: None,
-        admission: priolane_core::admit::Policy::default(),
-        on_downgrade: Vec::new(),
-        machines: Vec::new(),
-        rates_every: None,
-        admission_every: None,
-        seed: 1,
-        stop: Stop::WhenDone {
-            grace: Span::from_ms(1),
-            not_before: Time::ZERO,
-            limit: Time(10_000_000_000_000),
-        },
-        sample_every: None,
-        tie_shuffle: None,
-    }
+pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> ScenarioSpec {
+    let ports = vec![port; topology.links.len()];
+    let transport = window(new_reno(), window::Config::new(Frame::ETHERNET));
+    let limit = Time(10_000_000_000_000);
+    let stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit };
+    ScenarioSpec::new(topology, ports, transport, flows.into(), stop)
+}
+
+/// The scenario of `spec`, whose invariants hold.
+pub fn built(spec: &ScenarioSpec) -> Scenario {
+    spec.clone().build().expect("the invariants hold")
+}
+
+/// The outcome of `spec`.
+pub fn run(spec: &ScenarioSpec, drive: Drive) -> Outcome {
+    priolane_sim::run(&built(spec), drive, &mut quiet()).expect("no invariant is violated")
+}
+
+/// The outcome of `spec` with the transport that `make` makes.
+pub fn run_with<E: Endpoint + 'static>(
+    spec: &ScenarioSpec,
+    drive: Drive,
+    make: &dyn Fn(LocalHost) -> E,
+) -> Outcome {
+    priolane_sim::run_with(&built(spec), drive, make, &mut quiet()).expect("no invariant is violated")
+}
+
+/// The outcome of `spec`, and what happened to a flow.
+pub fn run_traced(spec: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
+    priolane_sim::run_traced(&built(spec), FlowId(flow), &mut quiet()).expect("no invariant is violated")
 }
 
 pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpec {
@@ -238,7 +239,7 @@ pub fn drive(engine: Engine) -> Drive {
 pub const SHUFFLED: Drive =
     Drive { engine: Engine::Window, order: NodeOrder::Shuffled(7), threads: Threads::ONE };
 
-pub fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()> {
+fn quiet() -> impl FnMut(priolane_sim::outcome::Progress) -> ControlFlow<()> {
     |_| ControlFlow::Continue(())
 }
 
@@ -249,9 +250,9 @@ pub fn physics(mut outcome: Outcome) -> Outcome {
 }
 
 /// The outcome on which both engines and shuffled nodes agree.
-pub fn agreed(scenario: &Scenario) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED]
-        .map(|drive| physics(run(scenario, drive, &mut quiet()).unwrap()));
+pub fn agreed(scenario: &ScenarioSpec) -> Outcome {
+    let [window, wheel, shuffled] =
+        [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| physics(run(scenario, drive)));
     assert_eq!(window, wheel);
     assert_eq!(window, shuffled);
     window

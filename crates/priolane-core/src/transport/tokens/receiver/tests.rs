@@ -45,8 +45,9 @@ impl Bench {
             }
             if data < due {
                 let stamp = Stamp::read(LocalClock::default(), sent[arrived as usize]);
+                let stats = &mut PayloadStats::default();
                 let packet = Arrived { packet: u64::from(arrived), token: Some((arrived, stamp)) };
-                self.cx(data, |receiver, cx, config| receiver.arrive(packet, cx, config, |_| ()));
+                self.cx(data, |receiver, cx, config| receiver.arrive(packet, cx, config, stats, |_| ()));
                 arrived += 1;
             } else {
                 self.cx(due, |receiver, cx, config| receiver.token(cx, Span::ZERO, config)).unwrap();
@@ -122,4 +123,16 @@ fn late_timers_neither_cost_nor_add_rate() {
     assert!(tokens_with_late_timers(Span::from_ms(4), Span::ZERO) < 240);
     // Beyond the bound no more than what was due in 5 ms goes at once: 20 tokens each 20.26 ms.
     assert!((960..=1_020).contains(&tokens_with_late_timers(Span::from_ms(20), catch_up)));
+}
+
+#[test]
+fn new_packets_are_counted_and_those_below_the_highest_are_reordered() {
+    let mut bench = Bench::new();
+    let mut stats = PayloadStats::default();
+    // 2 and 3 come after 4, 8 after 9; the second 2, the second 4 and what is beyond the flow's end are not new.
+    for packet in [0, 1, 4, 2, 2, 4, 3, 5, 9, 8, 10, 1_000] {
+        let arrived = Arrived { packet, token: None };
+        bench.cx(ASKED, |receiver, cx, config| receiver.arrive(arrived, cx, config, &mut stats, |_| ()));
+    }
+    assert_eq!(stats, PayloadStats { packets: 9, reordered: 3 });
 }

@@ -1,55 +1,36 @@
-use priolane_core::admit::Policy;
 use priolane_core::assign::control::{self, Target, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
 use priolane_core::endpoint::LadderOf;
-use priolane_core::endpoint::{Control, FlowSpec};
+use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{ClassSet, HostId};
+use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, RankedSpec, SharedBuffer};
 use priolane_core::transport::{Controller, new_reno, window};
 use priolane_core::units::{Rate, Time};
 
 use super::*;
-use crate::model::outage::Outages;
-use crate::model::scenario::{Adaptation, Measuring, Nic, PortSpec, ScheduledControl, SwitchSpec};
 use crate::model::topology::{LinkSpec, SingleSwitch};
 
 /// Two flows between three hosts, of which the second waits for the first.
-fn scenario() -> Scenario {
+fn scenario() -> ScenarioSpec {
     let host_link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
     let topology = SingleSwitch { hosts: 3, host_link }.build().unwrap();
-    let frame = Frame::ETHERNET;
     let fifo = PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer: Buffer::UNLIMITED };
     let after_first =
         FlowDependency { flow: FlowId(1), after: vec![FlowId(0)], delay: Span::from_us(5), until: None };
-    Scenario {
-        ports: vec![fifo; topology.links.len()],
-        topology,
-        frame,
-        transport: Transport::Window {
-            window: window::Config::new(frame),
-            controller: Controller::NewReno(new_reno::Config { init_window: None }),
-            scheduler: SchedulerKind::RoundRobin,
-        },
-        nic: Nic::Pull,
-        switch: SwitchSpec::default(),
-        host_delay: Span::ZERO,
-        measuring: Measuring::default(),
-        flows: vec![flow(0, (0, 1)), flow(1, (2, 0))].into(),
+    let transport = Transport::Window {
+        window: window::Config::new(Frame::ETHERNET),
+        controller: Controller::NewReno(new_reno::Config { init_window: None }),
+        scheduler: SchedulerKind::RoundRobin,
+    };
+    let stop = Stop::WhenDone { grace: Span::from_us(10), not_before: Time::ZERO, limit: Time(1 << 50) };
+    let flows = vec![flow(0, (0, 1)), flow(1, (2, 0))];
+    let ports = vec![fifo; topology.links.len()];
+    ScenarioSpec {
         waits: vec![after_first],
-        outages: Outages::default(),
-        controls: Vec::new(),
-        adaptation: None,
-        admission: Policy::default(),
-        on_downgrade: Vec::new(),
-        machines: Vec::new(),
-        rates_every: None,
-        admission_every: None,
-        seed: 1,
-        stop: Stop::WhenDone { grace: Span::from_us(10), not_before: Time::ZERO, limit: Time(1 << 50) },
-        sample_every: None,
-        tie_shuffle: None,
+        ..ScenarioSpec::new(topology, ports, transport, flows.into(), stop)
     }
 }
 
@@ -60,20 +41,20 @@ fn flow(id: u32, (src, dst): (u16, u16)) -> FlowSpec {
     }
 }
 
-fn refused(break_it: impl FnOnce(&mut Scenario)) -> ScenarioError {
+fn refused(break_it: impl FnOnce(&mut ScenarioSpec)) -> ScenarioError {
     let mut scenario = scenario();
     break_it(&mut scenario);
-    ValidScenario::new(&scenario).expect_err("an invariant is broken")
+    scenario.build().expect_err("an invariant is broken")
 }
 
-fn dependency(break_it: impl FnOnce(&mut Scenario)) -> DependencyProblem {
+fn dependency(break_it: impl FnOnce(&mut ScenarioSpec)) -> DependencyProblem {
     match refused(break_it) {
         ScenarioError::Dependency { flow: FlowId(1), problem } => problem,
         other => panic!("{other:?}"),
     }
 }
 
-fn window_of(scenario: &mut Scenario) -> &mut window::Config {
+fn window_of(scenario: &mut ScenarioSpec) -> &mut window::Config {
     match &mut scenario.transport {
         Transport::Window { window, .. } => window,
         other => panic!("{other:?}"),
@@ -82,7 +63,7 @@ fn window_of(scenario: &mut Scenario) -> &mut window::Config {
 
 #[test]
 fn a_scenario_whose_invariants_hold_is_accepted() {
-    assert!(ValidScenario::new(&scenario()).is_ok());
+    assert!(scenario().build().is_ok());
 }
 
 #[test]
@@ -95,7 +76,7 @@ fn the_transport_has_the_frame_and_the_interval_of_the_scenario() {
     let mut same = scenario();
     same.rates_every = Some(every);
     window_of(&mut same).monitor = Some(every);
-    assert!(ValidScenario::new(&same).is_ok());
+    assert!(same.build().is_ok());
 }
 
 #[test]
@@ -118,7 +99,7 @@ fn lossless_classes_can_be_named_and_paused_and_have_the_buffer_alone() {
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
     };
-    let with = |classes, change: fn(&mut Scenario)| {
+    let with = |classes, change: fn(&mut ScenarioSpec)| {
         refused(|s| {
             s.switch.lossless = Some(spec(classes));
             change(s);
@@ -155,7 +136,7 @@ fn each_flow_waits_once_for_other_flows_that_end() {
     within.flows.edit(0, |flow| flow.dst = HostId(2));
     within.waits[0].delay = Span::ZERO;
     within.stop = Stop::At(Time(1 << 40));
-    assert!(ValidScenario::new(&within).is_ok());
+    assert!(within.build().is_ok());
 }
 
 #[test]
@@ -181,6 +162,13 @@ fn intervals_are_above_zero() {
     let zero = |key| ScenarioError::ZeroInterval { key };
     assert_eq!(refused(|s| s.sample_every = Some(Span::ZERO)), zero("sample_every"));
     assert_eq!(refused(|s| s.admission_every = Some(Span::ZERO)), zero("admission_every"));
+    let rates = refused(|s| {
+        window_of(s).monitor = Some(Span::ZERO);
+        s.rates_every = Some(Span::ZERO);
+    });
+    assert_eq!(rates, zero("rates_every"));
+    let machine = Machine { pair: Weights::default(), interval: Some(Span::ZERO) };
+    assert_eq!(refused(|s| s.machines = vec![None, Some(machine)]), zero("machines.interval"));
     let defer = |by, times| vec![OnDowngrade::Ignore, OnDowngrade::Defer { by, times }];
     assert_eq!(refused(|s| s.on_downgrade = defer(Span::ZERO, 1)), zero("on_downgrade.by"));
     let times = refused(|s| s.on_downgrade = defer(Span(1), 0));
@@ -210,6 +198,8 @@ fn no_message_is_faster_than_the_lookahead() {
         let (global, local) = (vec![target], Vec::new());
         Some(Adaptation { config, global, local })
     };
+    let period = refused(|s| s.adaptation = adaptation(control::Config { period: Span::ZERO, ..config }));
+    assert_eq!(period, ScenarioError::ZeroInterval { key: "adaptation.config.period" });
     let late = refused(|s| s.adaptation = adaptation(config));
     let (delay, lookahead_ps) = (config.delay.0, lookahead.0);
     assert_eq!(late, ScenarioError::ControllerDelay { delay, lookahead: lookahead_ps });

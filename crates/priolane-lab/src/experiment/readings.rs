@@ -1,0 +1,182 @@
+//! Readings of a paper. Where a paper is silent or says two things, its experiment file states each reading and one is run.
+//!
+//! ```toml
+//! [reading.cross_rack]            # no `set`: the file as it stands, which leads
+//! evidence = "Fig. 9 calls the mean FCT comparable, which it is only if every flow crosses the core."
+//! decides = "every reduction of mean FCT in Figs. 4, 9 and 13"
+//!
+//! [reading.any_rack]
+//! evidence = "The text says that sources and destinations are random."
+//! decides = "the same"
+//! set = { "group.all.reach" = "any" }
+//! ```
+
+use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table, Value};
+
+use super::overlay;
+
+/// What a command takes for every reading, and no reading is called.
+const ALL: &str = "all";
+
+/// One reading of the paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Its name in the file.
+    pub name: String,
+    /// What speaks for it, in a sentence.
+    pub evidence: String,
+    /// Which claims depend on it, in a sentence.
+    pub decides: String,
+    /// Whether it is the file as it stands.
+    pub leads: bool,
+}
+
+/// Takes `[reading]` out of `root` and lays the keys of the reading `chosen` over it; without one, the file stays as it stands.
+///
+/// # Errors
+/// All mistakes of the table; a name that is not a reading of the file; and those of [`overlay::set_all`].
+pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Result<Vec<Reading>, InputError> {
+    let node = root.remove("reading");
+    let fields = match &node {
+        Some(node) => Field::new("reading".into(), node).entries()?,
+        None => Vec::new(),
+    };
+    let mut found = Mistakes::new(name);
+    let mut all = Vec::new();
+    let mut set = None;
+    for (name, field) in &fields {
+        if *name == ALL {
+            found.add(field.error("`all` stands for every reading", "another name"));
+        }
+        let Some((reading, keys)) = found.keep(read(name, field)) else { continue };
+        if reading.leads && all.iter().any(|other: &Reading| other.leads) {
+            found.add(field.error(
+                "a second reading without `set`",
+                "set = { \"KEY\" = VALUE }, as only one reading is the file as it stands",
+            ));
+        }
+        if chosen == Some(*name) {
+            set = keys;
+        }
+        all.push(reading);
+    }
+    let is_known = |chosen: &str| fields.iter().any(|(name, _)| *name == chosen);
+    if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
+        found.add(unknown(name, chosen, &all));
+    }
+    found.finish()?;
+    if let Some(set) = set {
+        overlay::set_all(root, set.entries())?;
+    }
+    Ok(all)
+}
+
+/// A reading, and the dotted keys that it lays over the file.
+fn read<'n>(name: &str, field: &Field<'n>) -> Result<(Reading, Option<&'n Table>), InputError> {
+    let mut keys = field.table()?;
+    let mut found = Mistakes::new(&field.origin().file);
+    let evidence =
+        found.keep(sentence(&mut keys, "evidence", "evidence = \"What speaks for this reading.\""));
+    let decides = found.keep(sentence(&mut keys, "decides", "decides = \"The claims that depend on it.\""));
+    let set = found.keep(keys.take("set").map(|field| overlaid(&field)).transpose());
+    found.keep(keys.finish());
+    let reading = || {
+        let set = set?;
+        let leads = set.is_none();
+        Some((Reading { name: name.to_owned(), evidence: evidence?, decides: decides?, leads }, set))
+    };
+    found.done(reading())
+}
+
+fn sentence(keys: &mut Reader<'_>, key: &'static str, fix: &str) -> Result<String, InputError> {
+    let field = keys.need(key, fix)?;
+    match field.text()?.trim() {
+        "" => Err(field.error("the text is empty", fix)),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn overlaid<'n>(field: &Field<'n>) -> Result<&'n Table, InputError> {
+    match field.value() {
+        Value::Table(table) if table.entries().len() > 0 => Ok(table),
+        _ => {
+            Err(field.error("this is not a table of dotted keys", "set = { \"group.all.load.value\" = 0.6 }"))
+        }
+    }
+}
+
+fn unknown(file: &str, chosen: &str, all: &[Reading]) -> InputError {
+    let origin = Origin { file: "--reading".into(), line: None };
+    let names: Vec<&str> = all.iter().map(|reading| reading.name.as_str()).collect();
+    let fix =
+        if names.is_empty() { "no --reading".to_owned() } else { format!("one of {}", names.join(", ")) };
+    origin.error(chosen, format!("{file} states no reading of that name"), fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use priolane_source::parse;
+
+    use super::*;
+
+    const FILE: &str = r#"
+        time = { flows = 10 }
+        [reading.stated]
+        evidence = "the text"
+        decides = "Fig. 1"
+        [reading.long]
+        evidence = "the plot"
+        decides = "Fig. 1"
+        set = { "time.flows" = 20 }
+    "#;
+
+    fn applied(text: &str, chosen: Option<&str>) -> Result<(Table, Vec<Reading>), String> {
+        let mut root = parse("a.toml", text).unwrap();
+        match apply("a.toml", &mut root, chosen) {
+            Ok(readings) => Ok((root, readings)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn the_keys_of_the_chosen_reading_are_laid_over_the_file() {
+        for (chosen, flows) in [(None, "10"), (Some("stated"), "10"), (Some("long"), "20")] {
+            let (root, readings) = applied(FILE, chosen).unwrap();
+            let Value::Table(time) = &root.get("time").unwrap().value else { panic!("no table") };
+            assert_eq!(time.get("flows").unwrap().value.to_json().to_string(), flows);
+            assert!(root.get("reading").is_none());
+            let leads: Vec<(&str, bool)> = readings.iter().map(|r| (r.name.as_str(), r.leads)).collect();
+            assert_eq!(leads, [("stated", true), ("long", false)]);
+        }
+    }
+
+    #[test]
+    fn every_mistake_of_a_reading_is_named() {
+        let error = applied(FILE, Some("short")).unwrap_err();
+        assert!(error.contains("--reading") && error.contains("one of stated, long"), "{error}");
+        let error = applied("time = 1", Some("short")).unwrap_err();
+        assert!(error.contains("a.toml states no reading of that name"), "{error}");
+        let text = "[reading.a]\nevidence = \" \"\nset = {}\nother = 1\n[reading.b]\ndecides = \"x\"\n";
+        let error = applied(text, None).unwrap_err();
+        for part in [
+            "`reading.a.evidence`: the text is empty",
+            "reading.a.decides",
+            "`reading.a.set`: this is not a table of dotted keys",
+            "reading.a.other",
+            "reading.b.evidence",
+        ] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        let twice = FILE.replace("set = ", "# ");
+        assert!(applied(&twice, None).unwrap_err().contains("a second reading without `set`"));
+        assert!(applied("reading = 1", None).is_err());
+        let error = applied(&FILE.replace("reading.long", "reading.all"), None).unwrap_err();
+        assert!(error.contains("`reading.all`: `all` stands for every reading"), "{error}");
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_set_is_named_with_its_line() {
+        let error = applied(&FILE.replace("time.flows\"", "time.flows.more\""), Some("long")).unwrap_err();
+        assert!(error.contains("a.toml:9") && error.contains("time.flows.more"), "{error}");
+    }
+}

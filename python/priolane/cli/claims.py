@@ -1,0 +1,39 @@
+"""What a report says, on standard output: claims with their verdicts, and what to look at before trusting them."""
+
+from rich.text import Text
+
+from priolane.cli.show import line, table
+from priolane.report.model import Report, Source, Verdict, point_text, tallies
+
+_COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
+_OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
+
+
+def claims(report: Report) -> None:
+    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart."""
+    rows: list[list[str | Text]] = []
+    for claim in report.claims:
+        measured = [
+            f"{item.what} {item.value}" + (f"  ({point_text(item.at)})" if item.at else "") for item in claim.measured
+        ]
+        rows.append(
+            [
+                f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.says}",
+                claim.asked,
+                "\n".join(measured),
+                Text("; ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
+            ]
+        )
+    if rows:
+        table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
+    for source, counts in tallies(report):
+        line(f"{_OWNERS[source]}: " + ", ".join(f"{count} {verdict.value}" for verdict, count in counts))
+
+
+def cautions(report: Report) -> None:
+    """Checks that do not hold, and warnings: what to look at before trusting the rest."""
+    for check in report.checks:
+        if check.state not in ("ok", "open"):
+            line(f"check {check.name}: {check.says}")
+    for warning in report.warnings:
+        line(f"warning: {warning}")

@@ -1,0 +1,27 @@
+"""How the runs of a grid are carried out."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How runs are carried out. None of it changes a result."""
+
+    jobs: int = 1
+    executor: "Executor | None" = None
+    engine: str = "auto"
+    verify: bool = False
+    threads: int = 1
+    others: tuple[Path, ...] = ()
+    """Directories of grids that may have a run already: it is then taken over."""
+
+    def to_json(self) -> str:
+        """The settings of one run, as the compiled module reads them."""
+        others = [str(other) for other in self.others]
+        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others})
