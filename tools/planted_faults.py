@@ -111,7 +111,7 @@ def copy_tree(tree: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout.splitlines()
-    modules = [path.relative_to(ROOT) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
+    modules = [str(path.relative_to(ROOT)) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
     wanted = {tree / name for name in [*listed, *modules] if (ROOT / name).is_file() or (ROOT / name).is_symlink()}
     for directory, _, names in os.walk(tree):
         for left in {Path(directory, name) for name in names} - wanted:
