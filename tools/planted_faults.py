@@ -74,7 +74,7 @@ def outcome(fault: Fault, tree: Path) -> str:
         # Two versions of a file may have one size and one second.
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    # In a session of its own, which ends as a whole.
+    # A process group of its own: a test may leave processes behind, and all are killed together.
     running = subprocess.Popen(  # noqa: S603
         fault.command(),
         cwd=tree,
