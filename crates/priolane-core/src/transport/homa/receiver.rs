@@ -3,8 +3,8 @@
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Inbound, Note, Place, Verb, has_inbound};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
@@ -21,14 +21,7 @@ pub(super) struct Inflow {
     window: u64,
 }
 
-timed_by_alarm!(Inflow);
-
-impl HasInbound for Inflow {
-    #[inline]
-    fn inbound(&self) -> &Inbound {
-        &self.inbound
-    }
-}
+has_inbound!(Inflow);
 
 impl Inflow {
     /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.

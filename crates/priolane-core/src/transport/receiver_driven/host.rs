@@ -20,6 +20,26 @@ pub(in crate::transport) trait HasOutgoing: Timed {
     fn out_mut(&mut self) -> &mut Outgoing;
 }
 
+/// Makes flows with the fields `alarm` and `out` [`HasOutgoing`].
+macro_rules! has_outgoing {
+    ($flow:ty) => {
+        $crate::transport::common::timed_by_alarm!($flow);
+
+        impl $crate::transport::receiver_driven::HasOutgoing for $flow {
+            #[inline]
+            fn out(&self) -> &$crate::transport::receiver_driven::Outgoing {
+                &self.out
+            }
+
+            #[inline]
+            fn out_mut(&mut self) -> &mut $crate::transport::receiver_driven::Outgoing {
+                &mut self.out
+            }
+        }
+    };
+}
+pub(in crate::transport) use has_outgoing;
+
 impl<S: HasOutgoing> SentFlow for S {
     #[inline]
     fn dst(&self) -> HostId {
@@ -32,6 +52,21 @@ pub(in crate::transport) trait HasInbound: Timed {
     /// The part that all transports have.
     fn inbound(&self) -> &Inbound;
 }
+
+/// Makes flows with the fields `alarm` and `inbound` [`HasInbound`].
+macro_rules! has_inbound {
+    ($flow:ty) => {
+        $crate::transport::common::timed_by_alarm!($flow);
+
+        impl $crate::transport::receiver_driven::HasInbound for $flow {
+            #[inline]
+            fn inbound(&self) -> &$crate::transport::receiver_driven::Inbound {
+                &self.inbound
+            }
+        }
+    };
+}
+pub(in crate::transport) use has_inbound;
 
 /// The flows of one host, with the packets and events that wait to be fetched.
 #[derive(Debug)]
