@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::FlowKey;
+use super::flow_key::FlowKey;
 use crate::endpoint::RealHost;
 use crate::ids::HostId;
 use crate::units::{Span, Time};

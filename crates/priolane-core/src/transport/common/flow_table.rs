@@ -19,6 +19,7 @@ use std::collections::{HashMap, VecDeque};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow_hash::FlowHash;
+use super::flow_key::FlowKey;
 use super::flow_limit::{Admit, FlowLimit};
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
@@ -26,34 +27,6 @@ use crate::endpoint::{Event, LocalHost};
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
 use crate::units::{Span, Time};
-
-/// The name of a flow at its receiver: its sender, and the id that the sender chose.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::transport) struct FlowKey(u64);
-
-impl FlowKey {
-    /// The flow that `src` calls `flow`.
-    #[inline]
-    pub(in crate::transport) fn new(src: HostId, flow: FlowId) -> Self {
-        Self(u64::from(src.0) << 32 | u64::from(flow.0))
-    }
-
-    /// The sender.
-    pub(in crate::transport) fn src(self) -> HostId {
-        HostId((self.0 >> 32) as u16)
-    }
-
-    /// The id that it chose.
-    pub(in crate::transport) fn flow(self) -> FlowId {
-        FlowId(self.0 as u32)
-    }
-
-    /// The flow of a packet from its sender.
-    #[inline]
-    pub(in crate::transport) fn of(header: &Header) -> Self {
-        Self::new(header.src, header.flow)
-    }
-}
 
 /// A flow that this host receives or received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

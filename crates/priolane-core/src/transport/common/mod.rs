@@ -11,6 +11,7 @@
 //! ```
 
 mod flow_hash;
+mod flow_key;
 mod flow_limit;
 mod flow_table;
 mod outbox;
@@ -20,8 +21,9 @@ mod slab;
 mod stamp;
 mod timers;
 
+pub(super) use flow_key::FlowKey;
 pub(super) use flow_limit::Admit;
-pub(super) use flow_table::{Alarm, Expired, FlowKey, FlowTable, Incoming, SentFlow, Timed, timed_by_alarm};
+pub(super) use flow_table::{Alarm, Expired, FlowTable, Incoming, SentFlow, Timed, timed_by_alarm};
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};
