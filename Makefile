@@ -119,7 +119,7 @@ $(STAMPS)/zig: $(STAMPS)/venv
 	touch $@
 
 sdist: $(STAMPS)/venv
-	$(BIN)/maturin sdist --quiet --out $(WHEELS)
+	$(BIN)/maturin sdist --out $(WHEELS)
 
 wheel: $(STAMPS)/zig
 	@echo 'Compiling the wheel for x86_64: about 5 minutes on two cores the first time.'
