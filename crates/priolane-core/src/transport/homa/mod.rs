@@ -22,7 +22,7 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, Incoming};
+use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Place, Verb, replace};
 use crate::assign::SizesOf;
 use crate::endpoint::{
@@ -176,12 +176,17 @@ impl Homa {
             Some(Incoming::Active(slot)) => slot,
             Some(Incoming::Ended(())) => return self.host.acknowledge(header),
             None => {
+                match self.host.admit(header, cx.now) {
+                    Admit::Yes => {}
+                    Admit::InPlaceOf(idle) => self.forget_receiver(idle),
+                    Admit::No => return,
+                }
                 let order = self.next_arrival();
                 let inflow = Inflow::new(packet, &self.config.frame, order);
-                self.host.flows.add_receiver(FlowKey::of(header), inflow)
+                self.host.flows.add_receiver(FlowKey::of(header), inflow, cx.now)
             }
         };
-        if !self.host.takes(slot, packet) {
+        if !self.host.takes(slot, packet, cx.now) {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
@@ -260,9 +265,17 @@ impl Homa {
             flow.alarm.due = cx.now + self.config.resend;
             return self.host.flows.arm_receiver(slot);
         }
-        self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
-        self.host.remove_receiver(&packet.header);
+        self.forget_receiver(FlowKey::of(&packet.header));
         self.grant();
+    }
+
+    /// Forgets a message to this host.
+    fn forget_receiver(&mut self, key: FlowKey) {
+        let Some(slot) = self.host.flows.receiver_of(key) else { return };
+        if let Some(flow) = self.host.flows.receivers.get_mut(slot) {
+            self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
+        }
+        self.host.remove_receiver(key);
     }
 
     fn next_data(&mut self) -> Option<Packet<Note>> {
