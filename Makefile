@@ -67,7 +67,8 @@ lint: $(STAMPS)/dev
 	$(BIN)/mypy
 	$(BIN)/python tools/check_sizes.py
 
-format: $(STAMPS)/dev
+format: $(STAMPS)/ci $(STAMPS)/dev
+	$(BIN)/python tools/manual.py
 	$(CARGO) fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
