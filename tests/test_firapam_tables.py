@@ -1,4 +1,4 @@
-"""What the printed numbers of Firapam's Tables III and IV are: shares of classes (docs/assumptions.md#firapam-tables)."""
+"""What the miss rates printed in Firapam's tables are: shares of classes (docs/assumptions.md#firapam-tables)."""
 
 import re
 import tomllib
