@@ -110,8 +110,10 @@ fuzz: $(FUZZ)
 # Wheels. zig links them for any Linux with glibc 2.17; they have a target directory of their own, since cargo compiles again
 # for another linker. Paths of this machine are left out, and the time is the commit's: the same commit gives the same bytes.
 WHEELS ?= dist
-WHEEL_ENV = CARGO_TARGET_DIR=$(CURDIR)/target/wheel SOURCE_DATE_EPOCH=$$(git -C $(CURDIR) log -1 --format=%ct) \
-  RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/priolane"
+# Of the folder that holds the sources and the target directory.
+wheel_env = CARGO_TARGET_DIR=$(CURDIR)/$(2) SOURCE_DATE_EPOCH=$$(git -C $(CURDIR) log -1 --format=%ct) \
+  RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(1)=/priolane" \
+  PATH="$(CURDIR)/$(BIN):$$PATH"
 WHEEL_OPTIONS = --release --strip --zig --compatibility manylinux_2_17
 
 $(STAMPS)/zig: $(STAMPS)/venv
@@ -123,21 +125,22 @@ sdist: $(STAMPS)/venv
 
 wheel: $(STAMPS)/zig
 	@echo 'Compiling the wheel for x86_64: about 5 minutes on two cores the first time.'
-	$(WHEEL_ENV) PATH="$(CURDIR)/$(BIN):$$PATH" maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu --out $(WHEELS)
+	$(call wheel_env,$(CURDIR),target/wheel) maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu --out $(WHEELS)
 
 # RUSTC names a compiler that has the standard library for aarch64 (tools/aarch64_rust.sh gets one from Debian); without it,
 # rustup fetches that library.
 wheel-aarch64: $(STAMPS)/zig
 	$(if $(RUSTC),,rustup target add aarch64-unknown-linux-gnu)
 	@echo 'Compiling the wheel for aarch64: about 5 minutes on two cores the first time.'
-	$(WHEEL_ENV) PATH="$(CURDIR)/$(BIN):$$PATH" maturin build $(WHEEL_OPTIONS) --target aarch64-unknown-linux-gnu --out $(WHEELS)
+	$(call wheel_env,$(CURDIR),target/wheel) maturin build $(WHEEL_OPTIONS) --target aarch64-unknown-linux-gnu --out $(WHEELS)
 
-# Compiles the sdist too, outside of the tree, so that both wheels are compared; then the tree's is installed and run.
+# Compiles the sdist too, outside of the tree and in a target directory of its own: cargo takes crates at the same place in
+# another workspace for those it has compiled. Both wheels are compared; then the tree's is installed and run.
 check-wheel: wheel sdist $(STAMPS)/dev
 	unpacked=$$(mktemp -d) && trap 'rm -rf "$$unpacked"' EXIT && \
 	  tar -xf $(WHEELS)/priolane-*.tar.gz -C "$$unpacked" --strip-components=1 && cd "$$unpacked" && \
-	  $(WHEEL_ENV) PATH="$(CURDIR)/$(BIN):$$PATH" maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu \
-	  --out $(abspath $(WHEELS))/from_sdist
+	  $(call wheel_env,$$unpacked,target/wheel_from_sdist) \
+	  maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu --out $(abspath $(WHEELS))/from_sdist
 	PRIOLANE_WHEEL=$(abspath $(WHEELS)) $(BIN)/python -m pytest tests/test_wheel.py
 
 check-wheel-aarch64: $(STAMPS)/ci
