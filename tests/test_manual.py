@@ -1,4 +1,4 @@
-"""The man page and the shell completions in the tree say what the parser takes."""
+"""The man page and the shell completions in the tree say what the parser takes. If they do not: `make manual`."""
 
 import argparse
 import re

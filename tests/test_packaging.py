@@ -17,6 +17,9 @@ import pytest
 
 import priolane
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import manual
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "priolane"
 UNPUBLISHED = {"priolane-imports", "priolane-rounds", "priolane-testkit"}
@@ -141,6 +144,7 @@ def versions() -> Iterator[tuple[str, str]]:
     yield "__version__", priolane.__version__
     (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     yield "CITATION.cff", cited
+    yield "man page", manual.MAN_PAGE.read_text(encoding="utf-8").split('"priolane ')[1].split('"')[0]
 
 
 def test_there_is_one_version(sdist: Path) -> None:

@@ -1,7 +1,7 @@
 """Writes the man page and the shell completions of the command `priolane` into packaging/wheel, part of the wheel.
 
 They are made from the command's own parser and are kept in the tree, so that a wheel needs no second step:
-`make format` writes them, and tests/test_manual.py compares them with the parser.
+`make manual` writes them, and tests/test_manual.py compares them with the parser.
 """
 
 import argparse
