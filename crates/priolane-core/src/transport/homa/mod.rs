@@ -5,7 +5,7 @@
 //!            of messages that may send the one with least left to send
 //! receiver   of messages not granted as a whole the `overcommit` with least left to receive, one per sender, are granted
 //!            up to RTTbytes beyond what has arrived, each in a class of its own ([`Levels`])
-//!            nothing of a message for `resend` though some was granted: RESEND of the first gap
+//!            nothing new of a message for `resend` though some was granted: RESEND of the first gap
 //!            all here: ACK
 //! RESEND     the range again, or BUSY where it was not sent yet
 //! sender     nothing heard for `retry` though all that may go went: the first packet again
@@ -190,8 +190,10 @@ impl Homa {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        flow.arrived(packet, &mut self.host.payload);
-        flow.alarm.due = cx.now + self.config.resend;
+        // A sender that tries again may be as frequent as `resend`: its duplicates must not put off the RESEND that it waits for.
+        if flow.arrived(packet, &mut self.host.payload) {
+            flow.alarm.due = cx.now + self.config.resend;
+        }
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
         if left == 0 {

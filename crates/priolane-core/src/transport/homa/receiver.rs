@@ -49,9 +49,11 @@ impl Inflow {
         (self.left(), self.order, slot)
     }
 
-    /// A packet of the message is here; `stats` counts it if it is new.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
-        self.received += u64::from(self.inbound.insert(&packet.header, stats));
+    /// A packet of the message is here; whether it is new. `stats` counts it if so.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> bool {
+        let new = self.inbound.insert(&packet.header, stats);
+        self.received += u64::from(new);
+        new
     }
 
     /// Whether some of it was not granted.
