@@ -4,34 +4,41 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 CARGO ?= cargo
+# pip, called here or by maturin, prints errors only.
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test soak lint format fuzz clean
+.PHONY: build fast demo test soak lint format manual fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
 $(STAMPS)/venv:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "priolane needs Python 3.11 or later")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "priolane needs Python 3.11 or later")'
+	@echo 'Making $(VENV), which holds Python packages.'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	$(BIN)/python -m pip install 'maturin>=1.9,<2'
 	mkdir -p $(STAMPS) && touch $@
 
 # Either module takes the other's place.
 $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
-	$(BIN)/maturin develop --release --quiet
+	@echo 'Compiling the simulator for speed: about 5 minutes on two cores the first time, cargo says how far it is.'
+	$(BIN)/maturin develop --release
 	rm -f $(STAMPS)/ci
 	touch $@
 
 # The module that tests load, made of what the Rust tests are made of.
 $(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
-	$(BIN)/maturin develop --profile ci --quiet
+	@echo 'Compiling the simulator for tests: about 3 minutes on two cores the first time.'
+	$(BIN)/maturin develop --profile ci
 	rm -f $(STAMPS)/build
 	touch $@
 
 $(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python tools/dev_requirements.py)
+	@echo 'Installing the packages that linting and testing take.'
+	$(BIN)/python -m pip install $$($(BIN)/python tools/dev_requirements.py)
 	touch $@
 
 # Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives.
@@ -47,7 +54,9 @@ demo: build
 
 # Minutes: everything, with few rounds of the loops over random input.
 test: $(STAMPS)/ci $(STAMPS)/dev
+	@echo 'Compiling and running the Rust tests.'
 	$(CARGO) test --profile ci --workspace
+	@echo 'Running the Python tests.'
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 # Minutes to hours: SOAK times the large number of rounds, tests that take long, instructions of the release build, planted
@@ -72,6 +81,10 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The man page and the shell completions, from the parser of the command.
+manual: $(STAMPS)/ci $(STAMPS)/dev
+	$(BIN)/python tools/manual.py
+
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := experiment scheme sizes topology flow_list import wire datagrams
@@ -94,5 +107,44 @@ fuzz: $(FUZZ)
 	  RUSTC_BOOTSTRAP=1 $(FUZZ) run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=30 || exit 1; \
 	done
 
+# Wheels. zig links them for any Linux with glibc 2.17; they have a target directory of their own, since cargo compiles again
+# for another linker. Paths of this machine are left out, and the time is the commit's: the same commit gives the same bytes.
+WHEELS ?= dist
+# Of the folder that holds the sources and the target directory.
+wheel_env = CARGO_TARGET_DIR=$(CURDIR)/$(2) SOURCE_DATE_EPOCH=$$(git -C $(CURDIR) log -1 --format=%ct) \
+  RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(1)=/priolane" \
+  PATH="$(CURDIR)/$(BIN):$$PATH"
+WHEEL_OPTIONS = --release --strip --zig --compatibility manylinux_2_17
+
+$(STAMPS)/zig: $(STAMPS)/venv
+	$(BIN)/python -m pip install 'ziglang>=0.13'
+	touch $@
+
+sdist: $(STAMPS)/venv
+	$(BIN)/maturin sdist --out $(WHEELS)
+
+wheel: $(STAMPS)/zig
+	@echo 'Compiling the wheel for x86_64: about 5 minutes on two cores the first time.'
+	$(call wheel_env,$(CURDIR),target/wheel) maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu --out $(WHEELS)
+
+# RUSTC names a compiler that has the standard library for aarch64 (tools/aarch64_rust.sh gets one from Debian); without it,
+# rustup fetches that library.
+wheel-aarch64: $(STAMPS)/zig
+	$(if $(RUSTC),,rustup target add aarch64-unknown-linux-gnu)
+	@echo 'Compiling the wheel for aarch64: about 5 minutes on two cores the first time.'
+	$(call wheel_env,$(CURDIR),target/wheel) maturin build $(WHEEL_OPTIONS) --target aarch64-unknown-linux-gnu --out $(WHEELS)
+
+# Compiles the sdist too, outside of the tree and in a target directory of its own: cargo takes crates at the same place in
+# another workspace for those it has compiled. Both wheels are compared; then the tree's is installed and run.
+check-wheel: wheel sdist $(STAMPS)/dev
+	unpacked=$$(mktemp -d) && trap 'rm -rf "$$unpacked"' EXIT && \
+	  tar -xf $(WHEELS)/priolane-*.tar.gz -C "$$unpacked" --strip-components=1 && cd "$$unpacked" && \
+	  $(call wheel_env,$$unpacked,target/wheel_from_sdist) \
+	  maturin build $(WHEEL_OPTIONS) --target x86_64-unknown-linux-gnu --out $(abspath $(WHEELS))/from_sdist
+	PRIOLANE_WHEEL=$(abspath $(WHEELS)) $(BIN)/python -m pytest tests/test_wheel.py
+
+check-wheel-aarch64: $(STAMPS)/ci
+	tools/check_aarch64.sh target/aarch64 $(WHEELS) $(BIN)/python
+
 clean:
-	rm -rf $(VENV) target fuzz/target fuzz/corpus fuzz/artifacts python/priolane/_core*.so
+	rm -rf $(VENV) $(WHEELS) target fuzz/target fuzz/corpus fuzz/artifacts python/priolane/_core*.so

@@ -32,7 +32,9 @@ class CoreDouble:
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file; give the path of an experiment")
         self.options.append(json.loads(options))
-        return json.dumps({"source": str(path), "title": "made by hand", "warnings": [], "runs": self.runs()})
+        return json.dumps(
+            {"source": str(path), "title": "made by hand", "readings": [], "warnings": [], "runs": self.runs()}
+        )
 
     def run_one(
         self,

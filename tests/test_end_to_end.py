@@ -180,12 +180,19 @@ def test_a_second_ctrl_c_neither_hangs_nor_speaks(tmp_path: Path, apart: float) 
     assert errors.strip() == "priolane: interrupted: complete runs are kept, the same command continues"
 
 
+def _catches(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.2])
 def test_ctrl_c_while_the_command_starts_is_one_line(tmp_path: Path, delay: float) -> None:
     experiment = first.write_experiment(tmp_path, measure="100s")
     with command("run", experiment, "-o", tmp_path / "out", "--jobs", "2", module="priolane") as child:
-        # Before that it is the interpreter that starts, which has a handler of its own.
-        while "_core.abi3" not in Path(f"/proc/{child.pid}/maps").read_text(encoding="utf-8"):
+        # Before that it is the interpreter that starts, which has a handler of its own for SIGINT and none for SIGTERM.
+        while not _catches(child.pid, signal.SIGTERM):
             assert child.poll() is None
             time.sleep(0.001)
         time.sleep(delay)

@@ -100,6 +100,7 @@ def test_sets_and_seeds_reach_the_plan_as_toml(core: CoreDouble, experiment: Pat
         "sets": [["time.measure", '"2s"'], ["group.all.load.value", "0.5"]],
         "seeds": 3,
         "schemes": None,
+        "reading": None,
         "size": "default",
     }
 

@@ -74,7 +74,7 @@ def outcome(fault: Fault, tree: Path) -> str:
         # Two versions of a file may have one size and one second.
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    # In a session of its own, which ends as a whole.
+    # A process group of its own: a test may leave processes behind, and all are killed together.
     running = subprocess.Popen(  # noqa: S603
         fault.command(),
         cwd=tree,
@@ -111,7 +111,7 @@ def copy_tree(tree: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout.splitlines()
-    modules = [path.relative_to(ROOT) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
+    modules = [str(path.relative_to(ROOT)) for path in (ROOT / "python" / "priolane").glob("_core*.so")]
     wanted = {tree / name for name in [*listed, *modules] if (ROOT / name).is_file() or (ROOT / name).is_symlink()}
     for directory, _, names in os.walk(tree):
         for left in {Path(directory, name) for name in names} - wanted:

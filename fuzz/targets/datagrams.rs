@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use priolane_core::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, RxMeta, Tx};
+use priolane_core::endpoint::{Cx, Endpoint, FlowRequest, LocalClock, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Frame;
@@ -20,7 +20,7 @@ use priolane_core::wire::{Codec, EcnCodepoint, IpVersion, RecvMeta, WireBody};
 const HOST: HostId = HostId(2);
 const PEER: HostId = HostId(1);
 
-const LOCAL: LocalHost = LocalHost { id: HOST, line: Rate::from_gbps(10) };
+const LOCAL: LocalHost = LocalHost::real(HOST, Rate::from_gbps(10), 0x9e37_79b9_7f4a_7c15);
 
 struct Host<E: Endpoint> {
     endpoint: E,
@@ -43,7 +43,7 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
             ..FlowRequest::new(FlowId(id), PEER, size, self.now)
         };
         let Self { endpoint, now, rng, .. } = self;
-        endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| Path::NOMINAL);
+        endpoint.open(&mut Cx { now: *now, clock: LocalClock::default(), rng }, flow, &|| PathInfo::UNKNOWN);
     }
 
     /// A datagram arrives `after` the last, and what there is to be sent is sent.

@@ -181,8 +181,7 @@ def compare(first: Results, second: Results) -> Comparison:
     )
 
 
-# Members of a record that say which run it is, by which version, and how its tables are stored.
-_NOT_RESULTS = {"run", "version", "title", "scheme", "point", "seed", "merged", "files"}
+_NOT_RESULTS = frozenset(_core.not_results())
 
 
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, Any, Any] | None:

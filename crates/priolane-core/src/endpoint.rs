@@ -52,7 +52,10 @@ pub struct Cx<'a> {
 /// What the host knows of a packet's arrival besides the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RxMeta {
-    /// When the packet's last bit arrived at the host; `Cx::now` may be later.
+    /// When the packet's last bit arrived at the host; `Cx::now` may be later. The time between them is the host's delay. It is
+    /// part of round-trip times, which end at `Cx::now`, and not of one-way delays, which end at the stamp. Controllers that
+    /// tell hosts from the network are given it separately (Swift's endpoint window). A real host may pass the stamp as
+    /// `Cx::now`, unless time would go back: round-trip times are then without the delay of this host, which is 0.
     pub stamp: Time,
     /// What the host adds by mistake to the delays that it measures with this packet.
     pub noise: Span,

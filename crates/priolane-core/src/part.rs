@@ -115,7 +115,7 @@ pub trait Part: Keys {
     const PROVIDES: &'static [Capability] = &[];
 }
 
-/// What is to be known of a part.
+/// The declaration of a part: its names, keys and sources.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// The row it belongs to.
@@ -152,7 +152,7 @@ impl Entry {
     }
 
     /// The group of its key `key`; `None` if it has no such key, or one that is of no group.
-    pub fn group_of(&self, key: &str) -> Option<&'static str> {
+    fn group_of(&self, key: &str) -> Option<&'static str> {
         let info = self.parameters.iter().find(|info| info.name == key);
         info.map(|info| info.group).filter(|group| !group.is_empty())
     }
@@ -167,8 +167,12 @@ impl Entry {
 
 /// Whether the parts of `entries` called `old` and `new` have `key` in one group: then it keeps its value where one takes the
 /// place of the other.
-pub fn share(entries: &[Entry], [old, new]: [&str; 2], key: &str) -> bool {
-    let group = |name| entries.iter().find(|entry| entry.name == name)?.group_of(key);
+pub fn share<'e>(
+    entries: impl IntoIterator<Item = &'e Entry> + Clone,
+    [old, new]: [&str; 2],
+    key: &str,
+) -> bool {
+    let group = |name| entries.clone().into_iter().find(|entry| entry.name == name)?.group_of(key);
     group(old).is_some() && group(old) == group(new)
 }
 

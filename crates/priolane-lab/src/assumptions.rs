@@ -16,7 +16,7 @@ pub struct Assumption {
     pub text: String,
 }
 
-const DOCUMENT: &str = include_str!("../../../docs/assumptions.md");
+const DOCUMENT: &str = include_str!("../data/assumptions.md");
 
 /// All entries that have an anchor, in the order of the document.
 pub fn all() -> &'static [Assumption] {

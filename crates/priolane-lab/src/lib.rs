@@ -16,5 +16,5 @@ pub mod verdict;
 
 /// The code of docs/adding-a-scheme.md is compiled and run as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/adding-a-scheme.md")]
+#[doc = include_str!("../data/adding-a-scheme.md")]
 mod adding_a_scheme {}

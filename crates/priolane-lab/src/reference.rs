@@ -196,11 +196,9 @@ fn part(row: Row, entry: &Entry) -> Value {
         _ => Some("kind"),
     };
     let mut object = object(&entry.parameters);
-    if let (Some(tag), Some(properties)) = (tag, object["properties"].as_object_mut()) {
-        properties.insert(tag.to_owned(), json!({ "const": entry.name }));
-    }
-    if let (Some(tag), Some(required)) = (tag, object["required"].as_array_mut()) {
-        required.push(json!(tag));
+    if let Some(tag) = tag {
+        object["properties"][tag] = json!({ "const": entry.name });
+        object["required"] = json!([tag]);
     }
     object["title"] = json!(entry.name);
     object["description"] = json!(format!("{} ({})", entry.summary, entry.source));
@@ -211,7 +209,7 @@ fn part(row: Row, entry: &Entry) -> Value {
 fn object(keys: &[KeyInfo]) -> Value {
     let properties: Map<String, Value> =
         keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
-    json!({ "type": "object", "properties": properties, "required": [], "additionalProperties": false })
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 /// A key.

@@ -317,6 +317,12 @@ fn level() -> f64 {
     student::LEVEL
 }
 
+/// The members of `run.json` that are no results of the run.
+#[pyfunction]
+fn not_results() -> Vec<&'static str> {
+    priolane_results::compare::NOT_RESULTS.to_vec()
+}
+
 /// The version that records state: the crate's, and that of results.
 #[pyfunction]
 fn version() -> &'static str {
@@ -409,6 +415,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(not_results, module)?)?;
     module.add_function(wrap_pyfunction!(paired, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;

@@ -4,7 +4,7 @@ use std::num::NonZeroU8;
 use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
-use priolane_lab::experiment::{Reading, Seeds};
+use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
@@ -123,18 +123,9 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
     json!({
         "source": plan.source.to_string_lossy(),
         "title": title,
-        "readings": plan.readings.iter().map(reading_to_json).collect::<Vec<Value>>(),
+        "readings": plan.readings,
         "warnings": plan.warnings,
         "runs": runs,
-    })
-}
-
-fn reading_to_json(reading: &Reading) -> Value {
-    json!({
-        "name": reading.name,
-        "evidence": reading.evidence,
-        "decides": reading.decides,
-        "leads": reading.leads,
     })
 }
 

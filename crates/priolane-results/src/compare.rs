@@ -178,8 +178,8 @@ fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<
     Ok(Sameness::Format)
 }
 
-/// Members of a record that say which run it is, by which version, and how its tables are stored.
-const NOT_RESULTS: [&str; 8] = ["run", "version", "title", "scheme", "point", "seed", "merged", "files"];
+/// Members of `run.json` that say which run it is, by which version, and how its tables are stored.
+pub const NOT_RESULTS: [&str; 8] = ["run", "version", "title", "scheme", "point", "seed", "merged", "files"];
 
 /// The dotted name and both values of the first result, the digest aside, that differs between two records.
 fn differing_result(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Value)> {

@@ -27,7 +27,7 @@ pub use arrow_array::RecordBatch;
 /// `RESULTS` as a literal.
 macro_rules! results {
     () => {
-        2
+        3
     };
 }
 

@@ -56,7 +56,7 @@ pub(crate) enum Mode {
 
 /// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
 ///
-/// `progress` is told now and then how far the run is and may end it.
+/// `progress` receives the state of the run from time to time and may end it.
 ///
 /// # Errors
 /// A violated invariant of the run, or `progress` asked to stop.

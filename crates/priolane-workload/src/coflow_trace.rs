@@ -58,7 +58,7 @@ pub struct CoflowTrace {
     /// Bytes of a megabyte.
     #[key(default = 1 << 20, form = Bytes)]
     pub megabyte: u64,
-    /// The first so many coflows; `None` for all.
+    /// Only this many coflows, from the first on; `None` for all.
     #[key(optional, range = "[1, 2147483648]")]
     pub coflows: Option<u32>,
     /// What bytes of flows are multiplied by.

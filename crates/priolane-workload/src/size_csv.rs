@@ -20,18 +20,18 @@ pub const MAX_TABLE: usize = 1024 * 1024;
 
 /// The shipped tables: name and text.
 const SHIPPED: [(&str, &str); 6] = [
-    ("web_search", include_str!("../../../workloads/web_search.csv")),
-    ("web_search_pkt1460", include_str!("../../../workloads/web_search_pkt1460.csv")),
-    ("data_mining", include_str!("../../../workloads/data_mining.csv")),
-    ("data_mining_vl2", include_str!("../../../workloads/data_mining_vl2.csv")),
-    ("imc10", include_str!("../../../workloads/imc10.csv")),
-    ("facebook_hadoop", include_str!("../../../workloads/facebook_hadoop.csv")),
+    ("web_search", include_str!("../data/web_search.csv")),
+    ("web_search_pkt1460", include_str!("../data/web_search_pkt1460.csv")),
+    ("data_mining", include_str!("../data/data_mining.csv")),
+    ("data_mining_vl2", include_str!("../data/data_mining_vl2.csv")),
+    ("imc10", include_str!("../data/imc10.csv")),
+    ("facebook_hadoop", include_str!("../data/facebook_hadoop.csv")),
 ];
 
 /// The shipped tables of counts: name and text.
 const COUNTS: [(&str, &str); 2] = [
-    ("coflow_mappers", include_str!("../../../workloads/coflow_mappers.csv")),
-    ("coflow_reducers", include_str!("../../../workloads/coflow_reducers.csv")),
+    ("coflow_mappers", include_str!("../data/coflow_mappers.csv")),
+    ("coflow_reducers", include_str!("../data/coflow_reducers.csv")),
 ];
 
 const COLUMNS: Columns = Columns { names: &["bytes", "cdf"], required: 2 };

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -13,8 +13,8 @@ from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.cli.text import make_encodable, require_utf8
 
-# The commands and what each is for. Each is the module of its name here; only the one that is called is imported.
-_COMMANDS = {
+# The commands and what each is for. Each is the module of its name here.
+COMMANDS = {
     "run": "run an experiment's whole grid; resumes where it stopped",
     "check": "validate an experiment; print it merged, its grid and its predicted cost",
     "reproduce": "run a paper's figure and compare it with what the paper says",
@@ -35,18 +35,16 @@ _MODULES = {"import": "import_", "list": "list_"}
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line. Only the command that `arguments` call has its own arguments."""
+def parser(commands: Collection[str]) -> argparse.ArgumentParser:
+    """The command line. Of all commands, those of `commands` are imported and have their own arguments."""
     top = argparse.ArgumentParser(
         prog="priolane", description="Packet-level simulation of datacenter priority scheduling."
     )
     top.add_argument("--version", action="version", version=f"priolane {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    # The options before a command, --help and --version, take no value.
-    called = next((word for word in arguments if not word.startswith("-")), None)
-    for name, about in _COMMANDS.items():
-        command = commands.add_parser(name, help=about)
-        if name == called:
+    added = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, about in COMMANDS.items():
+        command = added.add_parser(name, help=about)
+        if name in commands:
             import_module(f"priolane.cli.{_MODULES.get(name, name)}").add(command)
     return top
 
@@ -90,7 +88,9 @@ def _interruptible() -> Iterator[None]:
 def _main(arguments: Sequence[str] | None) -> int:
     make_encodable(sys.stdout)
     words = sys.argv[1:] if arguments is None else arguments
-    chosen = parser(words).parse_args(words)
+    # The options before a command, --help and --version, take no value.
+    called = [word for word in words if not word.startswith("-")][:1]
+    chosen = parser(called).parse_args(words)
     try:
         require_utf8(chosen)
         code: int = chosen.carry_out(chosen)

@@ -77,7 +77,7 @@ pub struct Config {
     #[key(default = 0.1, range = "(0, 1]", source = "docs/assumptions.md#firapam-bounds")]
     pub b_low: f64,
     /// The largest probability; at 2 no flow would keep its class.
-    #[key(default = 1.9, range = "[1, 2)", source = "docs/assumptions.md#firapam-bounds")]
+    #[key(default = 1.1, range = "[1, 2)", source = "docs/assumptions.md#firapam-bounds")]
     pub b_up: f64,
     /// When probabilities are updated, and whether flows under way are mapped again.
     #[keys(flatten)]

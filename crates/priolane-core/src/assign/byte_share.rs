@@ -153,7 +153,8 @@ pub(super) fn golden_section(f: &dyn Fn(f64) -> f64, mut low: f64, mut width: f6
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::assign::{equal_split, pias_published};
+    use crate::assign::equal_split;
+    use crate::assign::pias_published::pias_published;
     use crate::sizes::Point;
 
     const LOADS: [f64; 4] = [0.5, 0.6, 0.7, 0.8];

@@ -44,7 +44,7 @@ impl Ladder {
 
     /// A ladder with these thresholds in bytes that counts as this one does; this one if they are none for a ladder.
     #[must_use]
-    pub fn with_thresholds(&self, thresholds: &[u64]) -> Self {
+    pub(crate) fn with_thresholds(&self, thresholds: &[u64]) -> Self {
         Self::new(thresholds, self.count).unwrap_or(*self)
     }
 
@@ -71,7 +71,7 @@ impl Ladder {
 
     /// The first byte count that is no longer at `level`; `u64::MAX` at the last.
     #[inline]
-    pub fn end_of(&self, level: u8) -> u64 {
+    pub(crate) fn end_of(&self, level: u8) -> u64 {
         self.thresholds.get(usize::from(level)).copied().unwrap_or(u64::MAX)
     }
 }

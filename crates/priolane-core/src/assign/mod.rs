@@ -26,7 +26,7 @@ pub use equal_split::{EqualSplit, equal_split};
 pub use ladder::{Count, Ladder};
 pub use opt::{Opt, opt};
 pub use pias_cost::{PiasForm, pias_cost};
-pub use pias_published::{PiasPublished, pias_published};
+pub use pias_published::PiasPublished;
 pub use policy::{Assign, NoAssignment};
 pub use sizes_of::SizesOf;
 pub use solver::{Question, Refusal, ThresholdSolver};

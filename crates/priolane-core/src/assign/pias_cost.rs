@@ -93,8 +93,9 @@ impl Stages<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assign::byte_share;
     use crate::assign::byte_share::tests::{data_mining, web_search};
-    use crate::assign::{byte_share, pias_published};
+    use crate::assign::pias_published::pias_published;
     use crate::sizes::{Interpolation, Point};
 
     /// Even on 0 to 100 bytes.

@@ -67,7 +67,7 @@ impl ThresholdSolver for PiasPublished {
 
 /// The seven published thresholds in bytes, for `workload` `"web_search"` or `"data_mining"` (with or without
 /// `_pkt1460`) at a load of exactly .5, .6, .7, .8 or .9; `None` where nothing was published.
-pub fn pias_published(workload: &str, load: f64) -> Option<[u64; 7]> {
+pub(crate) fn pias_published(workload: &str, load: f64) -> Option<[u64; 7]> {
     let table = match workload.strip_suffix("_pkt1460").unwrap_or(workload) {
         "web_search" => &WEB_SEARCH,
         "data_mining" => &DATA_MINING,

@@ -94,7 +94,7 @@ impl Hyperexponential {
 /// The threshold in bytes of about the least mean sojourn, `th*` above, at a load in (0, 1).
 ///
 /// `None` where the formula has no positive value: the mean of the first law is above the gap of arrivals.
-pub fn tlps_h2_approx(law: &Hyperexponential, load: f64) -> Option<f64> {
+pub(crate) fn tlps_h2_approx(law: &Hyperexponential, load: f64) -> Option<f64> {
     let lambda = load / law.mean();
     let threshold = libm::log((law.mu1 - lambda) / (law.mu2 * (1.0 - load))) / (law.mu1 - law.mu2);
     (threshold > 0.0 && threshold.is_finite()).then_some(threshold)

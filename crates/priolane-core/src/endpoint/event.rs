@@ -29,6 +29,14 @@ pub enum Event {
         /// Payload bytes from its start, more than ever before.
         bytes: u64,
     },
+    /// State of a flow to this host was dropped for a new flow of the same sender: no packet of it came for
+    /// [`RealHost::idle`](super::RealHost::idle). It will not be delivered. Only on real hosts.
+    Forgotten {
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
+        flow: FlowId,
+    },
     /// The receiver of a flow has more bytes from its start: its sender will not send those before `bytes` again. Only on
     /// real hosts, and not of transports that acknowledge whole flows (pHost, Homa). At the end only `Completed` says it.
     Acked {

@@ -21,9 +21,9 @@ impl LocalHost {
         Self { id, line, real: None }
     }
 
-    /// A real host, with the defaults of [`RealHost`].
-    pub const fn real(id: HostId, line: Rate) -> Self {
-        Self { id, line, real: Some(RealHost::DEFAULT) }
+    /// A real host, with the defaults of [`RealHost`] and its `secret`.
+    pub const fn real(id: HostId, line: Rate, secret: u64) -> Self {
+        Self { id, line, real: Some(RealHost::new(secret)) }
     }
 
     /// How long flows that ended are remembered; `None` for as long as the endpoint lives.
@@ -54,22 +54,30 @@ pub struct RealHost {
     pub catch_up: Span,
     /// The round-trip time of paths to hosts of which nothing is known and from which nothing was heard. Default: 100 us.
     pub first_rtt: Span,
+    /// Unfinished flows of one other host of which state is kept, at least 1. Packets of one more are dropped, unless another
+    /// is idle. Default: 4096.
+    pub flows_per_peer: u32,
+    /// Time without a packet after which an unfinished flow is idle: where its sender has as many as it may, it is forgotten for
+    /// a new one ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
+    pub idle: Span,
+    /// What the hash of the flows that other hosts name depends on: a number drawn evenly that no other host knows, so that
+    /// none can name flows that share a place in the table. No default.
+    pub secret: u64,
 }
 
 impl RealHost {
-    /// The defaults.
-    pub const DEFAULT: Self = Self {
-        time_wait: Span::from_ms(2_000),
-        clocks: Clocks::Independent,
-        outbox: 4_096,
-        catch_up: Span::from_ms(5),
-        first_rtt: Span::from_us(100),
-    };
-}
-
-impl Default for RealHost {
-    fn default() -> Self {
-        Self::DEFAULT
+    /// The defaults, with the host's `secret`.
+    pub const fn new(secret: u64) -> Self {
+        Self {
+            time_wait: Span::from_ms(2_000),
+            clocks: Clocks::Independent,
+            outbox: 4_096,
+            catch_up: Span::from_ms(5),
+            first_rtt: Span::from_us(100),
+            flows_per_peer: 4_096,
+            idle: Span::from_ms(60_000),
+            secret,
+        }
     }
 }
 

@@ -107,11 +107,6 @@ impl Paccp {
         self.ssthresh
     }
 
-    /// W_min in bytes as of the last ACK; 0 without a minimum rate.
-    pub fn minimum_window(&self) -> f64 {
-        self.minimum
-    }
-
     /// r of Eq. 8.
     #[inline]
     fn r(&self) -> f64 {

@@ -6,7 +6,7 @@ use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::WireBody;
 
-use crate::network::{Clock, Late, Net, Network};
+use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport};
 
 const BAD: Network = Network {
@@ -24,7 +24,7 @@ const LATE: Late = Late { mostly: Span::from_us(40), rarely: Span::from_ms(4) };
 const CLOCKS: [Clock; 2] =
     [Clock { ahead: Span::from_ms(7_000), ppm: 100.0 }, Clock { ahead: Span::from_ms(11_000), ppm: -100.0 }];
 
-const REAL: RealHost = RealHost { time_wait: Span::from_ms(50), outbox: 64, ..RealHost::DEFAULT };
+const REAL: RealHost = RealHost { time_wait: Span::from_ms(50), outbox: 64, ..RealHost::new(SECRET) };
 
 const SIZES: [u64; 6] = [1, 1_000, 1_448, 20_000, 150_000, 40_001];
 

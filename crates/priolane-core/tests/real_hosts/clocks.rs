@@ -6,7 +6,7 @@ use priolane_core::endpoint::{Clocks, Endpoint, LocalHost, RealHost};
 use priolane_core::units::{Rate, Span};
 use priolane_core::wire::WireBody;
 
-use crate::network::{Clock, Late, Net, Network};
+use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport, top_with_expiry};
 
 const GOOD: Network = Network {
@@ -26,7 +26,7 @@ fn took<E: Endpoint<Body: WireBody>>(
     make: impl Fn(LocalHost) -> E,
     (clocks, ahead): (Clocks, [Clock; 2]),
 ) -> Option<Span> {
-    let real = RealHost { clocks, ..RealHost::DEFAULT };
+    let real = RealHost { clocks, ..RealHost::new(SECRET) };
     let mut net = Net::new(name, make, real, (GOOD, ON_TIME), ahead);
     let began = net.now;
     net.open(0, 1, 4_000_000, 0);

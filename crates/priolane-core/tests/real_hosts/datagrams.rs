@@ -8,6 +8,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::{EcnCodepoint, RecvMeta, WireBody};
 
+use crate::network::SECRET;
 use crate::transports::{Trial, codec, every_transport};
 
 /// Damaged datagrams for each transport.
@@ -24,7 +25,7 @@ struct Host<E: Endpoint> {
 
 impl<E: Endpoint<Body: WireBody>> Host<E> {
     fn new(id: HostId, make: impl Fn(LocalHost) -> E) -> Self {
-        let local = LocalHost::real(id, Rate::from_gbps(10));
+        let local = LocalHost::real(id, Rate::from_gbps(10), SECRET);
         Self { id, endpoint: make(local), rng: Stream::new(7, Purpose::Endpoint, u64::from(id.0)) }
     }
 

@@ -6,7 +6,7 @@ use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
 use priolane_core::units::{Rate, Span};
 use priolane_core::wire::WireBody;
 
-use crate::network::{Clock, Late, Net, Network};
+use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport};
 
 const NETWORK: Network = Network {
@@ -20,7 +20,7 @@ const NETWORK: Network = Network {
 
 const ON_TIME: Late = Late { mostly: Span::ZERO, rarely: Span::ZERO };
 
-const REAL: RealHost = RealHost { outbox: 64, ..RealHost::DEFAULT };
+const REAL: RealHost = RealHost { outbox: 64, ..RealHost::new(SECRET) };
 
 /// What may wait: the outbox, and what is made up of 5 ms in slots of 12.3 us.
 const MOST: usize = 64 + 410;

@@ -1,9 +1,12 @@
 //! Endpoints as real hosts drive them, all of every transport: over a bad network with clocks of their own, with datagrams that
-//! anyone may have written, and with hosts that do not send.
+//! anyone may have written, with hosts that do not send, and with
+//! more flows than a host may have.
 
 mod bad_network;
 mod clocks;
 mod datagrams;
 mod flood;
+mod limits;
 mod network;
+mod stamps;
 mod transports;

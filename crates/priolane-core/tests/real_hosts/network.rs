@@ -13,6 +13,9 @@ use priolane_core::wire::{EcnCodepoint, RecvMeta, WireBody};
 
 use crate::transports::codec;
 
+/// What the hosts hash with.
+pub(crate) const SECRET: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// What is between the two hosts, each way: a line, then a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
@@ -83,6 +86,8 @@ pub(crate) struct Host<E: Endpoint> {
     timer: Option<Time>,
     sent: HashMap<FlowId, Sent>,
     received: HashMap<FlowId, Received>,
+    /// Flows to it that its endpoint forgot.
+    forgotten: Vec<FlowId>,
 }
 
 pub(crate) struct Net<E: Endpoint> {
@@ -124,7 +129,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         clocks: [Clock; 2],
     ) -> Self {
         let host = |id: u16| {
-            let local = LocalHost { real: Some(real), ..LocalHost::real(HostId(id), network.line) };
+            let local = LocalHost { real: Some(real), ..LocalHost::real(HostId(id), network.line, SECRET) };
             Host {
                 id: HostId(id),
                 endpoint: make(local),
@@ -135,6 +140,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 timer: None,
                 sent: HashMap::new(),
                 received: HashMap::new(),
+                forgotten: Vec::new(),
             }
         };
         Self {
@@ -167,6 +173,25 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
     /// When a flow completed at its sender.
     pub(crate) fn completed(&self, from: usize, id: u32) -> Option<Time> {
         self.hosts[from].sent.get(&FlowId(id))?.completed
+    }
+
+    /// The flows that the endpoint of a host forgot for others.
+    pub(crate) fn forgotten(&self, at: usize) -> &[FlowId] {
+        &self.hosts[at].forgotten
+    }
+
+    /// Bytes of a flow that its receiver can read.
+    pub(crate) fn readable(&self, at: usize, id: u32) -> u64 {
+        self.hosts[at].received.get(&FlowId(id)).map_or(0, |flow| flow.handed_out)
+    }
+
+    /// A host starts again: its endpoint knows nothing, and its flows are no more.
+    pub(crate) fn restart(&mut self, at: usize, make: impl Fn(LocalHost) -> E, real: RealHost) {
+        let id = self.hosts[at].id;
+        let local = LocalHost { real: Some(real), ..LocalHost::real(id, self.network.line, SECRET) };
+        let host = &mut self.hosts[at];
+        (host.endpoint, host.timer, host.pull) = (make(local), None, None);
+        host.sent.clear();
     }
 
     /// Whether all flows completed and were delivered.
@@ -225,6 +250,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 }
                 received.handed_out = bytes;
             }
+            Event::Forgotten { flow, .. } => self.hosts[at].forgotten.push(flow),
             Event::Delivered { src, flow, missing, .. } => {
                 let size = self.hosts[src.index()].sent[&flow].size;
                 let received = self.hosts[at].received.get_mut(&flow).expect("a flow with bytes");

@@ -113,7 +113,7 @@ fn by_name<S: serde::Serializer>(classes: &[SizeClass], s: S) -> Result<S::Ok, S
     s.collect_map(classes.iter().map(|class| (&class.name, class)))
 }
 
-/// Bounds of a class are inclusive or not.
+/// Bounds of a class are inclusive or not; flows are counted by the class asked for or given, unless both are stated together.
 pub(super) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[("classes", &Merge { rules: &[], inner: &[], each: Some(&CLASS_MERGE) })],
@@ -123,6 +123,7 @@ pub(super) const MERGE: Merge = Merge {
 const CLASS_MERGE: Merge = Merge::of(&[
     Replace::OneOf(&[Form { by: &["below"], with: &[] }, Form { by: &["to"], with: &[] }]),
     Replace::OneOf(&[Form { by: &["above"], with: &[] }, Form { by: &["from"], with: &[] }]),
+    Replace::OneOf(&[Form { by: &["asked"], with: &[] }, Form { by: &["given"], with: &[] }]),
 ]);
 
 /// Reads `[metrics]`.

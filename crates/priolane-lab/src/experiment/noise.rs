@@ -9,7 +9,7 @@ use serde::Serialize;
 const MAX_TRACE: u64 = 1024 * 1024;
 
 /// The shipped trace.
-const SHIPPED: (&str, &str) = ("host", include_str!("../../../../workloads/delay_noise_host.csv"));
+const SHIPPED: (&str, &str) = ("host", include_str!("../../data/delay_noise_host.csv"));
 
 const COLUMNS: Columns = Columns { names: &["ns", "cdf"], required: 2 };
 

@@ -369,4 +369,16 @@ mod tests {
         assert!(set(&mut root, "at..x", &parse_value("--set", "1")).is_err());
         assert_eq!(locate(&root, "group.all.fan_in").unwrap().line, Some(1));
     }
+
+    #[test]
+    fn a_class_of_flows_goes_by_the_class_asked_for_or_by_that_given() {
+        let text = "[metrics.classes]\nH = { given = 0, group = \"all\" }\n";
+        let laid = |value: &str| {
+            let mut root = parse("f", text).unwrap();
+            set(&mut root, "metrics.classes.H", &parse_value("--set", value)).unwrap();
+            Value::Table(root).to_json()["metrics"]["classes"]["H"].to_string()
+        };
+        assert_eq!(laid("{ asked = 0 }"), r#"{"asked":0,"group":"all"}"#);
+        assert_eq!(laid("{ asked = 0, given = 0 }"), r#"{"asked":0,"given":0,"group":"all"}"#);
+    }
 }

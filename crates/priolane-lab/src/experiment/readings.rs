@@ -8,10 +8,11 @@
 //! [reading.any_rack]
 //! evidence = "The text says that sources and destinations are random."
 //! decides = "the same"
-//! set = { "group.all.reach" = "any" }
+//! set = { "group.all.reach" = "any_host" }
 //! ```
 
 use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table, Value};
+use serde::Serialize;
 
 use super::overlay;
 
@@ -19,7 +20,7 @@ use super::overlay;
 const ALL: &str = "all";
 
 /// One reading of the paper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
     /// Its name in the file.
     pub name: String,

@@ -4,6 +4,7 @@ use priolane_core::assign::control::{Target, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Opt2, Solver};
 use priolane_core::endpoint::LadderOf;
 use priolane_core::units::Time;
+use priolane_testkit::made_up::EXPERIMENT;
 
 use super::*;
 use crate::experiment::Seeds;
@@ -12,30 +13,8 @@ mod pay;
 
 /// The plan of the experiment whose results are made up.
 pub(crate) fn made_up() -> Plan {
-    let text = priolane_testkit::made_up::EXPERIMENT;
-    from_text("made_up.toml", text, Path::new("."), &Options::default()).unwrap()
+    from_text("made_up.toml", EXPERIMENT, Path::new("."), &Options::default()).unwrap()
 }
-
-const FILE: &str = r#"
-title = "Two hosts"
-schemes = ["dctcp", "nos2"]
-seeds = 2
-time = { measure = "1ms" }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
-name = "all"
-hosts = "*"
-app = "poisson"
-sizes = "web_search"
-load = { of = "host", counts = "payload", value = 0.8 }
-[sweep]
-"group.all.load.value" = [0.5, 0.6]
-[quick]
-seeds = 1
-"#;
 
 fn planned(text: &str, options: &Options) -> Plan {
     from_text("test.toml", text, Path::new("."), options).unwrap()
@@ -47,29 +26,39 @@ fn ids(text: &str) -> Vec<String> {
 
 #[test]
 fn runs_are_points_by_seeds_by_schemes() {
-    let plan = planned(FILE, &Options::default());
+    let plan = planned(EXPERIMENT, &Options::default());
     let order: Vec<(f64, u64, &str)> =
         plan.runs.iter().map(|r| (r.point[0].1.as_f64().unwrap(), r.seed, r.scheme.as_str())).collect();
     assert_eq!(
-        order[..5],
-        [(0.5, 1, "dctcp"), (0.5, 1, "nos2"), (0.5, 2, "dctcp"), (0.5, 2, "nos2"), (0.6, 1, "dctcp")]
+        order[..7],
+        [
+            (0.5, 1, "dctcp"),
+            (0.5, 1, "nos2"),
+            (0.5, 2, "dctcp"),
+            (0.5, 2, "nos2"),
+            (0.5, 3, "dctcp"),
+            (0.5, 3, "nos2"),
+            (0.6, 1, "dctcp")
+        ]
     );
-    assert_eq!(order.len(), 8);
+    assert_eq!(order.len(), 12);
     assert_eq!(plan.experiment.sweep[0].0, "group.all.load.value");
 }
 
 #[test]
 fn ids_do_not_hang_on_comments_or_order_of_keys_but_on_values_and_seeds() {
-    let base = ids(FILE);
-    assert_eq!(base, ids(&FILE.replace("hosts = 4\n", "# four of them\n  hosts = 4\n")));
-    let moved = FILE.replace("hosts = \"*\"\napp = \"poisson\"", "app = \"poisson\"\nhosts = \"*\"");
+    let base = ids(EXPERIMENT);
+    assert_eq!(base, ids(&EXPERIMENT.replace("hosts = 4\n", "# four of them\n  hosts = 4\n")));
+    let moved = EXPERIMENT
+        .replace("app = \"poisson\"\n", "")
+        .replace("hosts = \"*\"", "app = \"poisson\"\nhosts = \"*\"");
     assert_eq!(base, ids(&moved));
-    let other = ids(&FILE.replace("\"1us\"", "\"2us\""));
+    let other = ids(&EXPERIMENT.replace("\"1us\"", "\"2us\""));
     assert!(base.iter().zip(&other).all(|(a, b)| a != b));
     let distinct: std::collections::BTreeSet<&String> = base.iter().collect();
     assert_eq!(distinct.len(), base.len());
     // What only the drawing uses does not make a new run.
-    assert_eq!(base, ids(&FILE.replace("seeds = 2", "seeds = 2\nmetrics = { baseline = \"dctcp\" }")));
+    assert_eq!(base, ids(&EXPERIMENT.replace("baseline = \"dctcp\"", "baseline = \"nos2\"")));
 }
 
 #[test]
@@ -78,7 +67,7 @@ fn a_labelled_value_of_a_sweep_sets_several_keys() {
         let value =
             |label: u32, load: f64| format!("{{ label = {label}, \"group.all.load.value\" = {load}{keys} }}");
         let steps = format!("steps = [{}, {}]", value(3, 0.2), value(5, 0.4));
-        FILE.replace("\"group.all.load.value\" = [0.5, 0.6]", &steps)
+        EXPERIMENT.replace("\"group.all.load.value\" = [0.5, 0.6]", &steps)
     };
     let plan = planned(&together(", \"scheme.nos2.transport.min_rto\" = \"7ms\""), &Options::default());
     assert_eq!(plan.experiment.sweep, [("steps".to_owned(), vec![3.into(), 5.into()])]);
@@ -101,23 +90,23 @@ fn a_labelled_value_of_a_sweep_sets_several_keys() {
 
 #[test]
 fn overlays_and_sets_change_the_plan() {
-    let quick = planned(FILE, &Options { size: Size::Quick, ..Options::default() });
+    let with_overlay = format!("{EXPERIMENT}\n[quick]\nseeds = 1\n");
+    let quick = planned(&with_overlay, &Options { size: Size::Quick, ..Options::default() });
     assert_eq!((quick.runs.len(), quick.warnings), (4, vec![]));
-    let whole = FILE.split("[quick]").next().unwrap();
-    let whole = planned(whole, &Options { size: Size::Quick, ..Options::default() });
+    let whole = planned(EXPERIMENT, &Options { size: Size::Quick, ..Options::default() });
     assert!(whole.warnings[0].contains("has no [quick]"), "{:?}", whole.warnings);
     let set = Options { sets: vec![("group.all.load.value".into(), "0.7".into())], ..Options::default() };
-    let fixed = planned(FILE, &set);
-    assert_eq!((fixed.runs.len(), fixed.experiment.sweep.len()), (4, 0));
+    let fixed = planned(EXPERIMENT, &set);
+    assert_eq!((fixed.runs.len(), fixed.experiment.sweep.len()), (6, 0));
     let one =
-        Options { schemes: Some(vec!["dctcp".into()]), seeds: Some(Seeds::Count(3)), ..Options::default() };
-    assert_eq!(planned(FILE, &one).runs.len(), 6);
+        Options { schemes: Some(vec!["dctcp".into()]), seeds: Some(Seeds::Count(4)), ..Options::default() };
+    assert_eq!(planned(EXPERIMENT, &one).runs.len(), 8);
 }
 
 #[test]
 fn a_grid_beyond_the_limit_is_refused_before_it_is_made() {
     let values: Vec<String> = (1..=60).map(|n| format!("0.{n:02}")).collect();
-    let file = FILE.replace("seeds = 2", "seeds = 10000").replace("0.5, 0.6", &values.join(", "));
+    let file = EXPERIMENT.replace("seeds = 3", "seeds = 10000").replace("0.5, 0.6", &values.join(", "));
     let error = from_text("f", &file, Path::new("."), &Options::default());
     assert!(error.unwrap_err().to_string().contains("1200000 runs"));
 }
@@ -129,28 +118,28 @@ fn listed_seeds_are_run_in_their_order_and_share_the_runs_of_counted_ones() {
         let first = plan.runs.iter().filter(|run| run.scheme == "dctcp" && run.point[0].1 == 0.5);
         first.map(|run| (run.seed, run.id.clone())).collect()
     };
-    let counted = seeds(FILE, None);
-    let listed = seeds(&FILE.replace("seeds = 2", "seeds = [9, 2]"), None);
+    let counted = seeds(EXPERIMENT, None);
+    let listed = seeds(&EXPERIMENT.replace("seeds = 3", "seeds = [9, 2]"), None);
     assert_eq!(listed.iter().map(|run| run.0).collect::<Vec<_>>(), [9, 2]);
     // The same seed is the same run, whether it is counted or listed.
     assert_eq!(listed[1], counted[1]);
-    assert_eq!(seeds(FILE, Some(Seeds::Listed(vec![9, 2]))), listed);
+    assert_eq!(seeds(EXPERIMENT, Some(Seeds::Listed(vec![9, 2]))), listed);
     let json =
-        planned(&FILE.replace("seeds = 2", "seeds = [9, 2]"), &Options::default()).experiment.to_json();
+        planned(&EXPERIMENT.replace("seeds = 3", "seeds = [9, 2]"), &Options::default()).experiment.to_json();
     assert_eq!(json["seeds"], serde_json::json!([9, 2]));
 }
 
 #[test]
 fn a_seed_in_place_of_a_number_of_seeds_is_refused_with_what_was_meant() {
     let options = Options { seeds: Some(Seeds::Count(90_001)), ..Options::default() };
-    let error = from_text("f", FILE, Path::new("."), &options).unwrap_err().to_string();
+    let error = from_text("f", EXPERIMENT, Path::new("."), &options).unwrap_err().to_string();
     assert!(error.starts_with("--seeds: key `seeds`: 90001 seeds"), "{error}");
     assert!(error.contains("--seed-list 90001"), "{error}");
     let twice = Options { seeds: Some(Seeds::Listed(vec![7, 8, 7])), ..Options::default() };
-    let error = from_text("f", FILE, Path::new("."), &twice).unwrap_err().to_string();
+    let error = from_text("f", EXPERIMENT, Path::new("."), &twice).unwrap_err().to_string();
     assert!(error.starts_with("--seed-list: key `seeds[2]`: the seed 7 is listed twice"), "{error}");
     for seeds in ["[]", "[0]", "[1.5]", "0", "10001", "\"7\""] {
-        let file = FILE.replace("seeds = 2", &format!("seeds = {seeds}"));
+        let file = EXPERIMENT.replace("seeds = 3", &format!("seeds = {seeds}"));
         let error = from_text("f", &file, Path::new("."), &Options::default()).unwrap_err();
         assert_eq!((error.line, &error.key[..5]), (Some(4), "seeds"), "{error}");
     }
@@ -158,7 +147,7 @@ fn a_seed_in_place_of_a_number_of_seeds_is_refused_with_what_was_meant() {
 
 #[test]
 fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
-    let file = FILE.replace("\"1ms\"", "\"50ms\"");
+    let file = EXPERIMENT.replace("\"20ms\"", "\"50ms\"");
     let load_of = |text: &str| build(&planned(text, &Options::default()).runs[0]).unwrap().load;
     let payload = load_of(&file);
     let [demand] = payload.demands[..] else { panic!("{payload:?}") };
@@ -176,7 +165,7 @@ fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
 
 #[test]
 fn thresholds_are_found_when_planned() {
-    let plan = planned(FILE, &Options::default());
+    let plan = planned(EXPERIMENT, &Options::default());
     let nos2 = &plan.runs[1].experiment.scheme["nos2"];
     // The byte-share optimum sits on the kink of the web search table at F = .8: 2 MB.
     assert_eq!(nos2.assign.demotion().unwrap().thresholds.bytes().unwrap(), [2_000_000]);
@@ -185,7 +174,7 @@ fn thresholds_are_found_when_planned() {
 
 #[test]
 fn the_flow_list_of_a_point_and_seed_is_the_same_for_all_schemes() {
-    let plan = planned(FILE, &Options::default());
+    let plan = planned(EXPERIMENT, &Options::default());
     let flows = |i: usize| build(&plan.runs[i]).unwrap().scenario.into_spec().flows;
     assert_eq!(flows(0), flows(1));
     assert_ne!(flows(0), flows(2));

@@ -8,7 +8,7 @@ macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
         /// Name and text of each shipped scheme file.
         pub const SHIPPED: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../schemes/", $name, ".toml")))),*];
+            &[$(($name, include_str!(concat!("../../data/schemes/", $name, ".toml")))),*];
     };
 }
 

@@ -23,7 +23,7 @@ use priolane_results::RESULTS;
 use sha2::{Digest as _, Sha256};
 
 /// Runs that are simulated.
-const RUNS: usize = 500;
+const RUNS: usize = 520;
 
 /// Experiments whose runs take half a second to ten seconds each, most of the time of all. Each of their schemes is run
 /// elsewhere too, or is run here.

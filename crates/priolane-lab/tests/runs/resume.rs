@@ -61,15 +61,12 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     assert!(adopt(run, &third, &[second]).unwrap(), "its own is another file by now");
 }
 
-/// Runs of a sweep, and how often one is killed.
-fn runs() -> usize {
-    priolane_rounds::rounds(12, 60) as usize
-}
-
+/// Runs of a sweep that is killed.
+const RUNS: usize = 30;
 const FLOWS: u32 = 4_000;
 
-fn writer(directory: &Path) -> Command {
-    let mut command = write_runs::command(directory, runs(), FLOWS);
+fn writer(directory: &Path, runs: usize) -> Command {
+    let mut command = write_runs::command(directory, runs, FLOWS);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -115,19 +112,19 @@ fn delays(longest: Duration) -> impl Iterator<Item = Duration> {
 #[allow(clippy::disallowed_methods, reason = "kills are spread over the time that a run takes here and now")]
 fn timed(directory: &Path) -> (String, Duration) {
     let start = std::time::Instant::now();
-    let said = finish(writer(directory).spawn().unwrap());
-    (said, start.elapsed() / runs() as u32)
+    let said = finish(writer(directory, RUNS).spawn().unwrap());
+    (said, start.elapsed() / RUNS as u32)
 }
 
 #[test]
 fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     let [killed, whole] = [0, 1].map(|_| tempfile::tempdir().unwrap());
     let (said, per_run) = timed(whole.path());
-    assert_eq!(ran(&said).len(), runs());
+    assert_eq!(ran(&said).len(), RUNS);
     let (mut kills, mut seen_half_written) = (0, 0);
-    for delay in delays(per_run * 2).take(runs()) {
+    for delay in delays(per_run * 4).take(40) {
         let before = digests(killed.path());
-        let mut child = writer(killed.path()).spawn().unwrap();
+        let mut child = writer(killed.path(), RUNS).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let begun = out.by_ref().lines().any(|line| line.unwrap() == "ready");
         assert!(begun, "the writer said nothing");
@@ -146,29 +143,25 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     assert!(kills > 0, "no writer was killed: the delays are too long");
     assert!(seen_half_written > 0, "no writer was killed while it wrote: the test shows nothing");
     let before: BTreeSet<String> = digests(killed.path()).into_keys().collect();
-    let last = finish(writer(killed.path()).spawn().unwrap());
-    assert_eq!(ran(&last).len(), runs() - before.len());
+    let last = finish(writer(killed.path(), RUNS).spawn().unwrap());
+    assert_eq!(ran(&last).len(), RUNS - before.len());
     assert_eq!(digests(killed.path()), digests(whole.path()));
     assert_eq!(litter(killed.path()), Vec::<String>::new());
     let comparison = compare(killed.path(), whole.path()).unwrap();
     assert!(
-        comparison.common.len() == runs()
-            && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
+        comparison.common.len() == RUNS && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
     );
 }
 
 #[test]
 fn writers_at_once_share_the_work_and_corrupt_nothing() {
+    let runs = priolane_rounds::rounds(12, 60) as usize;
     let [together, alone] = [0, 1].map(|_| tempfile::tempdir().unwrap());
-    let children = [0; 4].map(|_| writer(together.path()).spawn().unwrap());
+    let children = [0; 4].map(|_| writer(together.path(), runs).spawn().unwrap());
     let published: Vec<String> = children.into_iter().flat_map(|child| ran(&finish(child))).collect();
     let distinct: BTreeSet<&String> = published.iter().collect();
-    assert_eq!(
-        (published.len(), distinct.len()),
-        (runs(), runs()),
-        "a run was published twice, or not at all"
-    );
-    finish(writer(alone.path()).spawn().unwrap());
+    assert_eq!((published.len(), distinct.len()), (runs, runs), "a run was published twice, or not at all");
+    finish(writer(alone.path(), runs).spawn().unwrap());
     assert_eq!(digests(together.path()), digests(alone.path()));
     assert_eq!(litter(together.path()), Vec::<String>::new());
 }

@@ -156,6 +156,8 @@ impl<E: Endpoint> Host<E> {
     ) {
         match kind {
             Kind::Departure => {
+                // What waited in the queue leaves before the transport is asked, as where departures are no events.
+                self.serve(now, wire);
                 if let Pull::NotBefore(_) = self.pull {
                     self.pull = Pull::Ask;
                 }

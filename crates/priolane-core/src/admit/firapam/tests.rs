@@ -1,3 +1,4 @@
+use super::utility::seconds;
 use super::*;
 use crate::admit::Policy;
 use crate::admit::tests::{dice, done, flow, live_once};
@@ -94,6 +95,22 @@ fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(2000), 0), 0.784);
     let account = policy.account();
     assert_eq!((account.skipped, account.keys[0].updates), (2, 2));
+}
+
+#[test]
+fn literal_updates_lower_flows_of_one_size_and_deadline_whoever_is_late() {
+    // u2 - u1 = b D (d2 - d1) and x2 - x1 = B (d1 - d2) / (d1 d2) with D = B / d_o: g = -b d1 d2 / d_o, below 0.
+    let times = [100, 250, 400, 900, 999, 1_000, 1_001, 1_500, 3_000, 20_000].map(Span::from_ms);
+    for (bytes, allowed) in [(125_000_000, SECOND), (1_000, SECOND), (9_000_000, Span::from_ms(20))] {
+        for (first, second) in times.iter().flat_map(|&one| times.map(|other| (one, other))) {
+            let mut policy = Firapam::new(Config { a: 1e-6, b_low: 1e-6, ..config(Mode::Literal) });
+            ends(&mut policy, bytes, allowed, first, 0);
+            let p = ends(&mut policy, bytes, allowed, second, 0);
+            let g = -900.0 * seconds(first) * seconds(second) / seconds(allowed);
+            near(p, if first == second { 1.0 } else { (1.0 + 1e-6 * g).max(1e-6) });
+            assert!(first == second || p < 1.0, "{first:?} {second:?}");
+        }
+    }
 }
 
 #[test]

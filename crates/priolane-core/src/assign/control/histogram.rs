@@ -10,10 +10,10 @@ const SUB: u64 = 1 << SUB_BITS;
 const LARGEST: u64 = (1 << 47) - 1;
 
 /// Number of bins.
-pub const BINS: usize = bin_of(LARGEST) as usize + 1;
+pub(crate) const BINS: usize = bin_of(LARGEST) as usize + 1;
 
 /// The bin of a size in bytes; sizes above the largest count as it.
-pub const fn bin_of(bytes: u64) -> u16 {
+pub(crate) const fn bin_of(bytes: u64) -> u16 {
     let bytes = if bytes > LARGEST { LARGEST } else { bytes };
     if bytes < SUB {
         return bytes as u16;
@@ -24,7 +24,7 @@ pub const fn bin_of(bytes: u64) -> u16 {
 }
 
 /// The smallest size of a bin, in bytes.
-pub const fn lower(bin: u16) -> u64 {
+pub(crate) const fn lower(bin: u16) -> u64 {
     let bin = bin as u64;
     if bin < SUB {
         return bin;
@@ -52,19 +52,19 @@ impl Histogram {
     }
 
     /// One more flow in `bin`.
-    pub fn add(&mut self, bin: u16) {
+    pub(crate) fn add(&mut self, bin: u16) {
         self.counts[usize::from(bin)] += 1;
         self.total += 1;
     }
 
     /// One flow fewer in `bin`, which holds one.
-    pub fn remove(&mut self, bin: u16) {
+    pub(crate) fn remove(&mut self, bin: u16) {
         self.counts[usize::from(bin)] -= 1;
         self.total -= 1;
     }
 
     /// Adds all flows of `other`.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine = mine.saturating_add(*theirs);
         }

@@ -1,5 +1,6 @@
 use super::super::byte_share::tests::{data_mining, web_search};
-use super::super::{byte_share, equal_split, pias_published};
+use super::super::pias_published::pias_published;
+use super::super::{byte_share, equal_split};
 use super::*;
 use crate::rng::{Purpose, Stream};
 use crate::sizes::Point;

@@ -14,33 +14,19 @@
 //! What is remembered answers packets that come late. A packet that comes later than `time_wait` is one of a new flow, so
 //! `time_wait` is twice the longest life of a packet (RFC 9293 §3.4.2), or none in a simulation that ends.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::flow_hash::FlowHash;
+use super::flow_key::FlowKey;
+use super::flow_limit::{Admit, FlowLimit};
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
+use crate::endpoint::{Event, LocalHost};
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
 use crate::units::{Span, Time};
-
-/// The name of a flow at its receiver: its sender, and the id that the sender chose.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::transport) struct FlowKey(u64);
-
-impl FlowKey {
-    /// The flow that `src` calls `flow`.
-    #[inline]
-    pub(in crate::transport) fn new(src: HostId, flow: FlowId) -> Self {
-        Self(u64::from(src.0) << 32 | u64::from(flow.0))
-    }
-
-    /// The flow of a packet from its sender.
-    #[inline]
-    pub(in crate::transport) fn of(header: &Header) -> Self {
-        Self::new(header.src, header.flow)
-    }
-}
 
 /// A flow that this host receives or received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +98,9 @@ pub(in crate::transport) use timed_by_alarm;
 #[derive(Debug)]
 pub(in crate::transport) struct FlowTable<S, R, E> {
     outgoing: FxHashMap<FlowId, u32>,
-    incoming: FxHashMap<FlowKey, Incoming<E>>,
+    incoming: HashMap<FlowKey, Incoming<E>, FlowHash>,
+    /// How many are not finished, on a real host.
+    pub(in crate::transport) limit: Option<Box<FlowLimit>>,
     /// Flows that this host gave up as their sender.
     aborted: FxHashSet<FlowId>,
     /// How long flows that ended are remembered; `None` for ever.
@@ -125,13 +113,15 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
 }
 
 impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
-    /// No flows; those that end are remembered for `time_wait`, or for ever.
-    pub(in crate::transport) fn new(time_wait: Option<Span>) -> Self {
+    /// The table of `host`, without flows.
+    pub(in crate::transport) fn new(host: &LocalHost) -> Self {
+        let hash = FlowHash::new(host.real.map_or(0, |real| real.secret));
         Self {
             outgoing: FxHashMap::default(),
-            incoming: FxHashMap::default(),
+            incoming: HashMap::with_hasher(hash),
+            limit: host.real.map(|real| Box::new(FlowLimit::new(&real))),
             aborted: FxHashSet::default(),
-            time_wait,
+            time_wait: host.time_wait(),
             ended: VecDeque::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
@@ -180,9 +170,28 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         slot
     }
 
-    /// A flow ends here; its place.
-    pub(in crate::transport) fn add_receiver(&mut self, key: FlowKey, receiver: R) -> u32 {
+    /// Whether a flow that is not known here may have a receiver at `now`; the application is told of a flow that is to be
+    /// forgotten for it.
+    #[inline]
+    pub(in crate::transport) fn admit(
+        &mut self,
+        key: FlowKey,
+        now: Time,
+        events: &mut VecDeque<Event>,
+    ) -> Admit {
+        let admit = self.limit.as_mut().map_or(Admit::Yes, |limit| limit.admit(key.src(), now));
+        if let Admit::InPlaceOf(old) = admit {
+            events.push_back(Event::Forgotten { src: old.src(), flow: old.flow() });
+        }
+        admit
+    }
+
+    /// A flow ends here, of which the first packet came at `now`; its place.
+    pub(in crate::transport) fn add_receiver(&mut self, key: FlowKey, receiver: R, now: Time) -> u32 {
         let slot = self.receivers.insert(receiver);
+        if let Some(limit) = &mut self.limit {
+            limit.opened(slot, key, now);
+        }
         self.incoming.insert(key, Incoming::Active(slot));
         slot
     }
@@ -247,6 +256,9 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     }
 
     fn free_receiver(&mut self, slot: u32) {
+        if let Some(limit) = &mut self.limit {
+            limit.closed(slot);
+        }
         self.receivers.take(slot);
         self.receivers.release(slot);
     }
@@ -332,6 +344,10 @@ fn disarm(flow: &mut impl Timed) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoint::RealHost;
+    use crate::units::Rate;
+
+    const SIMULATED: LocalHost = LocalHost::simulated(HostId(0), Rate::from_gbps(10));
 
     #[derive(Debug)]
     struct Flow {
@@ -354,9 +370,10 @@ mod tests {
 
     #[test]
     fn two_senders_may_choose_the_same_id_and_so_may_this_host() {
-        let mut table = Table::new(None);
+        let mut table = Table::new(&SIMULATED);
         let [a, b] = [1, 2].map(|src| FlowKey::new(HostId(src), FlowId(1)));
-        let (first, second) = (table.add_receiver(a, at(1)), table.add_receiver(b, at(2)));
+        let (first, second) =
+            (table.add_receiver(a, at(1), Time::ZERO), table.add_receiver(b, at(2), Time::ZERO));
         let own = table.add_sender(FlowId(1), at(3));
         assert_ne!(first, second);
         table.end_receiver(a, (), Time(1));
@@ -369,7 +386,7 @@ mod tests {
 
     #[test]
     fn only_the_receiver_of_a_flow_answers_for_it() {
-        let mut table = Table::new(None);
+        let mut table = Table::new(&SIMULATED);
         let slot = table.add_sender(FlowId(1), at(1));
         let from = |host, flow| Header { src: HostId(host), flow: FlowId(flow), ..Header::default() };
         assert_eq!(
@@ -380,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_timer_that_was_put_off_expires_once_and_later() {
-        let mut table = Table::new(None);
+        let mut table = Table::new(&SIMULATED);
         let slot = table.add_sender(FlowId(0), at(10));
         table.arm_sender(slot);
         table.senders.get_mut(slot).unwrap().alarm.due = Time(30);
@@ -392,11 +409,11 @@ mod tests {
 
     #[test]
     fn timers_of_flows_that_ended_are_dropped_and_do_not_expire_for_those_that_take_their_place() {
-        let mut table = Table::new(None);
+        let mut table = Table::new(&SIMULATED);
         let old = table.add_sender(FlowId(0), at(10));
         table.arm_sender(old);
         let key = FlowKey::new(HostId(1), FlowId(7));
-        let receiver = table.add_receiver(key, at(5));
+        let receiver = table.add_receiver(key, at(5), Time::ZERO);
         table.arm_receiver(receiver);
         // The sender's entry is not the first, so it stays in the heap; its place is taken by a flow due later.
         assert!(table.remove_sender(FlowId(0)).is_some());
@@ -409,10 +426,13 @@ mod tests {
 
     #[test]
     fn a_flow_that_ended_is_forgotten_after_its_time() {
-        let mut table = Table::new(Some(Span(100)));
+        let mut table = Table::new(&LocalHost {
+            real: Some(RealHost { time_wait: Span(100), ..RealHost::new(1) }),
+            ..SIMULATED
+        });
         let keys = [1, 2].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
         for key in keys {
-            table.add_receiver(key, at(1_000));
+            table.add_receiver(key, at(1_000), Time::ZERO);
         }
         table.add_sender(FlowId(3), at(1_000));
         table.end_receiver(keys[0], (), Time(10));
@@ -424,16 +444,16 @@ mod tests {
         assert_eq!((table.incoming(keys[0]), table.is_aborted(FlowId(3))), (None, false));
         assert_eq!(table.incoming(keys[1]), Some(Incoming::Ended(())), "its time has not come");
         // The id may be used again.
-        let slot = table.add_receiver(keys[0], at(2_000));
+        let slot = table.add_receiver(keys[0], at(2_000), Time::ZERO);
         assert_eq!((table.expired(Time(150)), table.incoming(keys[1])), (None, None));
         assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), None));
     }
 
     #[test]
     fn without_a_time_it_is_remembered_for_ever() {
-        let mut table = Table::new(None);
+        let mut table = Table::new(&SIMULATED);
         let key = FlowKey::new(HostId(1), FlowId(1));
-        table.add_receiver(key, at(1_000));
+        table.add_receiver(key, at(1_000), Time::ZERO);
         table.end_receiver(key, (), Time(10));
         assert_eq!((table.expired(Time(u64::MAX / 2)), table.next_timeout()), (None, None));
         assert_eq!(table.incoming(key), Some(Incoming::Ended(())));

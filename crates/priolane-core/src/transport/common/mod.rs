@@ -10,6 +10,9 @@
 //! Stamp      a reading of a host's clock, as packets carry it
 //! ```
 
+mod flow_hash;
+mod flow_key;
+mod flow_limit;
 mod flow_table;
 mod outbox;
 mod peers;
@@ -18,7 +21,9 @@ mod slab;
 mod stamp;
 mod timers;
 
-pub(super) use flow_table::{Alarm, Expired, FlowKey, FlowTable, Incoming, SentFlow, Timed, timed_by_alarm};
+pub(super) use flow_key::FlowKey;
+pub(super) use flow_limit::Admit;
+pub(super) use flow_table::{Alarm, Expired, FlowTable, Incoming, SentFlow, Timed, timed_by_alarm};
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};

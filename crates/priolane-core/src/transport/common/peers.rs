@@ -132,7 +132,7 @@ impl Peers {
     }
 
     fn complete(&self, peer: Option<&Peer>, known: &PathInfo) -> Path {
-        let first = self.real.unwrap_or_default().first_rtt;
+        let first = self.real.unwrap_or(const { RealHost::new(0) }).first_rtt;
         let measured = peer.and_then(|peer| peer.rtt).map_or(first, |rtt| rtt.both);
         let estimate = BaseDelay { one_way: Span(measured.0 / 2), round_trip: measured };
         let rate = || peer.and_then(|peer| peer.rate).and_then(|rate| Rate::from_bps(rate.both));

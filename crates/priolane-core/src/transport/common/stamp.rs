@@ -20,7 +20,7 @@ impl Stamp {
 
     /// Ticks from `earlier` to this stamp, if they are less than 2^32 apart.
     #[inline]
-    pub fn ticks_since(self, earlier: Self) -> u32 {
+    pub(crate) fn ticks_since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }
 

@@ -79,13 +79,13 @@ impl Levels {
     }
 
     /// The class of the unscheduled packets of a message of `size` bytes.
-    pub fn unscheduled_class(&self, size: u64) -> Class {
+    pub(crate) fn unscheduled_class(&self, size: u64) -> Class {
         let cutoffs = &self.cutoffs[..usize::from(self.unscheduled - 1)];
         cutoffs.partition_point(|&cutoff| cutoff < size) as Class
     }
 
     /// The class of packets granted to the message of this rank, 0 the best, of `granted`.
-    pub fn scheduled_class(&self, rank: usize, granted: usize) -> Class {
+    pub(crate) fn scheduled_class(&self, rank: usize, granted: usize) -> Class {
         let scheduled = usize::from(self.scheduled);
         let place = (scheduled.saturating_sub(granted) + rank).min(scheduled - 1);
         self.unscheduled + place as Class

@@ -5,7 +5,7 @@
 //!            of messages that may send the one with least left to send
 //! receiver   of messages not granted as a whole the `overcommit` with least left to receive, one per sender, are granted
 //!            up to RTTbytes beyond what has arrived, each in a class of its own ([`Levels`])
-//!            nothing of a message for `resend` though some was granted: RESEND of the first gap
+//!            nothing new of a message for `resend` though some was granted: RESEND of the first gap
 //!            all here: ACK
 //! RESEND     the range again, or BUSY where it was not sent yet
 //! sender     nothing heard for `retry` though all that may go went: the first packet again
@@ -22,7 +22,7 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, Incoming};
+use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Place, Verb, replace};
 use crate::assign::SizesOf;
 use crate::endpoint::{
@@ -176,17 +176,24 @@ impl Homa {
             Some(Incoming::Active(slot)) => slot,
             Some(Incoming::Ended(())) => return self.host.acknowledge(header),
             None => {
+                match self.host.admit(header, cx.now) {
+                    Admit::Yes => {}
+                    Admit::InPlaceOf(idle) => self.forget_receiver(idle),
+                    Admit::No => return,
+                }
                 let order = self.next_arrival();
                 let inflow = Inflow::new(packet, &self.config.frame, order);
-                self.host.flows.add_receiver(FlowKey::of(header), inflow)
+                self.host.flows.add_receiver(FlowKey::of(header), inflow, cx.now)
             }
         };
-        if !self.host.takes(slot, packet) {
+        if !self.host.takes(slot, packet, cx.now) {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        flow.arrived(packet, &mut self.host.payload);
-        flow.alarm.due = cx.now + self.config.resend;
+        // A sender that tries again may be as frequent as `resend`: its duplicates must not put off the RESEND that it waits for.
+        if flow.arrived(packet, &mut self.host.payload) {
+            flow.alarm.due = cx.now + self.config.resend;
+        }
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
         if left == 0 {
@@ -260,9 +267,17 @@ impl Homa {
             flow.alarm.due = cx.now + self.config.resend;
             return self.host.flows.arm_receiver(slot);
         }
-        self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
-        self.host.remove_receiver(&packet.header);
+        self.forget_receiver(FlowKey::of(&packet.header));
         self.grant();
+    }
+
+    /// Forgets a message to this host.
+    fn forget_receiver(&mut self, key: FlowKey) {
+        let Some(slot) = self.host.flows.receiver_of(key) else { return };
+        if let Some(flow) = self.host.flows.receivers.get_mut(slot) {
+            self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
+        }
+        self.host.remove_receiver(key);
     }
 
     fn next_data(&mut self) -> Option<Packet<Note>> {

@@ -3,8 +3,8 @@
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Inbound, Note, Place, Verb, has_inbound};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
@@ -21,14 +21,7 @@ pub(super) struct Inflow {
     window: u64,
 }
 
-timed_by_alarm!(Inflow);
-
-impl HasInbound for Inflow {
-    #[inline]
-    fn inbound(&self) -> &Inbound {
-        &self.inbound
-    }
-}
+has_inbound!(Inflow);
 
 impl Inflow {
     /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.
@@ -56,9 +49,11 @@ impl Inflow {
         (self.left(), self.order, slot)
     }
 
-    /// A packet of the message is here; `stats` counts it if it is new.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
-        self.received += u64::from(self.inbound.insert(&packet.header, stats));
+    /// A packet of the message is here; whether it is new. `stats` counts it if so.
+    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> bool {
+        let new = self.inbound.insert(&packet.header, stats);
+        self.received += u64::from(new);
+        new
     }
 
     /// Whether some of it was not granted.

@@ -6,8 +6,8 @@ use super::levels::Levels;
 use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasOutgoing, Note, Outgoing, Place, Turn};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, has_outgoing};
 
 /// The class of what is sent again: the best.
 const AGAIN: Class = 0;
@@ -34,19 +34,7 @@ pub(super) struct Outflow {
     again: VecDeque<(u64, u64)>,
 }
 
-timed_by_alarm!(Outflow);
-
-impl HasOutgoing for Outflow {
-    #[inline]
-    fn out(&self) -> &Outgoing {
-        &self.out
-    }
-
-    #[inline]
-    fn out_mut(&mut self) -> &mut Outgoing {
-        &mut self.out
-    }
-}
+has_outgoing!(Outflow);
 
 impl Outflow {
     /// A message of which `window` packets go unasked, the `order`-th of its host.

@@ -125,6 +125,17 @@ fn a_gap_is_asked_for_after_a_while_and_sent_again_in_the_best_class() {
 }
 
 #[test]
+fn duplicates_do_not_put_off_the_resend() {
+    let mut receiver = host(1, 7);
+    for (at, n) in [(0, 0), (50, 3), (90, 0), (140, 3)] {
+        receiver.give(at * SLOT, &data(0, 0, n, 4));
+    }
+    receiver.ring(150 * SLOT);
+    let resend = receiver.poll(150 * SLOT).map(|packet| (packet.body.verb, number(&packet)));
+    assert_eq!(resend, Some((Verb::Resend, 1)));
+}
+
+#[test]
 fn what_was_not_sent_yet_is_busy_and_a_lost_grant_is_made_good() {
     let mut sender = host(0, 7);
     sender.open(0, spec(0, 9));

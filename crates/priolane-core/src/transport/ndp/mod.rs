@@ -21,7 +21,7 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, Incoming};
+use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Pacer, Verb, answer};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
@@ -153,24 +153,31 @@ impl Ndp {
     }
 
     /// A flow to this host, known or new.
-    fn receiving(&mut self, packet: &Packet<Note>) -> Incoming<()> {
+    fn receiving(&mut self, packet: &Packet<Note>, now: Time) -> Option<Incoming<()>> {
         let header = &packet.header;
-        if let Some(role) = self.host.flows.incoming(FlowKey::of(header)) {
+        let role = self.host.flows.incoming(FlowKey::of(header));
+        if role.is_some() {
             return role;
+        }
+        match self.host.admit(header, now) {
+            Admit::Yes => {}
+            Admit::InPlaceOf(idle) => self.forget_receiver(idle),
+            Admit::No => return None,
         }
         let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
         let inflow = Inflow::new(packet, &self.config.frame, class);
-        Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), inflow))
+        Some(Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), inflow, now)))
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
         let header = &packet.header;
         let trimmed = header.marks.has(Marks::TRIMMED);
-        let slot = match self.receiving(packet) {
-            Incoming::Active(slot) => slot,
-            Incoming::Ended(()) => return self.host.acknowledge(header),
+        let slot = match self.receiving(packet, cx.now) {
+            Some(Incoming::Active(slot)) => slot,
+            Some(Incoming::Ended(())) => return self.host.acknowledge(header),
+            None => return,
         };
-        if !self.host.takes(slot, packet) {
+        if !self.host.takes(slot, packet, cx.now) {
             return;
         }
         let turn = self.next_turn();
@@ -236,14 +243,13 @@ impl Ndp {
         self.host.remove_sender(flow);
     }
 
-    fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
-            return;
-        };
+    /// Forgets a flow to this host.
+    fn forget_receiver(&mut self, key: FlowKey) {
+        let Some(slot) = self.host.flows.receiver_of(key) else { return };
         if let Some(flow) = self.host.flows.receivers.get(slot) {
             self.pulling.remove(&(flow.class, flow.turn, slot));
         }
-        self.host.remove_receiver(&packet.header);
+        self.host.remove_receiver(key);
     }
 
     /// The pull that goes now, if one may.
@@ -299,7 +305,7 @@ impl Endpoint for Ndp {
             Verb::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
             Verb::Data => self.on_data(cx, meta, packet),
             Verb::Ack | Verb::Nack | Verb::Pull => self.on_answer(cx, packet),
-            Verb::Unknown => self.on_unknown(packet),
+            Verb::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
             Verb::Request | Verb::Token | Verb::Grant | Verb::Resend | Verb::Busy => {}
         }
     }

@@ -3,8 +3,8 @@
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Inbound, Note, Verb, has_inbound};
 
 /// A flow that this host receives.
 #[derive(Debug)]
@@ -25,14 +25,7 @@ pub(super) struct Inflow {
     returned: u32,
 }
 
-timed_by_alarm!(Inflow);
-
-impl HasInbound for Inflow {
-    #[inline]
-    fn inbound(&self) -> &Inbound {
-        &self.inbound
-    }
-}
+has_inbound!(Inflow);
 
 impl Inflow {
     /// The flow of `packet`, in turns with others of `class`.
@@ -52,7 +45,7 @@ impl Inflow {
         }
     }
 
-    /// A packet of the flow is here, perhaps trimmed; what the sender is told of it. `stats` counts payload that is new.
+    /// A packet of the flow arrived, perhaps trimmed; returns the answer to its sender. `stats` counts new payload.
     pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> Verb {
         self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
         self.returned = self.returned.max(packet.body.count);

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::endpoint::FlowRequest;
 use crate::packet::{Frame, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasOutgoing, Note, Outgoing, Turn, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Note, Outgoing, Turn, Verb, has_outgoing};
 use crate::units::{Span, Time};
 
 /// Doublings after which the wait of a sender that hears nothing grows no more.
@@ -53,19 +53,7 @@ pub(super) struct Outflow {
     silences: u32,
 }
 
-timed_by_alarm!(Outflow);
-
-impl HasOutgoing for Outflow {
-    #[inline]
-    fn out(&self) -> &Outgoing {
-        &self.out
-    }
-
-    #[inline]
-    fn out_mut(&mut self) -> &mut Outgoing {
-        &mut self.out
-    }
-}
+has_outgoing!(Outflow);
 
 impl Outflow {
     /// A flow that sends `window` packets unasked from `now` on.

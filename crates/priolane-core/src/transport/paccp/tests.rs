@@ -148,7 +148,7 @@ fn the_minimum_window_ends_the_fast_growth() {
     // W_min = 20. From 10 in slow start with w = 1: + 4 a segment acknowledged below 20, then + 1.
     let mut flow = paccp(CONFIG, 10, 20, 1_000);
     let windows: Vec<u64> = (0..5).map(|_| (flow.on_ack(&ack(MSS)), flow.window() / MSS).1).collect();
-    assert_eq!((windows, flow.minimum_window()), (vec![14, 18, 22, 23, 24], 20_000.0));
+    assert_eq!((windows, flow.minimum), (vec![14, 18, 22, 23, 24], 20_000.0));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_minimum_window_follows_the_smoothed_or_the_base_rtt() {
         let mut flow = paccp(Config { rtt: of, ..CONFIG }, 10, 20, 1_000);
         flow.on_ack(&ack(MSS));
         flow.on_ack(&AckSeen { rtt: Some(RTT.times(3)), srtt: RTT.times(2), ..ack(MSS) });
-        assert_eq!(flow.minimum_window(), expected);
+        assert_eq!(flow.minimum, expected);
     }
 }
 

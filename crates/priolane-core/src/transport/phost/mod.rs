@@ -20,7 +20,7 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Expired, FlowKey, Incoming};
+use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Inbound, Note, Pacer, Place, Verb, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
@@ -162,6 +162,11 @@ impl PHost {
         if role.is_some() {
             return role;
         }
+        match self.host.admit(&packet.header, cx.now) {
+            Admit::Yes => {}
+            Admit::InPlaceOf(idle) => self.forget_receiver(idle),
+            Admit::No => return None,
+        }
         let order = self.next_arrival();
         let inbound = Inbound::new(packet, &self.config.frame);
         let free = self.config.free(inbound.packets.count(), packet.body.window);
@@ -169,7 +174,7 @@ impl PHost {
         if packet.body.verb == Verb::Request {
             inflow.wait_for_free(cx.now, Span::from_ns(u64::from(packet.body.count)), self.pacer.slot());
         }
-        let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), inflow);
+        let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), inflow, cx.now);
         self.ask(slot);
         Some(Incoming::Active(slot))
     }
@@ -185,7 +190,7 @@ impl PHost {
             return;
         }
         let Some(Incoming::Active(slot)) = self.receiving(cx, packet) else { return };
-        if !self.host.takes(slot, packet) {
+        if !self.host.takes(slot, packet, cx.now) {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
@@ -228,14 +233,13 @@ impl PHost {
         self.host.remove_sender(flow);
     }
 
-    fn on_unknown(&mut self, packet: &Packet<Note>) {
-        let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
-            return;
-        };
+    /// Forgets a flow to this host.
+    fn forget_receiver(&mut self, key: FlowKey) {
+        let Some(slot) = self.host.flows.receiver_of(key) else { return };
         if let Some(place) = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
             self.asking.remove(&place);
         }
-        self.host.remove_receiver(&packet.header);
+        self.host.remove_receiver(key);
     }
 
     /// The token that goes now, if one may.
@@ -311,7 +315,7 @@ impl Endpoint for PHost {
             Verb::Request => self.on_request(cx, packet),
             Verb::Token => self.on_token(cx, packet),
             Verb::Ack => self.on_ack(cx, packet),
-            Verb::Unknown => self.on_unknown(packet),
+            Verb::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
             Verb::Pull | Verb::Grant | Verb::Nack | Verb::Resend | Verb::Busy => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::endpoint::PayloadStats;
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasInbound, Inbound, Note, Place, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Inbound, Note, Place, Verb, has_inbound};
 use crate::units::{Span, Time};
 
 /// Whether a flow may be given tokens.
@@ -36,14 +36,7 @@ pub(super) struct Inflow {
     next: u64,
 }
 
-timed_by_alarm!(Inflow);
-
-impl HasInbound for Inflow {
-    #[inline]
-    fn inbound(&self) -> &Inbound {
-        &self.inbound
-    }
-}
+has_inbound!(Inflow);
 
 impl Inflow {
     /// The flow of `packet`, the `order`-th of its host, which sends the packets before `next` without tokens.

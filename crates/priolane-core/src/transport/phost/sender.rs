@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
-use crate::transport::common::{Alarm, timed_by_alarm};
-use crate::transport::receiver_driven::{HasOutgoing, Note, Outgoing, Place, Turn, Verb};
+use crate::transport::common::Alarm;
+use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, Verb, has_outgoing};
 use crate::units::Time;
 
 /// Classes of payload.
@@ -46,19 +46,7 @@ pub(super) struct Outflow {
     next: u64,
 }
 
-timed_by_alarm!(Outflow);
-
-impl HasOutgoing for Outflow {
-    #[inline]
-    fn out(&self) -> &Outgoing {
-        &self.out
-    }
-
-    #[inline]
-    fn out_mut(&mut self) -> &mut Outgoing {
-        &mut self.out
-    }
-}
+has_outgoing!(Outflow);
 
 impl Outflow {
     /// A flow whose path `bdp` packets fill, the `order`-th of its host.

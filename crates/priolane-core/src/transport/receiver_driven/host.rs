@@ -8,7 +8,7 @@ use super::outgoing::Outgoing;
 use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
-use crate::transport::common::{FlowKey, FlowTable, Outbox, Peers, SentFlow, Timed};
+use crate::transport::common::{Admit, FlowKey, FlowTable, Outbox, Peers, SentFlow, Timed};
 use crate::units::{Span, Time};
 
 /// A flow that this host sends, as its transport has it.
@@ -19,6 +19,26 @@ pub(in crate::transport) trait HasOutgoing: Timed {
     /// That part, to be changed.
     fn out_mut(&mut self) -> &mut Outgoing;
 }
+
+/// Makes flows with the fields `alarm` and `out` [`HasOutgoing`].
+macro_rules! has_outgoing {
+    ($flow:ty) => {
+        $crate::transport::common::timed_by_alarm!($flow);
+
+        impl $crate::transport::receiver_driven::HasOutgoing for $flow {
+            #[inline]
+            fn out(&self) -> &$crate::transport::receiver_driven::Outgoing {
+                &self.out
+            }
+
+            #[inline]
+            fn out_mut(&mut self) -> &mut $crate::transport::receiver_driven::Outgoing {
+                &mut self.out
+            }
+        }
+    };
+}
+pub(in crate::transport) use has_outgoing;
 
 impl<S: HasOutgoing> SentFlow for S {
     #[inline]
@@ -32,6 +52,21 @@ pub(in crate::transport) trait HasInbound: Timed {
     /// The part that all transports have.
     fn inbound(&self) -> &Inbound;
 }
+
+/// Makes flows with the fields `alarm` and `inbound` [`HasInbound`].
+macro_rules! has_inbound {
+    ($flow:ty) => {
+        $crate::transport::common::timed_by_alarm!($flow);
+
+        impl $crate::transport::receiver_driven::HasInbound for $flow {
+            #[inline]
+            fn inbound(&self) -> &$crate::transport::receiver_driven::Inbound {
+                &self.inbound
+            }
+        }
+    };
+}
+pub(in crate::transport) use has_inbound;
 
 /// The flows of one host, with the packets and events that wait to be fetched.
 #[derive(Debug)]
@@ -47,7 +82,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
     /// `host` without flows; its control packets have class 0.
     pub(in crate::transport) fn new(host: &LocalHost, frame: &Frame) -> Self {
         Self {
-            flows: FlowTable::new(host.time_wait()),
+            flows: FlowTable::new(host),
             outbox: Outbox::new(host, 0, frame.ack_wire()),
             events: VecDeque::new(),
             payload: PayloadStats::default(),
@@ -112,10 +147,16 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.flows.drop_dead_timers();
     }
 
-    /// Whether a packet with payload is taken for the flow at `slot`. A real host takes only what fits the length of the flow,
+    /// Whether a flow that is not known here may have a receiver.
+    #[inline]
+    pub(in crate::transport) fn admit(&mut self, header: &Header, now: Time) -> Admit {
+        self.flows.admit(FlowKey::of(header), now, &mut self.events)
+    }
+
+    /// Whether a packet with payload is taken at `now` for the flow at `slot`. A real host takes only what fits the length of the flow,
     /// and tells its application what can be read.
     #[inline]
-    pub(in crate::transport) fn takes(&mut self, slot: u32, packet: &Packet<Note>) -> bool {
+    pub(in crate::transport) fn takes(&mut self, slot: u32, packet: &Packet<Note>, now: Time) -> bool {
         if !self.peers.is_measuring() || packet.header.marks.has(Marks::TRIMMED) {
             return true;
         }
@@ -124,6 +165,9 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         let fits = inbound.packets.are_of(&packet.header);
         if fits {
             inbound.readable(packet, &mut self.events);
+            if let Some(limit) = &mut self.flows.limit {
+                limit.heard(slot, now);
+            }
         }
         fits
     }
@@ -136,9 +180,9 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
     }
 
-    /// Forgets the flow of a packet from its sender.
-    pub(in crate::transport) fn remove_receiver(&mut self, header: &Header) {
-        self.flows.remove_receiver(FlowKey::of(header));
+    /// Forgets a flow that this host receives.
+    pub(in crate::transport) fn remove_receiver(&mut self, key: FlowKey) {
+        self.flows.remove_receiver(key);
         self.flows.drop_dead_timers();
     }
 

@@ -23,7 +23,7 @@ mod outgoing;
 mod pacer;
 mod packets;
 
-pub(super) use host::{HasInbound, HasOutgoing, Host};
+pub(super) use host::{HasInbound, HasOutgoing, Host, has_inbound, has_outgoing};
 pub(super) use inbound::Inbound;
 pub(super) use note::answer;
 pub use note::{Note, Verb};

@@ -128,7 +128,7 @@ impl Config {
     }
 
     /// Tokens per second that fill a line of `rate`: each takes its own time and that of its frame.
-    pub fn max_rate(&self, rate: Rate) -> f64 {
+    pub(crate) fn max_rate(&self, rate: Rate) -> f64 {
         let slot = self.token.mean() + f64::from(self.frame.max_wire());
         rate.bps() as f64 / (8.0 * slot)
     }

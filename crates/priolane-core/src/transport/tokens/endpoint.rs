@@ -14,7 +14,7 @@ use crate::endpoint::{
 };
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::common::{Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp};
+use crate::transport::common::{Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp};
 use crate::units::{Rate, Span, Time};
 
 /// How a flow ended at its receiver.
@@ -71,7 +71,7 @@ impl Tokens {
         Self {
             host: host.id,
             line: host.line,
-            flows: FlowTable::new(host.time_wait()),
+            flows: FlowTable::new(&host),
             outbox: Outbox::new(&host, config.frame.max_wire()),
             config,
             events: VecDeque::new(),
@@ -159,8 +159,13 @@ impl Tokens {
             Some(Incoming::Ended(End::Received)) => self.signal(Way::answer(header), Ticket::Done),
             Some(Incoming::Ended(End::Aborted)) => {}
             None => {
+                match self.flows.admit(key, cx.now, &mut self.events) {
+                    Admit::Yes => {}
+                    Admit::InPlaceOf(idle) => self.flows.remove_receiver(idle),
+                    Admit::No => return,
+                }
                 let receiver = Receiver::new(header, sync, self.line, cx, &self.config);
-                let slot = self.flows.add_receiver(key, receiver);
+                let slot = self.flows.add_receiver(key, receiver, cx.now);
                 self.end_if_complete(slot, cx.now, meta);
                 self.grant(slot, cx);
             }
@@ -239,7 +244,8 @@ impl Tokens {
         receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = Way::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
-        if self.peers.is_measuring() {
+        if let Some(limit) = &mut self.flows.limit {
+            limit.heard(slot, cx.now);
             self.readable(slot, before);
         }
         if !self.end_if_complete(slot, cx.now, meta) {

@@ -120,7 +120,7 @@ impl Feedback {
     }
 
     /// The mean gap between tokens.
-    pub fn gap_ps(&self) -> f64 {
+    pub(crate) fn gap_ps(&self) -> f64 {
         PS_PER_S as f64 / self.rate
     }
 

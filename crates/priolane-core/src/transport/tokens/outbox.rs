@@ -78,7 +78,7 @@ mod tests {
     use crate::transport::Stamp;
     use crate::units::Rate;
 
-    const REAL: LocalHost = LocalHost::real(HostId(0), Rate::from_gbps(10));
+    const REAL: LocalHost = LocalHost::real(HostId(0), Rate::from_gbps(10), 1);
 
     fn packet(body: Ticket) -> Packet<Ticket> {
         Packet { header: Header::default(), body }
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(queued, 4_063);
         (0..10_000).for_each(|_| outbox.push(packet(Ticket::Done)));
         let left: Vec<Ticket> = std::iter::from_fn(|| outbox.pop()).map(|packet| packet.body).collect();
-        let signals = RealHost::DEFAULT.outbox as usize;
+        let signals = RealHost::new(1).outbox as usize;
         assert_eq!((left.len(), left[signals - 1]), (signals + queued, Ticket::Done));
         assert_eq!(left[signals], token(0).body, "the oldest first, the newest dropped");
     }

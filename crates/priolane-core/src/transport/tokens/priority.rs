@@ -64,7 +64,7 @@ pub struct Known {
 
 impl Priority {
     /// Whether senders tell the size of flows.
-    pub fn tells_size(&self) -> bool {
+    pub(crate) fn tells_size(&self) -> bool {
         !matches!(self, Self::Attained(_))
     }
 

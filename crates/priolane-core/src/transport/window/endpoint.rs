@@ -28,7 +28,9 @@ use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
-use crate::transport::common::{Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Stamp};
+use crate::transport::common::{
+    Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Stamp,
+};
 use crate::units::{Span, Time};
 
 /// A host knows each flow it ever received: of those that ended the length, so that late retransmissions are acknowledged.
@@ -118,7 +120,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             config,
             controller,
             scheduler,
-            flows: FlowTable::new(host.time_wait()),
+            flows: FlowTable::new(&host),
             known: FxHashSet::default(),
             events: VecDeque::new(),
             peers: Peers::new(&host),
@@ -201,7 +203,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
             now: cx.now,
             telemetry: packet.body.telemetry,
         };
-        match self.receiving(header) {
+        match self.receiving(header, cx.now) {
             Some(Incoming::Active(slot)) => self.receive(slot, &arrival, meta.stamp),
             Some(Incoming::Ended(end)) => self.acknowledge_again(end.get(), header, &arrival),
             None => {}
@@ -209,8 +211,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     }
 
     /// What this host has of the flow of a packet from its sender, with a new receiver if it had nothing; `None` if
-    /// the packet has nothing to receive.
-    fn receiving(&mut self, header: &Header) -> Option<Incoming<Offset>> {
+    /// the packet has nothing to receive, or its sender too many flows.
+    fn receiving(&mut self, header: &Header, now: Time) -> Option<Incoming<Offset>> {
         if header.marks.has(Marks::TRIMMED) {
             return None;
         }
@@ -219,17 +221,25 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         if known.is_some() {
             return known;
         }
+        match self.flows.admit(key, now, &mut self.events) {
+            Admit::Yes => {}
+            Admit::InPlaceOf(idle) => self.flows.remove_receiver(idle),
+            Admit::No => return None,
+        }
         let receiver = Receiver::new(header.flow, header.src);
-        Some(Incoming::Active(self.flows.add_receiver(key, receiver)))
+        Some(Incoming::Active(self.flows.add_receiver(key, receiver, now)))
     }
 
     fn receive(&mut self, slot: u32, arrival: &Arrival<C::Telemetry>, stamp: Time) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         let before = receiver.in_order();
         receiver.receive(arrival, &self.config, &mut self.payload, |ack| self.outbox.push(ack.packet()));
-        if self.peers.is_measuring() && receiver.in_order() > before {
-            let (src, flow, bytes) = (receiver.src(), receiver.flow(), receiver.in_order());
-            self.events.push_back(Event::Readable { src, flow, bytes });
+        if let Some(limit) = &mut self.flows.limit {
+            limit.heard(slot, arrival.now);
+            if receiver.in_order() > before {
+                let (src, flow, bytes) = (receiver.src(), receiver.flow(), receiver.in_order());
+                self.events.push_back(Event::Readable { src, flow, bytes });
+            }
         }
         match receiver.complete() {
             Some(end) => {
@@ -256,8 +266,8 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         self.outbox.push(ack.packet());
     }
 
-    fn on_syn(&mut self, packet: &Packet<Segment<C::Telemetry>>) {
-        if self.receiving(&packet.header).is_none() {
+    fn on_syn(&mut self, now: Time, packet: &Packet<Segment<C::Telemetry>>) {
+        if self.receiving(&packet.header, now).is_none() {
             return;
         }
         let Header { flow, src, entropy, .. } = packet.header;
@@ -286,7 +296,7 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         let header = &packet.header;
         if header.marks.has(Marks::ECHO) {
             self.on_probe_answer(cx, meta, packet);
-        } else if self.receiving(header).is_some() {
+        } else if self.receiving(header, cx.now).is_some() {
             let Header { flow, src, entropy, .. } = *header;
             let one_way = Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp);
             let header = Header {
@@ -562,7 +572,7 @@ impl<C: CongestionControl, S: HostScheduler> Endpoint for Window<C, S> {
         match packet.header.kind {
             Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
             Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
-            Kind::Syn => self.on_syn(packet),
+            Kind::Syn => self.on_syn(cx.now, packet),
             Kind::Probe => self.on_probe(cx, meta, packet),
             Kind::Credit | Kind::Pause => {}
         }

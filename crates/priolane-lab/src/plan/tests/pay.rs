@@ -83,7 +83,7 @@ fn the_merged_file_states_what_is_paid_for_and_nothing_where_nothing_is() {
     let again = planned(&toml::to_string(&merged).unwrap(), &Options::default());
     assert_eq!(again.runs[0].id, plan.runs[0].id);
     assert_eq!(merged.pointer("/group/1/theta").and_then(Json::as_str), Some("5Gbps"));
-    let unpaid = planned(super::FILE, &Options::default()).experiment.to_json();
+    let unpaid = planned(super::EXPERIMENT, &Options::default()).experiment.to_json();
     assert!(["cos", "theta", "w", "mix", "plan"].iter().all(|key| unpaid["group"][0].get(key).is_none()));
 }
 
@@ -111,7 +111,7 @@ fn what_cannot_be_paid_for_is_refused() {
 #[test]
 fn a_transport_that_ignores_weights_is_refused_for_a_change_in_mid_life_too() {
     let control = "[[control]]\nat = \"1ms\"\nflow = 0\npay = { w = 2 }\n[sweep]";
-    let text = super::FILE.replace("[sweep]", control);
+    let text = super::EXPERIMENT.replace("[sweep]", control);
     let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
     assert!(error.what.contains("flows that share by weight"), "{error}");
 }

@@ -102,10 +102,7 @@ impl<E: Endpoint> Host<E> {
     pub(super) fn pump<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
         if self.nic == NicMode::Queue {
             self.fill(now, wire);
-            self.expire(now, wire);
-            if self.waiting.packets > 0 && self.port.line.free_at <= now {
-                self.serve_queue(now, wire);
-            }
+            self.serve(now, wire);
         } else {
             self.pull(now, wire);
         }
@@ -225,6 +222,15 @@ impl<E: Endpoint> Host<E> {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
             self.pull = Pull::Ask;
+        }
+    }
+
+    /// Puts packets of the transmit queue on the line while it is free.
+    #[inline]
+    pub(super) fn serve<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+        self.expire(now, wire);
+        if self.waiting.packets > 0 && self.port.line.free_at <= now {
+            self.serve_queue(now, wire);
         }
     }
 

@@ -119,7 +119,7 @@ pub struct ScenarioSpec {
     /// Which class flows get for the one they ask for, at each source host. A policy that learns from monitor intervals
     /// learns from the transport's.
     pub admission: Policy,
-    /// By group: what its applications do when they are told that a flow would run at a lower class than it asked for;
+    /// By group: what its applications do when a flow would run at a lower class than it asked for;
     /// groups beyond the list ignore it.
     pub on_downgrade: Vec<OnDowngrade>,
     /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
@@ -140,7 +140,7 @@ pub struct ScenarioSpec {
     pub tie_shuffle: Option<u64>,
 }
 
-/// What an application does when it is told that a flow would run at a lower class than it asked for.
+/// What an application does when admission control would run a flow at a lower class than it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnDowngrade {
     /// Nothing: the flow runs at the class it is given.
@@ -165,7 +165,7 @@ pub enum OnDowngrade {
 pub struct Machine {
     /// Minimum rate and weight of all its active flows together.
     pub pair: Weights,
-    /// How long arrivals and departures are gathered before shares are made anew; `None` for at once.
+    /// How long arrivals and departures are collected before shares are recomputed; `None` for at once.
     pub interval: Option<Span>,
 }
 

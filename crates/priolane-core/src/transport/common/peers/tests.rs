@@ -12,7 +12,7 @@ fn at(n: u64) -> Time {
 }
 
 fn real() -> Peers {
-    Peers::new(&LocalHost::real(HostId(0), Rate::from_gbps(10)))
+    Peers::new(&LocalHost::real(HostId(0), Rate::from_gbps(10), 1))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn what_is_known_of_a_path_stays_and_the_rest_is_measured() {
     let mut peers = real();
     assert_eq!(peers.path(PEER, &Path::NOMINAL.into()), Path::NOMINAL);
     let unknown = peers.path(PEER, &PathInfo::UNKNOWN);
-    assert_eq!((unknown.rate, unknown.data.round_trip), (Rate::from_gbps(10), RealHost::DEFAULT.first_rtt));
+    assert_eq!((unknown.rate, unknown.data.round_trip), (Rate::from_gbps(10), RealHost::new(1).first_rtt));
     peers.opened(3, PEER, PathInfo::UNKNOWN);
     let mut ack = |now, rtt, acked| peers.acknowledged(3, Sample { now: at(now), rtt: us(rtt), acked });
     // 40 us instead of 100 us; a sixteenth less is the same path.

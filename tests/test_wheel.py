@@ -1,0 +1,92 @@
+"""The wheels in the folder that PRIOLANE_WHEEL names, installed without Rust: `make check-wheel`."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+FOLDER = os.environ.get("PRIOLANE_WHEEL")
+pytestmark = pytest.mark.skipif(FOLDER is None, reason="PRIOLANE_WHEEL names no folder of wheels: make check-wheel")
+ROOT = Path(__file__).parent.parent
+# The digest that `make demo` prints; docs/validation.md.
+DEMO = "6bc0da19b6cd"
+LARGEST = 8_000_000
+X86_64 = "priolane-*-cp311-abi3-manylinux*_x86_64.whl"
+# The list of components names the folder of the sources, and RECORD has its hash.
+OF_A_BUILD = re.compile(r"/RECORD$|/sboms/")
+
+
+def wheel(pattern: str, folder: str = ".") -> Path:
+    (found,) = (Path(str(FOLDER)).resolve() / folder).glob(pattern)
+    return found
+
+
+def contents(path: Path) -> dict[str, str]:
+    """Files of a wheel and their digests."""
+    with zipfile.ZipFile(path) as packed:
+        return {name: hashlib.sha256(packed.read(name)).hexdigest() for name in packed.namelist()}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that has the wheel, installed from a folder of wheels and from nowhere else."""
+    to = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "download", "-q", "--only-binary=:all:", "-d", str(to / "wheels"), str(wheel(X86_64))], check=True
+    )
+    subprocess.run([sys.executable, "-m", "venv", to / "venv"], check=True)
+    install = [
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "-q",
+        "--no-index",
+        "--find-links",
+        str(to / "wheels"),
+    ]
+    subprocess.run([str(to / "venv" / "bin" / "python"), *install, "priolane"], check=True, env=bare(to), cwd=to)
+    return to / "venv"
+
+
+def bare(home: Path) -> dict[str, str]:
+    """An environment without Rust and without this tree."""
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+
+
+def test_the_wheel_is_small_and_stripped_and_names_no_path_of_the_machine() -> None:
+    path = wheel(X86_64)
+    assert path.stat().st_size < LARGEST
+    with zipfile.ZipFile(path) as packed:
+        module = packed.read("priolane/_core.abi3.so")
+    # Names of sections; texts of the standard library have no zero byte after them.
+    assert b".debug_info\0" not in module
+    assert b".symtab\0" not in module
+    assert str(ROOT).encode() not in module
+    assert str(Path.home() / ".cargo").encode() not in module
+
+
+def test_the_demo_gives_the_same_digest(environment: Path, tmp_path: Path) -> None:
+    command = [str(environment / "bin" / "priolane"), "reproduce", "nos2/fig6", "--quick", "-o", "demo"]
+    done = subprocess.run(command, cwd=tmp_path, env=bare(tmp_path), check=True, capture_output=True, text=True)
+    assert DEMO in done.stdout
+    assert (tmp_path / "demo" / "report.html").is_file()
+
+
+def test_the_wheel_has_a_man_page_and_completions(environment: Path) -> None:
+    share = environment / "share"
+    assert (share / "man" / "man1" / "priolane.1").is_file()
+    assert (share / "bash-completion" / "completions" / "priolane").is_file()
+    assert (share / "zsh" / "site-functions" / "_priolane").is_file()
+
+
+def test_the_wheel_made_from_the_sdist_is_the_same_to_the_byte() -> None:
+    ours, theirs = contents(wheel(X86_64)), contents(wheel(X86_64, "from_sdist"))
+    assert set(ours) == set(theirs)
+    assert {name for name in ours if ours[name] != theirs[name] and not OF_A_BUILD.search(name)} == set()

@@ -1,0 +1,34 @@
+"""Prints the digests of some shipped runs, one a line, with the standard library alone, to compare builds and machines.
+
+Usage: python tools/digests.py [RUNS], where RUNS is how many runs of each experiment (4).
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from priolane.experiment import Options, plan
+from priolane.settings import Settings
+from priolane.worker import Job, carry_out
+
+EXPERIMENTS = Path(__file__).parent.parent / "experiments"
+COMPARED = (EXPERIMENTS / "recipes" / "first.toml", EXPERIMENTS / "papers" / "nos2" / "fig6.toml")
+
+
+def digests(path: Path, most: int) -> list[str]:
+    """Scheme, seed and digest of the first `most` runs of the experiment at its quick size."""
+    options = Options(size="quick") if "[quick]" in path.read_text(encoding="utf-8") else Options()
+    found = []
+    with tempfile.TemporaryDirectory() as out:
+        for run in plan(path, options).runs[:most]:
+            carry_out(Job(str(path), options.to_json(), run.id, out, Settings().to_json()))
+            record = json.loads((Path(out) / run.id / "run.json").read_text(encoding="utf-8"))
+            found.append(f"{path.stem} {run.scheme} seed {run.seed}: {record['digest']}")
+    return found
+
+
+if __name__ == "__main__":
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    for experiment in COMPARED:
+        print("\n".join(digests(experiment, runs)), flush=True)
