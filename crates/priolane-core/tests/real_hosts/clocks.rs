@@ -3,22 +3,13 @@
 use std::fmt::Debug;
 
 use priolane_core::endpoint::{Clocks, Endpoint, LocalHost, RealHost};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use priolane_core::wire::WireBody;
 
 use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport, top_with_expiry};
 
-const GOOD: Network = Network {
-    line: Rate::from_gbps(1),
-    delay: Span::from_us(50),
-    lost: 0.0,
-    twice: 0.0,
-    held_up: (0.0, Span::ZERO),
-    marked: 0.0,
-};
-
-const ON_TIME: Late = Late { mostly: Span::ZERO, rarely: Span::ZERO };
+const GOOD: Network = Network::without_faults(Span::from_us(50));
 
 /// How long a flow of 4 MB takes, if it ends within 3 s.
 fn took<E: Endpoint<Body: WireBody>>(
@@ -27,7 +18,7 @@ fn took<E: Endpoint<Body: WireBody>>(
     (clocks, ahead): (Clocks, [Clock; 2]),
 ) -> Option<Span> {
     let real = RealHost { clocks, ..RealHost::new(SECRET) };
-    let mut net = Net::new(name, make, real, (GOOD, ON_TIME), ahead);
+    let mut net = Net::new(name, make, real, (GOOD, Late::NEVER), ahead);
     let began = net.now;
     net.open(0, 1, 4_000_000, 0);
     net.run(began + Span::from_ms(3_000));

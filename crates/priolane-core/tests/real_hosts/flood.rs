@@ -3,22 +3,13 @@
 use std::fmt::Debug;
 
 use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use priolane_core::wire::WireBody;
 
 use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport};
 
-const NETWORK: Network = Network {
-    line: Rate::from_gbps(1),
-    delay: Span::from_us(30),
-    lost: 0.0,
-    twice: 0.0,
-    held_up: (0.0, Span::ZERO),
-    marked: 0.0,
-};
-
-const ON_TIME: Late = Late { mostly: Span::ZERO, rarely: Span::ZERO };
+const NETWORK: Network = Network::without_faults(Span::from_us(30));
 
 const REAL: RealHost = RealHost { outbox: 64, ..RealHost::new(SECRET) };
 
@@ -30,7 +21,7 @@ struct Unserved;
 impl Trial for Unserved {
     fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
         let clock = Clock { ahead: Span::from_ms(1_000), ppm: 0.0 };
-        let mut net = Net::new(name, make, REAL, (NETWORK, ON_TIME), [clock; 2]);
+        let mut net = Net::new(name, make, REAL, (NETWORK, Late::NEVER), [clock; 2]);
         for id in 0..300 {
             net.open(0, id, 3_000, 0);
         }

@@ -3,22 +3,13 @@
 use std::fmt::Debug;
 
 use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::Span;
 use priolane_core::wire::WireBody;
 
 use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport};
 
-const NETWORK: Network = Network {
-    line: Rate::from_gbps(1),
-    delay: Span::from_us(30),
-    lost: 0.0,
-    twice: 0.0,
-    held_up: (0.0, Span::ZERO),
-    marked: 0.0,
-};
-
-const ON_TIME: Late = Late { mostly: Span::ZERO, rarely: Span::ZERO };
+const NETWORK: Network = Network::without_faults(Span::from_us(30));
 
 const MOST: u32 = 8;
 
@@ -31,7 +22,7 @@ struct Crowd;
 
 impl Trial for Crowd {
     fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
-        let mut net = Net::new(name, make, REAL, (NETWORK, ON_TIME), CLOCKS);
+        let mut net = Net::new(name, make, REAL, (NETWORK, Late::NEVER), CLOCKS);
         for id in 0..5 * MOST {
             net.open(0, id, 20_000, 0);
         }
@@ -54,7 +45,7 @@ struct Restarts;
 
 impl Trial for Restarts {
     fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
-        let mut net = Net::new(name, &make, REAL, (NETWORK, ON_TIME), CLOCKS);
+        let mut net = Net::new(name, &make, REAL, (NETWORK, Late::NEVER), CLOCKS);
         let mut sizes = Vec::new();
         for start in 0..5 {
             for id in 0..MOST {

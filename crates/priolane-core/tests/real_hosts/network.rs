@@ -29,6 +29,14 @@ pub(crate) struct Network {
     pub(crate) marked: f64,
 }
 
+impl Network {
+    /// A line of 1 Gbps and this delay; every datagram arrives once, in order and unmarked.
+    pub(crate) const fn without_faults(delay: Span) -> Self {
+        let line = Rate::from_gbps(1);
+        Self { line, delay, lost: 0.0, twice: 0.0, held_up: (0.0, Span::ZERO), marked: 0.0 }
+    }
+}
+
 /// A clock: what it is ahead of true time at the start, and parts per million that it gains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
@@ -56,6 +64,11 @@ impl Clock {
 pub(crate) struct Late {
     pub(crate) mostly: Span,
     pub(crate) rarely: Span,
+}
+
+impl Late {
+    /// Every timer is on time.
+    pub(crate) const NEVER: Self = Self { mostly: Span::ZERO, rarely: Span::ZERO };
 }
 
 /// Bytes of a flow at its receiver.
