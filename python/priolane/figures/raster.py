@@ -71,12 +71,12 @@ def _strip(row: Sequence[Raster], column: int) -> Pixels:
 
 
 def _padded(pixels: Pixels, rows: tuple[int, int], columns: tuple[int, int]) -> Pixels:
-    """With so many white pixels before and behind."""
+    """Adds white `rows` above and below, and white `columns` left and right."""
     return np.pad(pixels, (rows, columns, (0, 0)), constant_values=_WHITE)
 
 
 def png(pixels: Pixels) -> bytes:
-    """As PNG, without a word of maker or time."""
+    """A PNG file that names neither its software nor its time."""
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "png", dpi=(DPI, DPI))
     return stream.getvalue()

@@ -1,7 +1,7 @@
 //! Kept fingerprints of results: `RESULTS`, the version of results, is raised exactly when one of them changes.
 //!
 //! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
-//! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 500 runs, each cut to a few simulated
+//! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of 520 runs, each cut to a few simulated
 //! milliseconds: of every experiment every scheme, at the first and the last sweep point, and as many more as there is room for.
 //! `make test` simulates all but some forty of them, which take most of the time; `make soak` simulates all.
 //!

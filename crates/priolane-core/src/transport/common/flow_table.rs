@@ -170,8 +170,8 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         slot
     }
 
-    /// Whether a flow that is not known here may have a receiver at `now`; the application is told of a flow that is to be
-    /// forgotten for it.
+    /// Whether a flow that is not known here may have a receiver at `now`. Where another flow must be forgotten for it, adds the
+    /// event that says so.
     #[inline]
     pub(in crate::transport) fn admit(
         &mut self,
