@@ -49,6 +49,15 @@ def parser(commands: Collection[str]) -> argparse.ArgumentParser:
     return top
 
 
+class _Interrupted(KeyboardInterrupt):
+    """What the first signal raises.
+
+    A `KeyboardInterrupt` itself that passes through `exec` of a text, as dataclasses do at import, makes Python
+    end by SIGINT even where the exception was caught (`unhandled_keyboard_interrupt` in CPython's
+    `run_eval_code_obj`).
+    """
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; bad input gives one line on standard error. SIGTERM is handled as SIGINT is."""
     try:
@@ -74,7 +83,7 @@ def _interruptible() -> Iterator[None]:
     def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        raise _Interrupted
 
     before = {each: signal.signal(each, interrupt) for each in signals}
     try:
