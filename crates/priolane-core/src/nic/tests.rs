@@ -18,9 +18,8 @@ fn every_nic_is_read_from_what_it_is_written_as() {
         };
         let nic = read(&value).unwrap();
         assert_eq!(nic.name(), *name);
-        let written = nic.write();
+        let written = KeyValue::write(&nic);
         assert_eq!(read(&written.as_value()).unwrap(), nic, "{written}");
-        assert_eq!(serde_json::to_value(&nic).unwrap(), serde_json::to_value(&written).unwrap());
     }
 }
 
