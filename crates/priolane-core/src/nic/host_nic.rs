@@ -2,11 +2,10 @@
 
 use std::fmt::Debug;
 
-use super::port;
 use super::queue::QueueKeys;
 use crate::host::Order;
 use crate::packet::Frame;
-use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, Limit, SortBy};
+use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, Limit, PortKeys, SortBy};
 use crate::units::Rate;
 
 /// A kind of NIC with its keys.
@@ -22,7 +21,7 @@ pub trait HostNic: Debug {
     }
 
     /// The port that the row states. Default: it states none.
-    fn port(&self) -> Option<&port::Config> {
+    fn port(&self) -> Option<OwnPort<'_>> {
         None
     }
 
@@ -30,6 +29,15 @@ pub trait HostNic: Debug {
     fn per_flow_limit(&self) -> Limit {
         Limit::Unlimited
     }
+}
+
+/// A port that a NIC states.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnPort<'a> {
+    /// Its keys.
+    pub keys: &'a PortKeys,
+    /// The queue of each class; `None` for that at switch ports.
+    pub map: Option<&'a ClassMap>,
 }
 
 /// A transmit queue of a host.

@@ -14,7 +14,7 @@ pub mod tokens;
 
 use std::sync::LazyLock;
 
-pub use host_nic::{HostNic, OtherRows, TransmitQueue};
+pub use host_nic::{HostNic, OtherRows, OwnPort, TransmitQueue};
 pub use queue::{FlowRoom, QueueKeys};
 
 use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};

@@ -1,6 +1,6 @@
 //! A transmit queue that is a port of its own.
 
-use super::{FlowRoom, HostNic, OtherRows, TransmitQueue};
+use super::{FlowRoom, HostNic, OtherRows, OwnPort, TransmitQueue};
 use crate::keys::{InTable, Keys, Misfit};
 use crate::part::Part;
 use crate::port::{ClassMap, Limit, PortKeys, PortSetup, SortBy};
@@ -41,8 +41,8 @@ impl HostNic for Config {
         Some(TransmitQueue { discipline, buffer, sort_by: SortBy::Class })
     }
 
-    fn port(&self) -> Option<&Self> {
-        Some(self)
+    fn port(&self) -> Option<OwnPort<'_>> {
+        Some(OwnPort { keys: &self.port.keys, map: self.map.as_ref() })
     }
 
     fn per_flow_limit(&self) -> Limit {

@@ -109,7 +109,7 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     };
     of_port(&scheme.port, "port")?;
     if let Some(own) = scheme.nic.part().port() {
-        return of_port(&own.port.keys, "nic.port");
+        return of_port(own.keys, "nic.port");
     }
     match scheme.nic.part().queue() {
         Some(queue) if too_small(queue.limit) => {
@@ -169,7 +169,7 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
     let several = fabric.host_rates.len() > 1;
     if let Some(own) = scheme.nic.part().port() {
-        let keys = &own.port.keys;
+        let keys = own.keys;
         if several && (keys.ecn.is_some() || !keys.buffer.at().is_empty()) {
             let what = "hosts have links of several rates, but transmit queues are all alike".to_owned();
             return Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"));
@@ -374,8 +374,7 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     mapped(&scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
     let Some(own) = scheme.nic.part().port() else { return Ok(()) };
     let keys = if own.map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
-    let map = own.map.as_ref().unwrap_or(&scheme.map);
-    mapped(&own.port.keys.kind, map, classes, keys).map_err(|fault| Fault {
+    mapped(&own.keys.kind, own.map.unwrap_or(&scheme.map), classes, keys).map_err(|fault| Fault {
         what: format!("hosts: {}", fault.what),
         fix: format!("in nic: {}", fault.fix),
         ..fault

@@ -27,7 +27,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }
-    if let Some(port) = scheme.nic.part().port().map(|own| &own.port)
+    if let Some(port) = scheme.nic.part().port()
         && (matches!(port.keys.buffer, BufferSpec::PushOut { .. }) || !is_pausable(&port.keys.kind))
     {
         let what = "this transmit queue cannot hold a class back".to_owned();
