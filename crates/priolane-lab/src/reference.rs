@@ -10,7 +10,7 @@ use priolane_sim::topology::TopologySpec;
 use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
-use crate::assumptions;
+use crate::{assumptions, experiment};
 
 /// Keys of one group that so many parts of a row share have a table of their own.
 const SHARED_BY: usize = 3;
@@ -19,7 +19,7 @@ const SHARED_BY: usize = 3;
 pub fn page() -> String {
     let mut page = String::from(
         "# Parts\n\nEach row of a scheme file is one of these parts with its keys; so are `[topology]` of an experiment and the `app` of a\n\
-         group, whose other keys [experiments.md](experiments.md) has. This page follows from what the code declares:\n\
+         group. The last tables are keys of an experiment; [experiments.md](experiments.md) has the others. This page follows from what the code declares:\n\
          `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
          [scheme.schema.json](scheme.schema.json)\nis the same of schemes as a JSON Schema, for editors.\n",
     );
@@ -36,6 +36,10 @@ pub fn page() -> String {
             let _ = write!(page, "\n### Keys of `{group}`\n\n");
             table(keys.iter().copied(), &mut page);
         }
+    }
+    for (name, keys) in experiment::tables() {
+        let _ = write!(page, "\n## `{name}`\n\n");
+        table(keys.iter(), &mut page);
     }
     page
 }
@@ -111,8 +115,16 @@ fn lines(key: &KeyInfo, above: &str, page: &mut String) {
         cell(&value),
         cell(key.source)
     );
-    if let Schema::Table(keys) | Schema::OneOf(_, keys) = &key.schema {
-        keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
+    match &key.schema {
+        Schema::Table(keys) | Schema::OneOf(_, keys) => {
+            keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
+        }
+        Schema::Map(_, value) => {
+            if let Schema::Table(keys) = &**value {
+                keys.iter().for_each(|inner| lines(inner, &format!("{name}.NAME."), page));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -135,6 +147,8 @@ fn kind_of(schema: &Schema) -> String {
         Schema::Quantity(example) => format!("such as `\"{example}\"`"),
         Schema::Words(of) => words(of),
         Schema::Text => "text".to_owned(),
+        Schema::Any => "any value".to_owned(),
+        Schema::OneOrMore(item) => format!("{0}, or a list: {0}", kind_of(item)),
         Schema::List(item) => format!("a list: {}", kind_of(item)),
         Schema::Table(_) => "a table".to_owned(),
         Schema::Map(example, value) => format!("a table by `\"{example}\"`: {}", kind_of(value)),
@@ -233,6 +247,11 @@ fn value(schema: &Schema, bounds: &Bounds) -> Value {
         Schema::Quantity(example) => json!({ "type": "string", "examples": [example] }),
         Schema::Words(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
         Schema::Text => json!({ "type": "string" }),
+        Schema::Any => json!({}),
+        Schema::OneOrMore(item) => {
+            let item = value(item, &Bounds::ANY);
+            json!({ "anyOf": [item, { "type": "array", "items": item }] })
+        }
         Schema::List(item) => json!({ "type": "array", "items": value(item, &Bounds::ANY) }),
         Schema::Table(keys) => object(keys),
         Schema::Map(example, inner) => json!({

@@ -177,6 +177,10 @@ pub enum Schema {
     Words(&'static [(&'static str, &'static str)]),
     /// Any string.
     Text,
+    /// Any value.
+    Any,
+    /// Such a value, or a list of such.
+    OneOrMore(Box<Schema>),
     /// A list of such values.
     List(Box<Schema>),
     /// A table of these keys.
