@@ -50,7 +50,7 @@ impl Field<'_> {
     /// A table of the keys `K`.
     ///
     /// # Errors
-    /// All its mistakes but those that may follow from others.
+    /// All its mistakes but those that may follow from others. Reading ends at a key that must be stated and is wrong.
     pub fn keys<K: Keys>(&self) -> Result<K, InputError> {
         let mut table = Gathering { table: self.table()?, found: Mistakes::new(&self.origin().file) };
         let read = match K::read(&mut table) {

@@ -30,7 +30,7 @@ pub struct Metrics {
     #[key(optional, shown = "the one that sends most", source = "docs/assumptions.md#o1-o2")]
     pub port: Option<String>,
     /// Classes of flows by name, in the order of the file; `all` always exists.
-    #[key(default = Vec::new(), shown = "none but `all`", form = ByName)]
+    #[key(default = Vec::new(), shown = "none", form = ByName)]
     pub classes: Vec<SizeClass>,
 }
 

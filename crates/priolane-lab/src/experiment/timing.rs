@@ -29,7 +29,7 @@ pub enum Timing {
         #[key(
             default = latest(window_end(warmup, measure), drain),
             range = "(0, )",
-            shown = "3600s; with a window its end, and 3600s more to drain"
+            shown = "3600s, with a window 3600s after its end, without drain its end"
         )]
         limit: Span,
     },

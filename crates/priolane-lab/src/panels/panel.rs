@@ -55,11 +55,11 @@ pub struct Panel {
     /// Text at the x axis.
     #[key(optional, shown = "by x")]
     pub x_label: Option<String>,
-    /// What is drawn, if one metric is: `quantity.class`. A panel that was read has it among `metrics`.
+    /// What is drawn: `quantity.class`, such as `fct.all`; or `metrics`.
     #[key(optional)]
     pub metric: Option<String>,
-    /// What is drawn, in place of `metric`: a list of `quantity.class`, at least one.
-    #[key(default = Vec::new(), shown = "`metric`", form = Filled)]
+    /// What is drawn, where it is several metrics: at least one.
+    #[key(default = Vec::new(), shown = "metric", form = Filled)]
     pub metrics: Vec<String>,
     /// The schemes drawn.
     #[key(optional, shown = "all", form = Filled)]
@@ -79,6 +79,7 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// One of `metric` and `metrics` is stated, and becomes `metrics`.
     fn check(&mut self) -> Result<(), Misfit> {
         match (self.metric.take(), self.metrics.is_empty()) {
             (Some(one), true) => self.metrics.push(one),
@@ -277,4 +278,24 @@ pub trait Values {
         point: usize,
         value: fn(&FlowRow<'_>) -> Option<f64>,
     ) -> Result<Vec<Vec<f64>>, String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn swept_values_are_written_as_they_were_read() {
+        let list = KeyedValue::List(vec![KeyedValue::Text("x"), KeyedValue::Bool(true)]);
+        let table = KeyedValue::Table(vec![("e", KeyedValue::Integer(2))]);
+        let values =
+            vec![("a", KeyedValue::Integer(-1)), ("b", KeyedValue::Float(0.5)), ("c", list), ("d", table)];
+        let read = SweptValues::read(&KeyedValue::Table(values), &Bounds::ANY).unwrap();
+        let expected = json!({ "a": -1, "b": 0.5, "c": ["x", true], "d": { "e": 2 } });
+        assert_eq!(Value::from(read.clone()), expected);
+        assert_eq!(serde_json::to_value(SweptValues::write(&read)).unwrap(), expected);
+        assert!(SweptValues::read(&KeyedValue::Integer(1), &Bounds::ANY).is_err());
+    }
 }
