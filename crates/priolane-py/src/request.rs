@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use priolane_lab::execute::{Done, Settings};
 use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
+use priolane_results::store::Store;
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
 use serde::Deserialize;
@@ -97,14 +98,15 @@ enum EngineRequest {
 
 impl SettingsRequest {
     /// The settings, and the directories from which a run that is there is taken over.
-    pub(crate) fn into_settings(self) -> (Settings, Vec<PathBuf>) {
+    pub(crate) fn into_settings(self) -> (Settings, Vec<Store>) {
         let engine = match self.engine {
             EngineRequest::Auto => Engine::Auto,
             EngineRequest::Window => Engine::Window,
             EngineRequest::Wheel => Engine::Wheel,
         };
         let threads = self.threads.map_or(Threads::ONE, Threads::up_to);
-        (Settings { engine, verify: self.verify, threads }, self.others)
+        let others = self.others.iter().map(|other| Store::at(other)).collect();
+        (Settings { engine, verify: self.verify, threads }, others)
     }
 }
 
