@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
-use priolane_core::part::{Entry, Row};
+use priolane_core::part::{Entry, Notation, Row};
 use priolane_core::scheme::ENTRIES;
 use priolane_sim::topology::TopologySpec;
 use priolane_workload::App;
@@ -161,7 +161,7 @@ pub fn schema() -> Value {
         }),
     );
     for row in Row::OF_SCHEME {
-        let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| part(row, entry));
+        let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(part);
         properties.insert(row.key().to_owned(), json!({ "oneOf": parts.collect::<Vec<_>>() }));
     }
     let queues = json!({ "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 15 } });
@@ -186,19 +186,14 @@ pub fn schema() -> Value {
 }
 
 /// What a part is written as.
-fn part(row: Row, entry: &Entry) -> Value {
-    let tag = match (row, entry.name) {
-        (Row::Nic, "pull" | "tokens") => {
-            return json!({ "const": entry.name, "description": entry.summary });
-        }
-        (Row::Nic, "port") => None,
-        (Row::Nic, _) => Some("queue"),
-        _ => Some("kind"),
-    };
+fn part(entry: &Entry) -> Value {
+    if entry.notation == Notation::Name {
+        return json!({ "const": entry.name, "description": entry.summary });
+    }
     let mut object = object(&entry.parameters);
-    if let Some(tag) = tag {
-        object["properties"][tag] = json!({ "const": entry.name });
-        object["required"] = json!([tag]);
+    if entry.notation == Notation::Tag {
+        object["properties"][entry.tag] = json!({ "const": entry.name });
+        object["required"] = json!([entry.tag]);
     }
     object["title"] = json!(entry.name);
     object["description"] = json!(format!("{} ({})", entry.summary, entry.source));

@@ -10,10 +10,10 @@ use priolane_results::store::Store;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::errors::{failed, input_error, utf8};
 use crate::progress::Reporter;
-use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json};
+use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
-use crate::{failed, input_error, request, response, utf8};
 
 /// The runs of an experiment file.
 #[pyclass(frozen)]

@@ -5,6 +5,7 @@
 //!
 //! A crate with transports of its own builds the same module with them: [`init_own`].
 
+mod errors;
 mod grid;
 mod own;
 mod progress;
@@ -13,36 +14,20 @@ mod signals;
 
 use std::path::PathBuf;
 
-use priolane_lab::execute::Failure;
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_results::checksum;
 use priolane_results::summary::Summary;
-use priolane_source::InputError as LabInputError;
 use priolane_workload::import::{self, Request};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use errors::{InputError, RunFailed, Stopped, failed, input_error, utf8};
 pub use own::init_own;
 use progress::Reporter;
-use request::OptionsRequest;
+use request::{OptionsRequest, request, response};
 use signals::Signals;
-
-create_exception!(
-    priolane,
-    InputError,
-    PyValueError,
-    "An input of the user's is wrong: file, line, key, what, fix."
-);
-create_exception!(
-    priolane,
-    RunFailed,
-    PyRuntimeError,
-    "A run broke an invariant, or its results could not be written."
-);
-create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
 /// Claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
@@ -301,36 +286,6 @@ fn read_checked(path: PathBuf) -> PyResult<String> {
 #[pyfunction]
 fn with_checksum(text: &str) -> PyResult<String> {
     checksum::with_checksum(text).ok_or_else(|| PyValueError::new_err("a JSON object is wanted"))
-}
-
-/// The exception for `what`, which failed.
-fn failed(failure: Failure, what: &str) -> PyErr {
-    match failure {
-        Failure::Interrupted => Stopped::new_err(format!("{what} was stopped")),
-        Failure::Input(error) => input_error(error),
-        failure => RunFailed::new_err(format!("{what}: {failure}")),
-    }
-}
-
-/// `path`, if it has a name in UTF-8, as all that is written about it is.
-fn utf8(path: PathBuf) -> PyResult<PathBuf> {
-    if path.to_str().is_some() {
-        return Ok(path);
-    }
-    let shown = path.display().to_string();
-    Err(input_error(LabInputError::new(shown, None, "", "the path is not UTF-8", "use another one")))
-}
-
-fn input_error(error: LabInputError) -> PyErr {
-    InputError::new_err(error.to_string())
-}
-
-fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-fn response<T: Serialize>(value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// Adds what `priolane._core` has to `module`.

@@ -9,10 +9,22 @@ use priolane_lab::plan::{Options, Plan, Size};
 use priolane_results::store::Store;
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
-use serde::Deserialize;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::signals::Signals;
+
+/// What Python sent.
+pub(crate) fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// What Python gets.
+pub(crate) fn response<T: Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
 
 /// What the user asked to change about an experiment file.
 #[derive(Default, Deserialize)]

@@ -214,13 +214,13 @@ load = { of = "host", counts = "payload", value = 0.5 }
 
     #[test]
     fn costs_are_in_the_order_of_the_plan_and_grow_with_load() {
-        let text =
-            SMALL.replace("[[group]]", "seeds = 2\nsweep = { \"group.all.load.value\" = [0.2, 0.8] }\n[[group]]");
+        let text = SMALL
+            .replace("[[group]]", "seeds = 2\nsweep = { \"group.all.load.value\" = [0.2, 0.8] }\n[[group]]");
         let plan = points_of(&text).plan(&Interrupt::default()).unwrap();
         let costs = costs(&plan, &Interrupt::default()).unwrap();
         assert_eq!(costs.len(), plan.runs.len());
         assert_eq!(costs[..2], costs[2..4], "seeds cost the same");
-        assert!(costs[4] > 3.0 * costs[0], "{costs:?}");
+        assert!(costs[4] > 2.5 * costs[0], "{costs:?}");
     }
 
     #[test]

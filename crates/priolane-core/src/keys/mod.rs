@@ -41,6 +41,7 @@ mod nested;
 mod value;
 
 pub use any_table::{AnyError, AnyTable, Opaque};
+pub(crate) use defaults::Empty;
 pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub use forms::{

@@ -261,7 +261,7 @@ impl From<i32> for Written {
 
 impl Written {
     /// It as a value to read.
-    pub(super) fn as_value(&self) -> Value<'_> {
+    pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
             Self::Bool(truth) => Value::Bool(*truth),
             Self::Integer(n) => Value::Integer(i64::try_from(*n).unwrap_or(i64::MAX)),

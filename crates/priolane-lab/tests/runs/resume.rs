@@ -47,7 +47,10 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let run = &two.runs[0];
     let none = Store::at(&folder.path().join("none"));
     assert!(!adopt(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
-    assert!(!adopt(run, &Store::open(&second).unwrap(), &[none.clone()]).unwrap(), "nobody has it");
+    assert!(
+        !adopt(run, &Store::open(&second).unwrap(), std::slice::from_ref(&none)).unwrap(),
+        "nobody has it"
+    );
     assert!(adopt(run, &Store::open(&second).unwrap(), &[none, Store::at(&first)]).unwrap());
     // Verified by the first figure, so it is not run again.
     let Done::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
