@@ -27,7 +27,7 @@ pub enum Timing {
         drain: bool,
         /// The latest instant of the run.
         #[key(
-            default = latest(window_end(warmup, measure), drain),
+            default = if drain { drained(window_end(warmup, measure)) } else { window_end(warmup, measure) },
             range = "(0, )",
             shown = "3600s, with a window 3600s after its end, without drain its end"
         )]
@@ -49,9 +49,9 @@ fn window_end(warmup: Span, measure: Span) -> Span {
     Span(warmup.0.saturating_add(measure.0))
 }
 
-/// The latest instant of a run that states none.
-fn latest(end: Span, drain: bool) -> Span {
-    if drain { Span(end.0.saturating_add(DEFAULT_LIMIT.0)).min(Span::LONGEST) } else { end }
+/// The latest instant of a run that ends when its last flow has completed.
+fn drained(end: Span) -> Span {
+    Span(end.0.saturating_add(DEFAULT_LIMIT.0)).min(Span::LONGEST)
 }
 
 impl Timing {
