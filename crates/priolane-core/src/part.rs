@@ -178,7 +178,7 @@ impl Entry {
 
     /// It with the keys `K` after its own.
     #[must_use]
-    pub fn followed_by<K: Keys>(mut self) -> Self {
+    pub(crate) fn followed_by<K: Keys>(mut self) -> Self {
         K::describe(&mut self.parameters);
         self
     }
@@ -199,7 +199,7 @@ pub fn share<'e>(
 ///
 /// # Errors
 /// That it is none of them, or missing.
-pub fn take_name<T: Table>(
+pub(crate) fn take_name<T: Table>(
     table: &mut T,
     tag: &'static str,
     names: &[&'static str],

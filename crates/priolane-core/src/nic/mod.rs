@@ -1,21 +1,22 @@
 //! What stands between a host's transport and its line, as scheme files state it: `"pull"`, `{ queue = "fifo" }` or
 //! `{ port = { ... } }`.
 
-pub mod fifo;
-pub mod host;
+mod fifo;
+mod host;
 mod host_nic;
-pub mod port;
-pub mod ports;
-pub mod pull;
+mod port;
+mod ports;
+mod pull;
 mod queue;
 #[cfg(test)]
 mod tests;
-pub mod tokens;
+mod tokens;
 
 use std::sync::LazyLock;
 
-pub use host_nic::{HostNic, OtherRows, OwnPort, TransmitQueue};
-pub use queue::{FlowRoom, QueueKeys};
+use host_nic::{HostNic, OwnPort};
+pub use host_nic::{OtherRows, TransmitQueue};
+use queue::{FlowRoom, QueueKeys};
 
 use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::{Notation, parts};
