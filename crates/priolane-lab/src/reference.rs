@@ -19,9 +19,9 @@ const SHARED_BY: usize = 3;
 pub fn page() -> String {
     let mut page = String::from(
         "# Parts\n\nEach row of a scheme file is one of these parts with its keys; so are `[topology]` of an experiment and the `app` of a\n\
-         group. The last tables are of experiments; [experiments.md](experiments.md) has their other keys. This page follows from what the code declares:\n\
-         `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
-         [scheme.schema.json](scheme.schema.json)\nis the same of schemes as a JSON Schema, for editors.\n",
+         group. The last tables are of experiments; [experiments.md](experiments.md) has their other keys.\n\
+         This page follows from what the code declares: `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference`\n\
+         writes it. [scheme.schema.json](scheme.schema.json) is the same of schemes as a JSON Schema, for editors.\n",
     );
     let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
     let entries: Vec<Entry> = ENTRIES.iter().cloned().chain(of_experiments).collect();
