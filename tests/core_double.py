@@ -9,6 +9,45 @@ import made
 from priolane._core import InputError, RunFailed, Stopped
 
 
+class GridDouble:
+    """Stands in for `_core.Grid`."""
+
+    def __init__(self, core: "CoreDouble", out: Path) -> None:
+        self.core, self.out = core, out
+
+    def run(self, run_id: str, progress: Callable[[float, int, int], bool] | None = None) -> str:
+        core, directory = self.core, self.out / run_id
+        if directory.exists():
+            return json.dumps({"ran": False, "run": {}})
+        if run_id in core.failing:
+            raise RunFailed(f"run {run_id}: bytes are not conserved")
+        if progress is not None and not progress(0.001, 3, 10):
+            raise Stopped(f"run {run_id} was stopped")
+        run = next(run for run in core.runs() if run["id"] == run_id)
+        made.make_run(directory, run)
+        core.ran.append(run_id)
+        return json.dumps({"ran": True, "run": made.record(run)})
+
+
+class PlanDouble:
+    """Stands in for `_core.Plan`."""
+
+    def __init__(self, core: "CoreDouble", path: Path) -> None:
+        self.core, self.path = core, path
+
+    def to_json(self) -> str:
+        plan = {"source": str(self.path), "title": "made by hand", "readings": [], "warnings": []}
+        return json.dumps({**plan, "runs": self.core.runs()})
+
+    def costs(self) -> list[float]:
+        return [float(nth % 5) for nth, _ in enumerate(self.core.runs())]
+
+    def open(self, out_dir: Path, settings: str) -> GridDouble:
+        assert json.loads(settings).keys() == {"engine", "verify", "threads", "others"}
+        self.core.others = json.loads(settings)["others"]
+        return GridDouble(self.core, Path(out_dir))
+
+
 class CoreDouble:
     """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail, reports have `panels`."""
 
@@ -28,38 +67,11 @@ class CoreDouble:
             for nth, (load, seed, scheme) in enumerate(order)
         ]
 
-    def plan(self, path: Path, options: str) -> str:
+    def plan(self, path: Path, options: str) -> "PlanDouble":
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file; give the path of an experiment")
         self.options.append(json.loads(options))
-        return json.dumps(
-            {"source": str(path), "title": "made by hand", "readings": [], "warnings": [], "runs": self.runs()}
-        )
-
-    def run_one(
-        self,
-        path: Path,
-        options: str,
-        run_id: str,
-        out_dir: Path,
-        settings: str,
-        progress: Callable[[float, int, int], bool] | None = None,
-    ) -> str:
-        assert json.loads(settings).keys() == {"engine", "verify", "threads", "others"}
-        self.others = json.loads(settings)["others"]
-        assert Path(path).is_file()
-        assert json.loads(options)
-        directory = Path(out_dir) / run_id
-        if directory.exists():
-            return json.dumps({"ran": False, "run": {}})
-        if run_id in self.failing:
-            raise RunFailed(f"run {run_id}: bytes are not conserved")
-        if progress is not None and not progress(0.001, 3, 10):
-            raise Stopped(f"run {run_id} was stopped")
-        run = next(run for run in self.runs() if run["id"] == run_id)
-        made.make_run(directory, run)
-        self.ran.append(run_id)
-        return json.dumps({"ran": True, "run": made.record(run)})
+        return PlanDouble(self, path)
 
     def verdicts(self, path: Path, options: str, out_dir: Path) -> str:
         assert Path(path).is_file()

@@ -62,7 +62,7 @@ def test_an_interrupt_is_exit_130(
     def interrupt(_path: Path, _options: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("priolane._core.plan", interrupt)
+    monkeypatch.setattr("priolane._core.Plan", interrupt)
     assert main(["run", str(experiment), "-o", str(tmp_path / "out")]) == 130
     assert core.ran == []
 

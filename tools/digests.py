@@ -10,7 +10,6 @@ from pathlib import Path
 
 from priolane.experiment import Options, plan
 from priolane.settings import Settings
-from priolane.worker import Job, carry_out
 
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 COMPARED = (EXPERIMENTS / "recipes" / "first.toml", EXPERIMENTS / "papers" / "nos2" / "fig6.toml")
@@ -21,8 +20,10 @@ def digests(path: Path, most: int) -> list[str]:
     options = Options(size="quick") if "[quick]" in path.read_text(encoding="utf-8") else Options()
     found = []
     with tempfile.TemporaryDirectory() as out:
-        for run in plan(path, options).runs[:most]:
-            carry_out(Job(str(path), options.to_json(), run.id, out, Settings().to_json()))
+        grid = plan(path, options)
+        opened = grid.core.open(out, Settings().to_json())
+        for run in grid.runs[:most]:
+            opened.run(run.id)
             record = json.loads((Path(out) / run.id / "run.json").read_text(encoding="utf-8"))
             found.append(f"{path.stem} {run.scheme} seed {run.seed}: {record['digest']}")
     return found

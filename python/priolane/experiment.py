@@ -96,6 +96,8 @@ class Plan:
     runs: tuple[PlannedRun, ...]
     readings: tuple[Reading, ...]
     warnings: tuple[str, ...]
+    core: _core.Plan = field(repr=False, compare=False)
+    """The same in the compiled module, which carries out its runs."""
 
 
 def as_seeds(seeds: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
@@ -130,7 +132,8 @@ def toml_text(value: Any) -> str:
 
 def plan(path: str | Path, options: Options | None = None) -> Plan:
     """Reads an experiment file and lists its runs; raises `InputError` if it is not right."""
-    read = json.loads(_core.plan(Path(path), (options or Options()).to_json()))
+    core = _core.Plan(Path(path), (options or Options()).to_json())
+    read = json.loads(core.to_json())
     runs = tuple(
         PlannedRun(id=run["id"], scheme=run["scheme"], seed=run["seed"], point=run["point"]) for run in read["runs"]
     )
@@ -140,6 +143,7 @@ def plan(path: str | Path, options: Options | None = None) -> Plan:
         runs=runs,
         readings=tuple(Reading(**reading) for reading in read["readings"]),
         warnings=tuple(read["warnings"]),
+        core=core,
     )
 
 

@@ -8,13 +8,14 @@ import os
 import queue
 import signal
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from priolane import worker
+from priolane import _core, worker
 from priolane._core import InputError
 from priolane.directory import filling, write_note
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
@@ -88,18 +89,8 @@ def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, wat
     """Notes the grid, carries out what is missing and weighs it."""
     _refuse_another(directory, grid)
     _write_grid(directory, grid, options)
-    todo = [
-        worker.Job(
-            source=str(grid.source),
-            options=options.to_json(),
-            run_id=planned.id,
-            out=str(directory),
-            settings=settings.to_json(),
-        )
-        for planned in grid.runs
-    ]
     by_id = {planned.id: planned for planned in grid.runs}
-    for done in _carry_out(todo, settings, watch):
+    for done in _carry_out(directory, grid, (options, settings), watch):
         watch.finished(by_id[done.run_id], done)
     results = load(directory)
     results.judge()
@@ -135,23 +126,39 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
     write_note(directory, note)
 
 
-def _carry_out(todo: list[worker.Job], settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
+def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:
+    options, settings = how
+    if settings.executor is None and (settings.jobs <= 1 or len(grid.runs) <= 1):
+        yield from _here(grid, grid.core.open(directory, settings.to_json()), watch)
+        return
+    shared = worker.Grid(
+        source=str(grid.source),
+        options=options.to_json(),
+        out=str(directory),
+        settings=settings.to_json(),
+        call=uuid.uuid4().hex,
+    )
+    todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
     if settings.executor is not None:
         yield from _through(settings.executor, todo, lambda: None)
-    elif settings.jobs <= 1 or len(todo) <= 1:
-        yield from _here(todo, watch)
     else:
         yield from _in_processes(todo, min(settings.jobs, len(todo)), watch)
 
 
-def _here(todo: list[worker.Job], watch: Watcher) -> Iterator[worker.Finished]:
-    for job in todo:
+def _longest_first(grid: Plan) -> list[str]:
+    """Ids by the predicted cost of the run, so that no long run is left when all others are done."""
+    by_cost = sorted(zip(grid.core.costs(), grid.runs, strict=True), key=lambda pair: -pair[0])
+    return [run.id for _, run in by_cost]
 
-        def report(now_s: float, completed: int, opened: int, run_id: str = job.run_id) -> bool:
+
+def _here(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.Finished]:
+    for run in grid.runs:
+
+        def report(now_s: float, completed: int, opened: int, run_id: str = run.id) -> bool:
             watch.moved(run_id, now_s, completed, opened)
             return True
 
-        yield worker.carry_out(job, report)
+        yield worker.carry_out_in(opened, run.id, report)
 
 
 def _in_processes(todo: list[worker.Job], jobs: int, watch: Watcher) -> Iterator[worker.Finished]:

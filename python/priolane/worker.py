@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,14 +19,22 @@ from priolane import _core
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run to carry out, complete in itself so that it can be sent anywhere."""
+class Grid:
+    """What the runs of a grid share. `call` tells grids of one file apart, which may have changed between them."""
 
     source: str
     options: str
-    run_id: str
     out: str
     settings: str
+    call: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to carry out, complete in itself so that it can be sent anywhere."""
+
+    grid: Grid
+    run_id: str
 
 
 @dataclass(frozen=True)
@@ -71,19 +80,21 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def carry_out(job: Job, report: Callable[[float, int, int], bool] | None = None) -> Finished:
-    """Runs `job`; `report(simulated seconds, flows done, flows opened)` stops it by returning `False`."""
-    done: dict[str, Any] = json.loads(
-        _core.run_one(
-            Path(job.source),
-            job.options,
-            job.run_id,
-            Path(job.out),
-            job.settings,
-            report or _reporter(job.run_id),
-        )
-    )
-    return Finished(run_id=job.run_id, ran=bool(done["ran"]))
+@lru_cache(maxsize=1)
+def _opened(grid: Grid) -> _core.Grid:
+    """The grid, planned and its directory opened once a process."""
+    return _core.Plan(Path(grid.source), grid.options).open(Path(grid.out), grid.settings)
+
+
+def carry_out(job: Job) -> Finished:
+    """Runs `job` in a process of its own."""
+    return carry_out_in(_opened(job.grid), job.run_id, _reporter(job.run_id))
+
+
+def carry_out_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> Finished:
+    """Runs a run of `grid`; `report(simulated seconds, flows done, flows opened)` stops it by returning `False`."""
+    done: dict[str, Any] = json.loads(grid.run(run_id, report))
+    return Finished(run_id=run_id, ran=bool(done["ran"]))
 
 
 def _reporter(run_id: str) -> Callable[[float, int, int], bool]:

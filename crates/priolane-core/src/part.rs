@@ -2,7 +2,7 @@
 
 pub use priolane_derive::Part;
 
-use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new};
+use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new, only_one_of};
 
 /// Where a file chooses one part of a list: a row of a scheme, which is a question that it answers, or a table of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -101,10 +101,23 @@ pub struct Provision {
     pub if_set: Option<&'static str>,
 }
 
+/// How a file states which part of a list it means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notation {
+    /// A table in which a key of the list has the part's name: `{ queue = "fifo", ... }`.
+    Tag,
+    /// The part's name in place of a table: `"pull"`.
+    Name,
+    /// A table with a key of the part's name, which no other part has: `{ port = { ... }, ... }`.
+    Key,
+}
+
 /// What the file of a part declares of it; `#[derive(Part)]` makes it.
 pub trait Part: Keys {
     /// Its name in files.
     const NAME: &'static str;
+    /// How a file states that it means this part.
+    const NOTATION: Notation = Notation::Tag;
     /// What it does, in one line.
     const SUMMARY: &'static str;
     /// Paper or standard and section.
@@ -122,6 +135,10 @@ pub struct Entry {
     pub row: Row,
     /// Its name in files.
     pub name: &'static str,
+    /// How a file states that it means this part.
+    pub notation: Notation,
+    /// The key that has the name, of one that is stated by a tag.
+    pub tag: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
     /// Paper or standard and section.
@@ -135,7 +152,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What the part `P` declares of itself.
+    /// What the part `P` declares of itself; its tag is `kind`.
     pub fn of<P: Part>(row: Row) -> Self {
         let mut parameters = Vec::new();
         P::describe(&mut parameters);
@@ -143,6 +160,8 @@ impl Entry {
         Self {
             row,
             name: P::NAME,
+            notation: P::NOTATION,
+            tag: "kind",
             summary: P::SUMMARY,
             source: P::SOURCE,
             parameters,
@@ -159,7 +178,7 @@ impl Entry {
 
     /// It with the keys `K` after its own.
     #[must_use]
-    pub fn followed_by<K: Keys>(mut self) -> Self {
+    pub(crate) fn followed_by<K: Keys>(mut self) -> Self {
         K::describe(&mut self.parameters);
         self
     }
@@ -180,7 +199,7 @@ pub fn share<'e>(
 ///
 /// # Errors
 /// That it is none of them, or missing.
-pub fn take_name<T: Table>(
+pub(crate) fn take_name<T: Table>(
     table: &mut T,
     tag: &'static str,
     names: &[&'static str],
@@ -189,6 +208,24 @@ pub fn take_name<T: Table>(
     match table.take(tag, |value| value.word(&words))? {
         Some(name) => Ok(name),
         None => Err(table.missing(tag, &format!("{tag} = {:?}", names[0]))),
+    }
+}
+
+/// Which of `parts` a table means: the word under `tag` says it, or the key of its name.
+///
+/// # Errors
+/// It means none of them, or more than one.
+pub fn choose<T: Table>(
+    table: &mut T,
+    tag: &'static str,
+    parts: &[(&'static str, Notation)],
+) -> Result<&'static str, T::Error> {
+    let names = |notation| parts.iter().filter(move |part| part.1 == notation).map(|part| part.0);
+    let tagged: Vec<&'static str> = names(Notation::Tag).collect();
+    let keys: Vec<&'static str> = std::iter::once(tag).chain(names(Notation::Key)).collect();
+    match only_one_of(table, &keys, &format!("{tag} = {:?}", tagged[0]))? {
+        0 => take_name(table, tag, &tagged),
+        place => Ok(keys[place]),
     }
 }
 
@@ -210,7 +247,8 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
 }
 
 /// Makes of a list of parts the enum of them: each has a struct of keys that implements [`Part`] and the trait of the list. The
-/// word that says which part it is stands under `kind`, or another key: `by "solver"`. `else` names the variant of what is not on
+/// word that says which part it is stands under `kind`, or another key: `by "solver"`; a part of another [`Notation`] says so in
+/// its declaration. `else` names the variant of what is not on
 /// the list: a box of a trait that has `name` and `write` of its own; a list without such a variant implements [`Keys`].
 ///
 /// ```text
@@ -228,7 +266,7 @@ macro_rules! __parts {
     (@keys $list:ident by $tag:literal) => {
         impl $crate::keys::Keys for $list {
             fn read<T: $crate::keys::Table>(table: &mut T) -> Result<Self, T::Error> {
-                let name = $crate::part::take_name(table, $tag, Self::NAMES)?;
+                let name = $crate::part::choose(table, $tag, Self::PARTS)?;
                 Self::read(name, table).map(|read| read.expect("invariant: the name is on the list"))
             }
 
@@ -271,6 +309,18 @@ macro_rules! __parts {
             /// The names of files, in the order of the list.
             pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
 
+            /// The names of files, each with how a file states it, in the order of the list.
+            pub const PARTS: &'static [(&'static str, $crate::part::Notation)] =
+                &[$((<$config as $crate::part::Part>::NAME, <$config as $crate::part::Part>::NOTATION)),*];
+
+            /// How a file states it.
+            pub fn notation(&self) -> $crate::part::Notation {
+                match self {
+                    $(Self::$kind(_) => <$config as $crate::part::Part>::NOTATION,)*
+                    $(Self::$other(_) => $crate::part::Notation::Tag,)?
+                }
+            }
+
             /// The name in files.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -290,9 +340,11 @@ macro_rules! __parts {
                 Ok(None)
             }
 
-            /// Appends its kind and its keys to `out`.
+            /// Appends its tag, if it has one, and its keys to `out`.
             pub fn write(&self, out: &mut $crate::keys::Pairs) {
-                out.push(($tag, self.name().into()));
+                if self.notation() == $crate::part::Notation::Tag {
+                    out.push(($tag, self.name().into()));
+                }
                 match self {
                     $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
                     $(Self::$other(other) => other.write(out),)?
@@ -301,7 +353,10 @@ macro_rules! __parts {
 
             /// What the catalogue says of each.
             pub fn entries() -> Vec<$crate::part::Entry> {
-                vec![$($crate::part::Entry::of::<$config>($crate::part::Row::$row)),*]
+                vec![$($crate::part::Entry {
+                    tag: $tag,
+                    ..$crate::part::Entry::of::<$config>($crate::part::Row::$row)
+                }),*]
             }
 
             /// What it does.
@@ -323,6 +378,9 @@ macro_rules! __parts {
 
         impl serde::Serialize for $list {
             fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                if self.notation() == $crate::part::Notation::Name {
+                    return s.serialize_str(self.name());
+                }
                 let mut pairs = $crate::keys::Pairs::new();
                 self.write(&mut pairs);
                 s.collect_map(pairs)

@@ -245,14 +245,6 @@ pub mod as_text {
         }
     }
 
-    /// A number of bytes that may be absent, as text.
-    pub fn optional_bytes<S: Serializer>(bytes: &Option<u64>, s: S) -> Result<S::Ok, S::Error> {
-        match bytes {
-            Some(value) => s.serialize_str(&super::show_bytes(*value)),
-            None => s.serialize_none(),
-        }
-    }
-
     fn span_text<S: Serializer>(span: Span, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::show_span(span))
     }

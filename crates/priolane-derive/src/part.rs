@@ -10,6 +10,7 @@ use crate::fields::doc;
 #[derive(Default)]
 struct Stated {
     name: Option<LitStr>,
+    notation: Option<Ident>,
     summary: Option<LitStr>,
     source: Option<LitStr>,
     requires: Vec<Ident>,
@@ -22,6 +23,9 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let source = stated.source.ok_or_else(|| Error::new_spanned(input, "#[part(source = \"...\")]"))?;
     let summary = stated.summary.map_or_else(|| doc(&input.attrs), |summary| summary.value());
     let (requires, provides) = (&stated.requires, &stated.provides);
+    let notation = stated
+        .notation
+        .map(|notation| quote!(const NOTATION: ::priolane_core::part::Notation = ::priolane_core::part::Notation::#notation;));
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -32,6 +36,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl #of ::priolane_core::part::Part for #ident #arguments #bounded {
             const NAME: &'static str = #name;
+            #notation
             const SUMMARY: &'static str = #summary;
             const SOURCE: &'static str = #source;
             const REQUIRES: &'static [::priolane_core::part::Capability] =
@@ -54,11 +59,12 @@ fn stated(input: &DeriveInput) -> Result<Stated> {
             };
             match meta.path.require_ident()?.to_string().as_str() {
                 "name" => stated.name = Some(meta.value()?.parse()?),
+                "notation" => stated.notation = Some(meta.value()?.parse()?),
                 "summary" => stated.summary = Some(meta.value()?.parse()?),
                 "source" => stated.source = Some(meta.value()?.parse()?),
                 "requires" => stated.requires = list(&meta)?,
                 "provides" => stated.provides = list(&meta)?,
-                _ => return Err(meta.error("name, summary, source, requires or provides")),
+                _ => return Err(meta.error("name, notation, summary, source, requires or provides")),
             }
             Ok(())
         })?;

@@ -15,13 +15,13 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-core/src/endpoint.rs", "priolane-core/src/flows.rs", "priolane-core/src/port/discipline.rs"],
     &["priolane-core/src/keys", "priolane-core/src/part.rs", "priolane-core/src/quantity.rs"],
     &["priolane-core/src/port"],
-    &["priolane-core/src/nic.rs"],
     &[
         "priolane-core/src/admit",
         "priolane-core/src/assign",
         "priolane-core/src/host",
         "priolane-core/src/price",
     ],
+    &["priolane-core/src/nic"],
     &["priolane-core/src/transport"],
     &[
         "priolane-core/src/analyze",

@@ -1,7 +1,7 @@
 //! One run of a plan: simulated, checked, and put into the results directory whole or not at all.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use priolane_core::ids::{Class, LinkId};
 use priolane_core::transport::tokens::DATA_CLASS;
@@ -123,8 +123,17 @@ pub fn execute(
     settings: &Settings,
     progress: &mut OnProgress,
 ) -> Result<Done, Failure> {
+    execute_in(run, &Store::open(dir)?, settings, progress)
+}
+
+/// [`execute`] for one of many runs of a directory, which is opened once for all of them.
+pub fn execute_in(
+    run: &Run,
+    store: &Store,
+    settings: &Settings,
+    progress: &mut OnProgress,
+) -> Result<Done, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
-    let store = Store::open(dir)?;
     let stored = store.accept(&id);
     if let Some(record) = &stored
         && (!settings.verify || store.is_verified(&id))
@@ -132,26 +141,24 @@ pub fn execute(
         return Ok(Done::AlreadyThere(record.clone()));
     }
     let built = plan::build(run)?;
-    let job = Job { run, built: &built, store: &store, id: &id };
+    let job = Job { run, built: &built, store, id: &id };
     let threads = settings.threads;
     let mut simulate: Box<Simulate> =
         Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
     job.perform(settings, stored, &mut simulate, progress)
 }
 
-/// Takes `run` over from the first of `others` that has it whole, words of its own aside; whether it is in `dir` now.
+/// Takes `run` over from the first of `others` that has it whole, words of its own aside; whether it was.
 ///
 /// # Errors
 /// A file could not be written.
-pub fn adopt(run: &Run, dir: &Path, others: &[PathBuf]) -> Result<bool, Failure> {
+pub fn adopt(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
-    if others.is_empty() || Store::at(dir).accept(&id).is_some() {
+    if others.is_empty() || store.accept(&id).is_some() {
         return Ok(false);
     }
     for other in others {
-        let other = Store::at(other);
         let Some(record) = other.accept(&id) else { continue };
-        let store = Store::open(dir)?;
         let mut draft = store.begin(&id)?;
         for file in &record.files {
             draft.take_over(&other.path(&id), file)?;
@@ -260,7 +267,7 @@ impl Job<'_> {
     }
 
     fn record(&self, rows: &Rows, Ran { realized, outcome }: &Ran) -> RunRecord {
-        let Run { id, scheme, point, seed, experiment, merged } = self.run;
+        let Run { id, scheme, point, seed, experiment, merged, .. } = self.run;
         let classes = &experiment.metrics.classes;
         let (built, scenario) = (realized.built, realized.scenario.as_ref());
         let optimum = scenario.rates_every.and_then(|_| optimum::of(scenario).ok());

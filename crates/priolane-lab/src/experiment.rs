@@ -25,6 +25,7 @@ mod timing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use priolane_core::keys::{KeyInfo, Keys};
 use priolane_core::packet::Frame;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
@@ -145,6 +146,16 @@ pub struct Read {
     pub experiment: Experiment,
     /// Its schemes with the trees they were read from.
     pub schemes: Vec<Named>,
+}
+
+/// The keys of those tables of an experiment file that are structs of keys, by what stands above the table.
+pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
+    fn keys<K: Keys>() -> Vec<KeyInfo> {
+        let mut keys = Vec::new();
+        K::describe(&mut keys);
+        keys
+    }
+    vec![("[time]", keys::<Timing>()), ("[metrics]", keys::<Metrics>()), ("[[panel]]", keys::<Panel>())]
 }
 
 /// What is an alternative of what in an experiment file.

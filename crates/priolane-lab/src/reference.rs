@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
-use priolane_core::part::{Entry, Row};
+use priolane_core::part::{Entry, Notation, Row};
 use priolane_core::scheme::ENTRIES;
 use priolane_sim::topology::TopologySpec;
 use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
-use crate::assumptions;
+use crate::{assumptions, experiment};
 
 /// Keys of one group that so many parts of a row share have a table of their own.
 const SHARED_BY: usize = 3;
@@ -19,9 +19,9 @@ const SHARED_BY: usize = 3;
 pub fn page() -> String {
     let mut page = String::from(
         "# Parts\n\nEach row of a scheme file is one of these parts with its keys; so are `[topology]` of an experiment and the `app` of a\n\
-         group, whose other keys [experiments.md](experiments.md) has. This page follows from what the code declares:\n\
-         `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference` writes it. \
-         [scheme.schema.json](scheme.schema.json)\nis the same of schemes as a JSON Schema, for editors.\n",
+         group. The last tables are of experiments; [experiments.md](experiments.md) has their other keys.\n\
+         This page follows from what the code declares: `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference`\n\
+         writes it. [scheme.schema.json](scheme.schema.json) is the same of schemes as a JSON Schema, for editors.\n",
     );
     let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
     let entries: Vec<Entry> = ENTRIES.iter().cloned().chain(of_experiments).collect();
@@ -36,6 +36,10 @@ pub fn page() -> String {
             let _ = write!(page, "\n### Keys of `{group}`\n\n");
             table(keys.iter().copied(), &mut page);
         }
+    }
+    for (name, keys) in experiment::tables() {
+        let _ = write!(page, "\n## `{name}`\n\n");
+        table(keys.iter(), &mut page);
     }
     page
 }
@@ -111,8 +115,16 @@ fn lines(key: &KeyInfo, above: &str, page: &mut String) {
         cell(&value),
         cell(key.source)
     );
-    if let Schema::Table(keys) | Schema::OneOf(_, keys) = &key.schema {
-        keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
+    match &key.schema {
+        Schema::Table(keys) | Schema::OneOf(_, keys) => {
+            keys.iter().for_each(|inner| lines(inner, &format!("{name}."), page));
+        }
+        Schema::Map(_, value) => {
+            if let Schema::Table(keys) = &**value {
+                keys.iter().for_each(|inner| lines(inner, &format!("{name}.NAME."), page));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -135,6 +147,8 @@ fn kind_of(schema: &Schema) -> String {
         Schema::Quantity(example) => format!("such as `\"{example}\"`"),
         Schema::Words(of) => words(of),
         Schema::Text => "text".to_owned(),
+        Schema::Any => "any value".to_owned(),
+        Schema::OneOrMore(item) => format!("{0}, or a list: {0}", kind_of(item)),
         Schema::List(item) => format!("a list: {}", kind_of(item)),
         Schema::Table(_) => "a table".to_owned(),
         Schema::Map(example, value) => format!("a table by `\"{example}\"`: {}", kind_of(value)),
@@ -161,7 +175,7 @@ pub fn schema() -> Value {
         }),
     );
     for row in Row::OF_SCHEME {
-        let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| part(row, entry));
+        let parts = ENTRIES.iter().filter(|entry| entry.row == row).map(part);
         properties.insert(row.key().to_owned(), json!({ "oneOf": parts.collect::<Vec<_>>() }));
     }
     let queues = json!({ "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 15 } });
@@ -186,19 +200,14 @@ pub fn schema() -> Value {
 }
 
 /// What a part is written as.
-fn part(row: Row, entry: &Entry) -> Value {
-    let tag = match (row, entry.name) {
-        (Row::Nic, "pull" | "tokens") => {
-            return json!({ "const": entry.name, "description": entry.summary });
-        }
-        (Row::Nic, "port") => None,
-        (Row::Nic, _) => Some("queue"),
-        _ => Some("kind"),
-    };
+fn part(entry: &Entry) -> Value {
+    if entry.notation == Notation::Name {
+        return json!({ "const": entry.name, "description": entry.summary });
+    }
     let mut object = object(&entry.parameters);
-    if let Some(tag) = tag {
-        object["properties"][tag] = json!({ "const": entry.name });
-        object["required"] = json!([tag]);
+    if entry.notation == Notation::Tag {
+        object["properties"][entry.tag] = json!({ "const": entry.name });
+        object["required"] = json!([entry.tag]);
     }
     object["title"] = json!(entry.name);
     object["description"] = json!(format!("{} ({})", entry.summary, entry.source));
@@ -238,6 +247,11 @@ fn value(schema: &Schema, bounds: &Bounds) -> Value {
         Schema::Quantity(example) => json!({ "type": "string", "examples": [example] }),
         Schema::Words(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
         Schema::Text => json!({ "type": "string" }),
+        Schema::Any => json!({}),
+        Schema::OneOrMore(item) => {
+            let item = value(item, &Bounds::ANY);
+            json!({ "anyOf": [item, { "type": "array", "items": item }] })
+        }
         Schema::List(item) => json!({ "type": "array", "items": value(item, &Bounds::ANY) }),
         Schema::Table(keys) => object(keys),
         Schema::Map(example, inner) => json!({

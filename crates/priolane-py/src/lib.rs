@@ -5,6 +5,8 @@
 //!
 //! A crate with transports of its own builds the same module with them: [`init_own`].
 
+mod errors;
+mod grid;
 mod own;
 mod progress;
 mod request;
@@ -12,80 +14,20 @@ mod signals;
 
 use std::path::PathBuf;
 
-use priolane_lab::execute::{self, Failure};
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_results::checksum;
 use priolane_results::summary::Summary;
-use priolane_source::InputError as LabInputError;
 use priolane_workload::import::{self, Request};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use errors::{InputError, RunFailed, Stopped, failed, input_error, utf8};
 pub use own::init_own;
 use progress::Reporter;
-use request::{OptionsRequest, SettingsRequest, plan_to_json};
+use request::{OptionsRequest, request, response};
 use signals::Signals;
-
-create_exception!(
-    priolane,
-    InputError,
-    PyValueError,
-    "An input of the user's is wrong: file, line, key, what, fix."
-);
-create_exception!(
-    priolane,
-    RunFailed,
-    PyRuntimeError,
-    "A run broke an invariant, or its results could not be written."
-);
-create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
-
-/// The runs of an experiment file, in order, with the plan's warnings.
-#[pyfunction]
-fn plan(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let plan = py.detach(|| priolane_lab::plan::plan(&path, &options));
-    response(&plan_to_json(&plan.map_err(|error| signals.or(error, input_error))?))
-}
-
-/// Runs one run of the plan and writes it below `out_dir`; a run that is already there is only read.
-///
-/// `progress(now_s, completed, total)` is called a few times a second and stops the run by returning `False`.
-#[pyfunction]
-#[pyo3(signature = (path, options, run_id, out_dir, settings, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python, beside PyO3's own token")]
-fn run_one(
-    py: Python<'_>,
-    path: PathBuf,
-    options: &str,
-    run_id: &str,
-    out_dir: PathBuf,
-    settings: &str,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
-    let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
-    let out_dir = utf8(out_dir)?;
-    let mut reporter = Reporter::new(progress);
-    let done = py.detach(|| {
-        let plan = priolane_lab::plan::plan(&path, &options).map_err(Trouble::Input)?;
-        let run = plan.runs.iter().find(|run| run.id == run_id).ok_or(Trouble::NoSuchRun)?;
-        execute::adopt(run, &out_dir, &others).map_err(Trouble::Run)?;
-        execute::execute(run, &out_dir, &settings, &mut |now| reporter.report(now)).map_err(Trouble::Run)
-    });
-    match done {
-        Ok(done) => response(&request::done_to_json(&done)),
-        Err(trouble) => {
-            let error = |trouble: Trouble| trouble.into_py_err(run_id);
-            Err(reporter.take_error().unwrap_or_else(|| signals.or(trouble, error)))
-        }
-    }
-}
 
 /// Claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
@@ -123,7 +65,7 @@ fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
 /// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
 /// below `out_dir`.
 ///
-/// `progress` as for `run_one`.
+/// `progress` as for `Grid.run`.
 #[pyfunction]
 #[pyo3(signature = (path, options, request, out_dir, progress=None))]
 fn trace(
@@ -167,7 +109,7 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
 
 /// Closed forms of Firapam for the model file that `request` names, beside what schemes make of its experiment.
 ///
-/// `progress` as for `run_one`.
+/// `progress` as for `Grid.run`.
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
@@ -346,62 +288,14 @@ fn with_checksum(text: &str) -> PyResult<String> {
     checksum::with_checksum(text).ok_or_else(|| PyValueError::new_err("a JSON object is wanted"))
 }
 
-/// What kept a run from being done.
-enum Trouble {
-    /// The experiment does not read.
-    Input(LabInputError),
-    /// The plan has no run of that id.
-    NoSuchRun,
-    /// The run itself.
-    Run(Failure),
-}
-
-impl Trouble {
-    fn into_py_err(self, run_id: &str) -> PyErr {
-        match self {
-            Self::Input(error) => input_error(error),
-            Self::NoSuchRun => PyValueError::new_err(format!("the plan has no run {run_id}")),
-            Self::Run(failure) => failed(failure, &format!("run {run_id}")),
-        }
-    }
-}
-
-/// The exception for `what`, which failed.
-fn failed(failure: Failure, what: &str) -> PyErr {
-    match failure {
-        Failure::Interrupted => Stopped::new_err(format!("{what} was stopped")),
-        Failure::Input(error) => input_error(error),
-        failure => RunFailed::new_err(format!("{what}: {failure}")),
-    }
-}
-
-/// `path`, if it has a name in UTF-8, as all that is written about it is.
-fn utf8(path: PathBuf) -> PyResult<PathBuf> {
-    if path.to_str().is_some() {
-        return Ok(path);
-    }
-    let shown = path.display().to_string();
-    Err(input_error(LabInputError::new(shown, None, "", "the path is not UTF-8", "use another one")))
-}
-
-fn input_error(error: LabInputError) -> PyErr {
-    InputError::new_err(error.to_string())
-}
-
-fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-fn response<T: Serialize>(value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
-}
-
 /// Adds what `priolane._core` has to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("InputError", py.get_type::<InputError>())?;
     module.add("RunFailed", py.get_type::<RunFailed>())?;
     module.add("Stopped", py.get_type::<Stopped>())?;
+    module.add_class::<grid::Grid>()?;
+    module.add_class::<grid::Plan>()?;
     module.add_function(wrap_pyfunction!(analyze, module)?)?;
     module.add_function(wrap_pyfunction!(self::bench, module)?)?;
     module.add_function(wrap_pyfunction!(bench_flow_list, module)?)?;
@@ -417,12 +311,10 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(not_results, module)?)?;
     module.add_function(wrap_pyfunction!(paired, module)?)?;
-    module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(promised, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
-    module.add_function(wrap_pyfunction!(run_one, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;

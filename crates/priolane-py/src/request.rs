@@ -6,12 +6,25 @@ use std::path::PathBuf;
 use priolane_lab::execute::{Done, Settings};
 use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
+use priolane_results::store::Store;
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
-use serde::Deserialize;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::signals::Signals;
+
+/// What Python sent.
+pub(crate) fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// What Python gets.
+pub(crate) fn response<T: Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
 
 /// What the user asked to change about an experiment file.
 #[derive(Default, Deserialize)]
@@ -97,14 +110,15 @@ enum EngineRequest {
 
 impl SettingsRequest {
     /// The settings, and the directories from which a run that is there is taken over.
-    pub(crate) fn into_settings(self) -> (Settings, Vec<PathBuf>) {
+    pub(crate) fn into_settings(self) -> (Settings, Vec<Store>) {
         let engine = match self.engine {
             EngineRequest::Auto => Engine::Auto,
             EngineRequest::Window => Engine::Window,
             EngineRequest::Wheel => Engine::Wheel,
         };
         let threads = self.threads.map_or(Threads::ONE, Threads::up_to);
-        (Settings { engine, verify: self.verify, threads }, self.others)
+        let others = self.others.iter().map(|other| Store::at(other)).collect();
+        (Settings { engine, verify: self.verify, threads }, others)
     }
 }
 

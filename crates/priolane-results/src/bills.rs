@@ -132,7 +132,7 @@ impl<'a> Group<'a, '_> {
             host: host.into(),
             flow: owed.flow.map(|flow| flow.0),
             plan: self.paying.plan.name(),
-            cos: Cos::of(pair).name(),
+            cos: Cos::of(pair).word(),
             theta_bps: pair.theta_bps(),
             w: pair.w(),
             seconds: usage.seconds(),

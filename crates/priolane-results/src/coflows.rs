@@ -72,7 +72,7 @@ fn of_one<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> Cofl
         class_given: record.class.given,
         start_ps: spec.start.0,
         cct_ps: record.fct.map(|fct| fct.0),
-        cos: Cos::of(spec.weights).name(),
+        cos: Cos::of(spec.weights).word(),
         measured: false,
     }
 }

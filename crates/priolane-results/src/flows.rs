@@ -96,7 +96,7 @@ fn row_of<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> Flow
         met: None,
         retransmits: record.retransmits,
         timeouts: record.timeouts,
-        cos: Cos::of(spec.weights).name(),
+        cos: Cos::of(spec.weights).word(),
         theta_bps: spec.weights.theta_bps(),
         w: spec.weights.w(),
         missing_bytes: record.missing,

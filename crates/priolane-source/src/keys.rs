@@ -1,9 +1,9 @@
 //! Tables of files as tables of keys: what `priolane_core::keys` reads from.
 
-use priolane_core::keys::{self, Form, KeyError, Misfit};
+use priolane_core::keys::{self, Form, KeyError, Keys, Misfit};
 
 use super::reader::{Field, Reader};
-use super::{InputError, Value};
+use super::{InputError, Mistakes, Value};
 
 impl keys::Table for Reader<'_> {
     type Error = InputError;
@@ -47,6 +47,28 @@ impl Field<'_> {
         F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 
+    /// A table of the keys `K`.
+    ///
+    /// # Errors
+    /// All its mistakes but those that may follow from others. Reading ends at a key that must be stated and is wrong.
+    pub fn keys<K: Keys>(&self) -> Result<K, InputError> {
+        let mut table = Gathering { table: self.table()?, found: Mistakes::new(&self.origin().file) };
+        let read = match K::read(&mut table) {
+            Ok(keys) => Some(keys),
+            Err(None) => None,
+            Err(Some(error)) => table.found.keep(Err(error)),
+        };
+        let Gathering { mut table, mut found } = table;
+        if !found.is_empty() {
+            // The keys after a mistake may not have been asked for.
+            let mut known = Vec::new();
+            K::describe(&mut known);
+            known.iter().for_each(|key| drop(table.take(key.name)));
+        }
+        found.keep(table.finish());
+        found.done(read)
+    }
+
     /// A table of which these keys have been read.
     fn table_of(&self, read: &[&'static str]) -> Result<Reader<'_>, InputError> {
         let mut table = self.table()?;
@@ -54,6 +76,37 @@ impl Field<'_> {
             table.take(key);
         }
         Ok(table)
+    }
+}
+
+/// A table that keeps mistakes of values and goes on as if their keys were not there. An error is `None` where it may follow
+/// from a mistake that is kept.
+struct Gathering<'a> {
+    table: Reader<'a>,
+    found: Mistakes,
+}
+
+impl keys::Table for Gathering<'_> {
+    type Error = Option<InputError>;
+
+    fn take<R>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(keys::Value<'_>) -> Result<R, KeyError>,
+    ) -> Result<Option<R>, Self::Error> {
+        Ok(self.found.keep(keys::Table::take(&mut self.table, key, read)).flatten())
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.table.has(key)
+    }
+
+    fn missing(&self, key: &'static str, example: &str) -> Self::Error {
+        (!self.table.has(key)).then(|| self.table.lacks(key, example))
+    }
+
+    fn refuse(&self, misfit: Misfit) -> Self::Error {
+        self.found.is_empty().then(|| keys::Table::refuse(&self.table, misfit))
     }
 }
 
@@ -77,6 +130,11 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
         KeyError::Item(index, inner) => {
             let items = field.list().unwrap_or_default();
             refused(items.get(index).unwrap_or(field), *inner)
+        }
+        KeyError::Several(errors) => {
+            let mut found = Mistakes::new(&field.origin().file);
+            found.each(errors, |error| Err::<(), _>(refused(field, error)));
+            found.finish().expect_err("invariant: several mistakes are not none")
         }
         KeyError::Key(key, inner) => refused(field.inner(&key).as_ref().unwrap_or(field), *inner),
         KeyError::Missing { key, example, read } => match field.table_of(&read) {

@@ -1,4 +1,6 @@
 //! What tests of several crates share.
 
 #[cfg(feature = "runs")]
+pub mod engines;
+#[cfg(feature = "runs")]
 pub mod made_up;

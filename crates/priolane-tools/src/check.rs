@@ -2,13 +2,14 @@
 
 mod predict;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use priolane_core::units::Span;
 use priolane_lab::experiment::{Experiment, Timing};
 use priolane_lab::interrupt::Interrupt;
-use priolane_lab::plan::{self, Options, Point, Points, Warnings};
+use priolane_lab::plan::{self, Options, Plan, Points, Warnings};
 use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -21,6 +22,9 @@ const PACE: f64 = 5e9;
 
 /// About how many flows of a run are made to predict it; of a longer run, its first part.
 const SAMPLE: u64 = 300_000;
+
+/// The same where only the order of runs by cost is wanted.
+const GLANCE: u64 = 2_000;
 
 /// What `priolane check` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -64,6 +68,30 @@ pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
     Ok(check)
 }
 
+/// Instructions that each run of `plan` is predicted to take, in the order of the plan: what runs cost relative to each other.
+/// A sample of each point's flows is made.
+///
+/// # Errors
+/// As [`check`].
+pub fn costs(plan: &Plan, interrupt: &Interrupt) -> Result<Vec<f64>, InputError> {
+    let mut costs = Vec::with_capacity(plan.runs.len());
+    for runs in plan.runs.chunk_by(|a, b| Arc::ptr_eq(&a.experiment, &b.experiment)) {
+        let (first, experiment) = (&runs[0], &runs[0].experiment);
+        interrupt.check(experiment.sources.experiment())?;
+        let part = First::of(experiment, first.flows, GLANCE);
+        let built = plan::build_at(&part.experiment, &first.scheme, first.seed)?;
+        let forecast = Forecast::of(&built.scenario, part.times);
+        let mut by_scheme: HashMap<&str, f64> = HashMap::new();
+        for scheme in &experiment.schemes {
+            if let Some(transport) = plan::transport(experiment, scheme) {
+                by_scheme.insert(scheme, forecast.under(&transport).instructions);
+            }
+        }
+        costs.extend(runs.iter().map(|run| by_scheme.get(run.scheme.as_str()).copied().unwrap_or_default()));
+    }
+    Ok(costs)
+}
+
 /// Predicted instructions per second on this machine now. Measured once, as it takes no less time than many a check.
 fn pace() -> Result<f64, BenchError> {
     static MEASURED: OnceLock<f64> = OnceLock::new();
@@ -105,7 +133,7 @@ fn of_points(
     for point in &points.points {
         let schemes = &point.experiment.schemes;
         interrupt.check(point.experiment.sources.experiment())?;
-        let part = First::of(point, sample);
+        let part = First::of(&point.experiment, point.flows, sample);
         let built = plan::build_at(&part.experiment, &schemes[0], 1)?;
         let flows = (built.scenario.flows.len() as f64 * part.times) as u64;
         check.flows += flows * schemes.len() as u64 * seeds;
@@ -131,13 +159,13 @@ struct First {
 }
 
 impl First {
-    fn of(point: &Point, sample: u64) -> Self {
-        let times = point.flows as f64 / sample as f64;
+    fn of(whole: &Arc<Experiment>, flows: u64, sample: u64) -> Self {
+        let times = flows as f64 / sample as f64;
         if times <= 1.0 {
-            return Self { experiment: point.experiment.clone(), times: 1.0 };
+            return Self { experiment: whole.clone(), times: 1.0 };
         }
         let part = |span: Span| Span((span.0 as f64 / times) as u64);
-        let mut experiment = Experiment::clone(&point.experiment);
+        let mut experiment = Experiment::clone(whole);
         experiment.time = match experiment.time {
             Timing::Window { warmup, measure, drain, limit } => {
                 Timing::Window { warmup: part(warmup), measure: part(measure).max(Span(1)), drain, limit }
@@ -161,7 +189,6 @@ mod tests {
     use super::predict::Prediction;
     use super::*;
     use priolane_lab::experiment::Seeds;
-    use priolane_lab::plan::Plan;
 
     fn plan_of(file: &str, sets: &[(&str, &str)]) -> Plan {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
@@ -186,11 +213,23 @@ load = { of = "host", counts = "payload", value = 0.5 }
     }
 
     #[test]
+    fn costs_are_in_the_order_of_the_plan_and_grow_with_load() {
+        let text = SMALL
+            .replace("[[group]]", "seeds = 2\nsweep = { \"group.all.load.value\" = [0.2, 0.8] }\n[[group]]");
+        let plan = points_of(&text).plan(&Interrupt::default()).unwrap();
+        let costs = costs(&plan, &Interrupt::default()).unwrap();
+        assert_eq!(costs.len(), plan.runs.len());
+        assert_eq!(costs[..2], costs[2..4], "seeds cost the same");
+        assert!(costs[4] > 2.5 * costs[0], "{costs:?}");
+    }
+
+    #[test]
     fn a_check_makes_part_of_a_long_run_only() {
         for time in ["measure = \"3600s\"", "flows = 40000000"] {
             let text = SMALL.replace("warmup = \"1ms\", measure = \"20ms\"", time);
             let points = points_of(&text);
-            let part = First::of(&points.points[0], 10_000);
+            let point = &points.points[0];
+            let part = First::of(&point.experiment, point.flows, 10_000);
             let made = plan::build_at(&part.experiment, "newreno", 1).unwrap().scenario.flows.len();
             assert!((7_000..13_000).contains(&made), "{made}");
             assert!(part.times > 1_000.0, "{}", part.times);

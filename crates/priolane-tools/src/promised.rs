@@ -76,7 +76,7 @@ fn of_run(run: &Run) -> Result<Promised, InputError> {
             flow: spec.id.0,
             group: built.groups.get(usize::from(spec.group)).cloned().unwrap_or_default(),
             host: spec.src.0,
-            cos: Cos::of(spec.weights).name(),
+            cos: Cos::of(spec.weights).word(),
             theta_bps: pair.theta_bps(),
             w: pair.w(),
             promised_bps: optimum.max_min[i],

@@ -29,7 +29,8 @@ mod utility;
 
 use rustc_hash::FxHashMap;
 
-pub use utility::{Constants, Observation, Rival, Terms};
+use utility::Observation;
+pub use utility::{Constants, Rival, Terms};
 
 use longest::Longest;
 

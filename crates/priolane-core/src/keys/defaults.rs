@@ -53,7 +53,8 @@ impl<T: Table> Table for WithDefaults<'_, T> {
 }
 
 /// A table without keys.
-struct Empty;
+#[derive(Debug)]
+pub(crate) struct Empty;
 
 impl Table for Empty {
     type Error = Misfit;

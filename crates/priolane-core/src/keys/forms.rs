@@ -86,7 +86,7 @@ impl<T: Copy + TryFrom<u64> + Into<u64>> Form<T> for Bytes {
 
 /// Lists of numbers of bytes: `["2kB", "15kB"]`.
 #[derive(Clone, Copy, Debug)]
-pub struct ByteList;
+pub(crate) struct ByteList;
 
 impl Form<Vec<u64>> for ByteList {
     const UNIT: &'static str = "B";
@@ -133,13 +133,13 @@ impl<T: KeyValue> Form<Vec<T>> for Filled {
 
 /// Numbers that are kept as whole multiples of one part in `N`: 1.5 is 1,500 thousandths.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts<const N: u32>;
+pub(crate) struct Parts<const N: u32>;
 
 /// Numbers that are kept to thousandths.
-pub type Thousandths = Parts<1_000>;
+pub(crate) type Thousandths = Parts<1_000>;
 
 /// Numbers that are kept to millionths.
-pub type Millionths = Parts<1_000_000>;
+pub(crate) type Millionths = Parts<1_000_000>;
 
 impl<const N: u32> Form<u32> for Parts<N> {
     const UNIT: &'static str = "";

@@ -40,12 +40,13 @@ mod forms;
 mod nested;
 mod value;
 
-pub use any_table::{AnyError, AnyTable, Opaque};
+pub use any_table::Opaque;
+pub(crate) use any_table::{AnyError, AnyTable};
+pub(crate) use defaults::Empty;
 pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
-pub use forms::{
-    ByteList, Bytes, Filled, Form, KeyValue, Millionths, Parts, Plain, Thousandths, read_option,
-};
+pub(crate) use forms::{ByteList, Millionths, Thousandths};
+pub use forms::{Bytes, Filled, Form, KeyValue, Plain, read_option};
 pub use nested::{InTable, Tables, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
@@ -176,6 +177,10 @@ pub enum Schema {
     Words(&'static [(&'static str, &'static str)]),
     /// Any string.
     Text,
+    /// Any value.
+    Any,
+    /// Such a value, or a list of such.
+    OneOrMore(Box<Schema>),
     /// A list of such values.
     List(Box<Schema>),
     /// A table of these keys.

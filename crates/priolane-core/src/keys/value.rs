@@ -55,6 +55,8 @@ pub enum KeyError {
     },
     /// The table has other keys than these.
     Unknown(Vec<&'static str>),
+    /// All of these.
+    Several(Vec<KeyError>),
 }
 
 impl KeyError {
@@ -191,6 +193,8 @@ pub enum Written {
     Bool(bool),
     /// A whole number.
     Integer(u64),
+    /// A whole number below zero.
+    Negative(i64),
     /// Any other number.
     Float(f64),
     /// A string.
@@ -206,6 +210,7 @@ impl Serialize for Written {
         match self {
             Self::Bool(truth) => s.serialize_bool(*truth),
             Self::Integer(n) => s.serialize_u64(*n),
+            Self::Negative(n) => s.serialize_i64(*n),
             Self::Float(x) => s.serialize_f64(*x),
             Self::Text(text) => s.serialize_str(text),
             Self::List(items) => s.collect_seq(items),
@@ -220,6 +225,7 @@ impl fmt::Display for Written {
         match self {
             Self::Bool(truth) => truth.fmt(f),
             Self::Integer(n) => n.fmt(f),
+            Self::Negative(n) => n.fmt(f),
             Self::Float(x) => x.fmt(f),
             Self::Text(text) => text.fmt(f),
             Self::List(items) => {
@@ -261,10 +267,11 @@ impl From<i32> for Written {
 
 impl Written {
     /// It as a value to read.
-    pub(super) fn as_value(&self) -> Value<'_> {
+    pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
             Self::Bool(truth) => Value::Bool(*truth),
             Self::Integer(n) => Value::Integer(i64::try_from(*n).unwrap_or(i64::MAX)),
+            Self::Negative(n) => Value::Integer(*n),
             Self::Float(x) => Value::Float(*x),
             Self::Text(text) => Value::Text(text),
             Self::List(items) => Value::List(items.iter().map(Self::as_value).collect()),

@@ -17,15 +17,19 @@ pub mod utility;
 pub mod vbp;
 
 use crate::endpoint::Weights;
+use crate::keys::Words;
 
 /// A class of service (PACCP §III).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Words)]
 pub enum Cos {
     /// Best effort: (0, w) with w at most 1.
+    #[word("BE")]
     BestEffort,
     /// Differentiated service: (0, w) with w above 1.
+    #[word("DS")]
     Differentiated,
     /// Minimum rate guaranteed: theta above 0.
+    #[word("MRG")]
     MinimumRate,
 }
 
@@ -36,15 +40,6 @@ impl Cos {
             Weights { theta: Some(_), .. } => Self::MinimumRate,
             Weights { w_milli: 1_001.., .. } => Self::Differentiated,
             _ => Self::BestEffort,
-        }
-    }
-
-    /// Its short name: BE, DS or MRG.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BestEffort => "BE",
-            Self::Differentiated => "DS",
-            Self::MinimumRate => "MRG",
         }
     }
 }

@@ -46,7 +46,7 @@ pub use cursor::{Reader, Writer};
 pub use ecn::EcnCodepoint;
 pub use error::{DecodeError, EncodeError, FieldRange, MtuError};
 pub use format::{Format, VERSION};
-pub use header::CommonHeader;
+use header::CommonHeader;
 pub use telemetry::WireTelemetry;
 
 use crate::ids::Class;

@@ -6,7 +6,8 @@ use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::Seeds;
-use super::evaluation::{Names, points, text};
+use super::evaluation::{Names, text};
+use crate::panels::SweptValues;
 
 /// `[[claim]]`: a statement about the results and how it is tested.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -182,7 +183,7 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -
     let section = text(keys.need("section", "section = \"§V-B\"")?)?;
     let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
     let source = source(keys.take("source").as_ref(), paper)?;
-    let at = points(keys.take("at"))?;
+    let at = keys.take("at").map_or(Ok(Map::new()), |f| f.read::<_, SweptValues>())?;
     let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
     let within = keys.take("within");
@@ -298,7 +299,7 @@ impl Names<'_> {
         };
         let metric = self.full(&keys.need("metric", "metric = \"fct.all.dctcp\"")?)?;
         let at = keys.need("at", "at = { \"group.all.load.value\" = 0.8 }, or the metric alone")?;
-        let at = points(Some(at))?;
+        let at = at.read::<_, SweptValues>()?;
         keys.finish()?;
         Ok(MetricAt { metric, at })
     }

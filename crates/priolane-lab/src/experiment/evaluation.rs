@@ -4,63 +4,55 @@
 use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
-use priolane_core::ids::{CLASSES, Class};
+use priolane_core::keys::{InTable, Keys, Words};
 use priolane_core::units::Span;
-use priolane_source::quantity::as_text;
-use priolane_source::{Field, Form, InputError, Merge, Mistakes, Reader, Replace, nearest};
-use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, nearest};
 
-use super::{Seeds, service};
+use super::Seeds;
 use crate::metrics::metric::{Metric, Need, Scope};
-use crate::metrics::{SizeClass, path};
-use crate::panels::{KINDS, Panel, PanelKind, X};
+use crate::metrics::{ByName, SizeClass, path};
+use crate::panels::{Panel, X};
 use priolane_results::summary::PortSet;
 
 /// `[metrics]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Keys)]
 pub struct Metrics {
     /// The scheme that gains are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional)]
     pub baseline: Option<String>,
     /// The denominator of slowdowns.
+    #[key(default = Slowdown::Bare, source = "docs/assumptions.md#slowdown-handshake")]
     pub slowdown: Slowdown,
     /// The bottleneck whose effective throughput is measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional, form = InTable)]
     pub effective: Option<Effective>,
-    /// The port at which costs of priorities are reckoned; the one that sends most if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The port at which costs of priorities are reckoned.
+    #[key(optional, shown = "the one that sends most", source = "docs/assumptions.md#o1-o2")]
     pub port: Option<String>,
-    /// Size classes by name, in the order of the file; `all` always exists.
-    #[serde(serialize_with = "by_name")]
+    /// Classes of flows by name, in the order of the file; `all` always exists.
+    #[key(default = Vec::new(), shown = "none", form = ByName)]
     pub classes: Vec<SizeClass>,
 }
 
 /// A bottleneck, and how often what timely flows bring through it is measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Keys)]
 pub struct Effective {
     /// The group the lines to whose hosts are the bottleneck.
+    #[key(required = "to = \"sink\"")]
     pub to: String,
     /// Length of a bin.
-    #[serde(serialize_with = "as_text::span")]
+    #[key(required = "every = \"100us\"", range = "(0, )")]
     pub every: Span,
 }
 
 /// The denominator of slowdowns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Slowdown {
     /// Completion time alone in the network at line rate, without a handshake.
-    #[default]
     Bare,
     /// The same after a request and a token, data at the part of the line that tokens leave (TOP, footnote 1;
     /// docs/assumptions.md#slowdown-handshake). The same for all schemes.
     WithHandshake,
-}
-
-/// Whether there are sizes of which flows are in a class.
-fn has_any(class: &SizeClass) -> bool {
-    class.has(class.from.unwrap_or(1).max(class.above.map_or(1, |x| x.saturating_add(1))))
 }
 
 /// Names that metrics, figures and claims may use; those that could not be read are `None`, and any is taken for right.
@@ -109,10 +101,6 @@ fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<Strin
     }
 }
 
-fn by_name<S: serde::Serializer>(classes: &[SizeClass], s: S) -> Result<S::Ok, S::Error> {
-    s.collect_map(classes.iter().map(|class| (&class.name, class)))
-}
-
 /// Bounds of a class are inclusive or not; flows are counted by the class asked for or given, unless both are stated together.
 pub(super) const MERGE: Merge = Merge {
     rules: &[],
@@ -131,129 +119,64 @@ const CLASS_MERGE: Merge = Merge::of(&[
 /// # Errors
 /// All its mistakes.
 pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, InputError> {
-    let mut keys = field.table()?;
     let mut found = Mistakes::new(&field.origin().file);
-    let baseline = keys.take("baseline").map(|field| known_name(&field, names.schemes.as_ref()));
-    let baseline = found.keep(baseline.transpose());
-    let kinds = [("bare", Slowdown::Bare), ("with_handshake", Slowdown::WithHandshake)];
-    let slowdown = found.keep(keys.take("slowdown").map_or(Ok(Slowdown::Bare), |field| field.word(&kinds)));
-    let effective = found.keep(keys.take("effective").map(|f| effective(&f, names)).transpose());
-    let port = found.keep(keys.take("port").map(text).transpose());
-    let all = found.keep(keys.take("classes").map_or(Ok(Vec::new()), |f| f.entries())).unwrap_or_default();
-    let known: HashSet<&str> = all.iter().map(|(name, _)| *name).collect();
-    let classes = found.each(&all, |&(name, ref field)| {
-        if name == "all" || name.contains('.') || name.starts_with("flow") {
-            let fix = "a name without `.`, not `all` and not `flow...`";
-            return Err(field.error("this name is taken", fix));
-        }
-        let class = size_class(name, field, names)?;
-        match class.over.as_deref() {
-            Some(of) if of != "all" && (of == name || !known.contains(of)) => {
-                let over = field.inner("over").unwrap_or_else(|| field.clone());
-                Err(over.error(format!("there is no other class {of:?}"), "a class of [metrics], or all"))
-            }
-            _ => Ok(class),
-        }
-    });
-    found.keep(keys.finish());
-    let metrics = (|| {
-        Some(Metrics {
-            baseline: baseline?,
-            slowdown: slowdown?,
-            effective: effective?,
-            port: port?,
-            classes,
-        })
-    })();
+    let metrics = found.keep(field.keys());
+    if let Some(baseline) = field.inner("baseline") {
+        found.keep(known_name(&baseline, names.schemes.as_ref()));
+    }
+    if let Some(to) = field.inner("effective").and_then(|effective| effective.inner("to")) {
+        found.keep(names.group(&to));
+    }
+    let classes = field.inner("classes").and_then(|classes| classes.entries().ok()).unwrap_or_default();
+    let known: HashSet<&str> = classes.iter().map(|&(name, _)| name).collect();
+    found.each(&classes, |(name, class)| size_class(name, class, &known, names));
     found.done(metrics)
 }
 
-fn effective(field: &Field<'_>, names: &Names<'_>) -> Result<Effective, InputError> {
-    let mut keys = field.table()?;
-    let to = names.group(&keys.need("to", "to = \"sink\"")?)?;
-    let every = keys.need("every", "every = \"100us\"")?.positive_span()?;
-    keys.finish()?;
-    Ok(Effective { to, every })
-}
-
-fn size_class(name: &str, field: &Field<'_>, names: &Names<'_>) -> Result<SizeClass, InputError> {
-    let mut keys = field.table()?;
-    let mut bound = |key| keys.take(key).map(|f| f.bytes()).transpose();
-    let (below, above) = (bound("below")?, bound("above")?);
-    let (from, to) = (bound("from")?, bound("to")?);
-    let group = keys.take("group").map_or(Ok(Vec::new()), |f| some_groups(&f, names))?;
-    let cos = keys.take("cos").map(|f| service::cos(&f)).transpose()?;
-    let over = keys.take("over").map(|f| f.text().map(str::to_owned)).transpose()?;
-    let mut class = |key| keys.take(key).map(|f| Ok(f.integer(0, CLASSES as u64 - 1)? as Class)).transpose();
-    let (asked, given) = (class("asked")?, class("given")?);
-    let name = name.to_owned();
-    let class = SizeClass { name, below, above, from, to, group, cos, over, asked, given };
-    keys.finish()?;
-    let empty = SizeClass { name: class.name.clone(), over: class.over.clone(), ..SizeClass::default() };
-    if class == empty {
-        return Err(field.error(
-            "no bound is stated",
-            "one or two of below, above, from, to, or a group, cos, asked, given",
-        ));
+/// A class has a name of its own, and names groups and another class that exist.
+fn size_class(
+    name: &str,
+    field: &Field<'_>,
+    known: &HashSet<&str>,
+    names: &Names<'_>,
+) -> Result<(), InputError> {
+    if name == "all" || name.contains('.') || name.starts_with("flow") {
+        return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
     }
-    if !has_any(&class) {
-        return Err(field.error("no size is in it", "bounds with sizes between them"));
+    if let Some(group) = field.inner("group") {
+        let groups = group.list().unwrap_or_else(|_| vec![group]);
+        groups.iter().try_for_each(|group| names.group(group).map(drop))?;
     }
-    Ok(class)
-}
-
-/// A group's name, or a list of some.
-fn some_groups(field: &Field<'_>, names: &Names<'_>) -> Result<Vec<String>, InputError> {
-    let Ok(items) = field.list() else { return Ok(vec![names.group(field)?]) };
-    if items.is_empty() {
-        return Err(field.error("no group is named", "a group, or a list of groups"));
+    let Some(over) = field.inner("over") else { return Ok(()) };
+    match over.text()? {
+        of if of != "all" && (of == name || !known.contains(of)) => {
+            Err(over.error(format!("there is no other class {of:?}"), "a class of [metrics], or all"))
+        }
+        _ => Ok(()),
     }
-    items.iter().map(|item| names.group(item)).collect()
 }
 
 /// Reads one `[[panel]]`.
+///
+/// # Errors
+/// All its mistakes.
 pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
-    let mut keys = field.table()?;
-    let title = text(keys.need("title", "title = \"Mean FCT\"")?)?;
-    let kinds: Vec<(&str, &PanelKind)> = KINDS.iter().map(|&kind| (kind.name, kind)).collect();
-    let kind = keys.need("kind", "kind = \"line\"")?.word(&kinds)?;
-    let optional = |keys: &mut Reader<'_>, key| keys.take(key).map(text).transpose();
-    let x = optional(&mut keys, "x")?;
-    if kind.x == X::Required && x.is_none() {
-        keys.need("x", "x = \"group.all.load.value\": the swept key")?;
+    let mut found = Mistakes::new(&field.origin().file);
+    let panel: Option<Panel> = found.keep(field.keys());
+    if panel.as_ref().is_some_and(|panel| panel.kind.x == X::Required && panel.x.is_none()) {
+        found.keep(field.table()?.need("x", "x = \"group.all.load.value\": the swept key").map(drop));
     }
-    let metrics = match (keys.take("metric"), keys.take("metrics")) {
-        (Some(one), None) => vec![names.short(&one)?],
-        (None, Some(many)) => many.filled_list()?.iter().map(|f| names.short(f)).collect::<Result<_, _>>()?,
-        (None, None) => {
-            return Err(keys.error("no metric is stated", "metric = \"fct.all\" or metrics = [...]"));
-        }
-        (Some(_), Some(many)) => return Err(many.error("metric is stated too", "one of metric and metrics")),
-    };
-    let schemes = keys.take("schemes").map(|f| names.scheme_list(&f)).transpose()?;
-    let panel = Panel {
-        title,
-        kind,
-        x,
-        x_label: optional(&mut keys, "x_label")?,
-        metrics,
-        schemes,
-        y_label: optional(&mut keys, "y_label")?,
-        log_y: keys.take("log_y").map_or(Ok(false), |f| f.truth())?,
-        reference: keys.take("reference").map(|f| f.any_number()).transpose()?,
-        at: points(keys.take("at"))?,
-    };
-    keys.finish()?;
-    Ok(panel)
+    if let Some(metric) = field.inner("metric") {
+        found.keep(names.short(&metric));
+    }
+    let items = |key| field.inner(key).and_then(|list| list.list().ok()).unwrap_or_default();
+    found.each(items("metrics"), |metric| names.short(&metric));
+    found.each(items("schemes"), |scheme| names.scheme(&scheme, scheme.text()?));
+    found.done(panel)
 }
 
 pub(super) fn text(field: Field<'_>) -> Result<String, InputError> {
     field.text().map(str::to_owned)
-}
-
-pub(super) fn points(field: Option<Field<'_>>) -> Result<Map<String, Json>, InputError> {
-    let entries = field.map_or(Ok(Vec::new()), |f| f.entries())?;
-    Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value.value().to_json())).collect())
 }
 
 impl Names<'_> {
@@ -281,15 +204,6 @@ impl Names<'_> {
         self.known(field, quantity, class)?;
         self.scheme(field, scheme)?;
         Ok(text.to_owned())
-    }
-
-    fn scheme_list(&self, field: &Field<'_>) -> Result<Vec<String>, InputError> {
-        let name = |item: &Field<'_>| {
-            let name = item.text()?;
-            self.scheme(item, name)?;
-            Ok(name.to_owned())
-        };
-        field.filled_list()?.iter().map(name).collect()
     }
 
     fn scheme(&self, field: &Field<'_>, name: &str) -> Result<(), InputError> {

@@ -1,6 +1,7 @@
 //! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
+use priolane_core::keys::Plain;
 use priolane_core::price::{Cos, vbp};
 use priolane_core::units::Span;
 use priolane_sim::scenario::Machine;
@@ -74,7 +75,7 @@ impl Serialize for Pair {
             w: Option<f64>,
         }
         let paid = self.0 != Weights::BEST_EFFORT;
-        let cos = paid.then(|| Cos::of(self.0).name());
+        let cos = paid.then(|| Cos::of(self.0).word());
         Stated { cos, theta: self.0.theta.map(show_rate), w: paid.then(|| self.0.w()) }.serialize(s)
     }
 }
@@ -208,7 +209,7 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
     let w_milli = keys.take("w").map_or(Ok(1_000), |f| w(&f))?;
     let pair = Weights { theta, w_milli };
     if let Some(field) = cos {
-        let cos = self::cos(&field)?;
+        let cos = field.read::<Cos, Plain>()?;
         let fault = match cos {
             _ if cos == Cos::of(pair) => return Ok(Pair(pair)),
             Cos::BestEffort => ("BE is without theta, its w at most 1", "cos = \"DS\" or \"MRG\""),
@@ -218,11 +219,6 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
         return Err(field.error(fault.0, fault.1));
     }
     Ok(Pair(pair))
-}
-
-/// A class of service.
-pub(super) fn cos(field: &Field<'_>) -> Result<Cos, InputError> {
-    field.word(&[("BE", Cos::BestEffort), ("DS", Cos::Differentiated), ("MRG", Cos::MinimumRate)])
 }
 
 /// A weight, to the thousandth.

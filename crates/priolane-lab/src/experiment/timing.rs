@@ -1,6 +1,7 @@
 //! `time` and `[[control]]`: when things happen.
 
 use priolane_core::ids::Class;
+use priolane_core::keys::Keys;
 use priolane_core::units::{Span, Time};
 use serde::Serialize;
 
@@ -10,31 +11,47 @@ use priolane_source::quantity::as_text;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
 
 /// What is warmed up, measured and drained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
+#[keys(one_of)]
 pub enum Timing {
     /// Flows start until `warmup + measure`; those that start after `warmup` are measured.
     Window {
-        /// Not measured.
-        #[serde(serialize_with = "as_text::span")]
+        /// How long flows start that are not measured.
+        #[key(default = Span::ZERO)]
         warmup: Span,
-        /// Measured.
-        #[serde(serialize_with = "as_text::span")]
+        /// How long flows start that are measured, after `warmup`.
+        #[key(required = "measure = \"50ms\", or flows = N", range = "(0, )")]
         measure: Span,
         /// Whether the run goes on until the last flow has completed.
+        #[key(default = true)]
         drain: bool,
         /// The latest instant of the run.
-        #[serde(serialize_with = "as_text::span")]
+        #[key(
+            default = if drain { drained(window_end(warmup, measure)) } else { window_end(warmup, measure) },
+            range = "(0, )",
+            shown = "3600s, with a window 3600s after its end, without drain its end"
+        )]
         limit: Span,
     },
     /// The first so many flows are run and measured.
     Count {
-        /// How many.
+        /// How many flows are run, all of them measured, in place of a window.
+        #[key(required = "flows = 1000", range = "[1, 50000000]")]
         flows: u64,
         /// The latest instant of the run.
-        #[serde(serialize_with = "as_text::span")]
+        #[key(default = DEFAULT_LIMIT, range = "(0, )")]
         limit: Span,
     },
+}
+
+/// The end of the measured window.
+fn window_end(warmup: Span, measure: Span) -> Span {
+    Span(warmup.0.saturating_add(measure.0))
+}
+
+/// The latest instant of a run that ends when its last flow has completed.
+fn drained(end: Span) -> Span {
+    Span(end.0.saturating_add(DEFAULT_LIMIT.0)).min(Span::LONGEST)
 }
 
 impl Timing {
@@ -96,34 +113,23 @@ pub(super) const MERGE: Merge = Merge::of(&[Replace::OneOf(&[
 
 /// Reads `time`.
 pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
-    let mut keys = field.table()?;
-    let limit_field = keys.take("limit");
-    let limit = limit_field.as_ref().map(|f| f.positive_span()).transpose()?;
-    if let Some(flows) = keys.take("flows") {
-        let flows = flows.integer(1, 50_000_000)?;
-        if keys.has("measure") || keys.has("warmup") || keys.has("drain") {
-            let fix = "either flows = N, or warmup, measure and drain";
-            return Err(field.error("both a number of flows and a window are stated", fix));
+    let of_window = ["warmup", "measure", "drain"].into_iter().any(|key| field.inner(key).is_some());
+    if of_window && field.inner("flows").is_some() {
+        let fix = "either flows = N, or warmup, measure and drain";
+        return Err(field.error("both a number of flows and a window are stated", fix));
+    }
+    let timing = field.keys()?;
+    if let Timing::Window { warmup, measure, limit, .. } = timing {
+        let end = window_end(warmup, measure);
+        let error = |key, what, fix: &str| field.inner(key).as_ref().unwrap_or(field).error(what, fix);
+        if end > Span::LONGEST {
+            return Err(error("measure", "the run would be longer than 26 days", "a shorter time"));
         }
-        keys.finish()?;
-        return Ok(Timing::Count { flows, limit: limit.unwrap_or(DEFAULT_LIMIT) });
+        if limit < end {
+            return Err(error("limit", "the limit is before warmup + measure", "a later limit"));
+        }
     }
-    let warmup = keys.span_or("warmup", Span::ZERO)?;
-    let measure_field = keys.need("measure", "measure = \"50ms\", or flows = N")?;
-    let measure = measure_field.positive_span()?;
-    let drain = keys.take("drain").map_or(Ok(true), |f| f.truth())?;
-    keys.finish()?;
-    let end = Span(warmup.0.saturating_add(measure.0));
-    if end > Span::LONGEST {
-        return Err(measure_field.error("the run would be longer than 26 days", "a shorter time"));
-    }
-    let drained = (end + DEFAULT_LIMIT).min(Span::LONGEST);
-    let limit = limit.unwrap_or(if drain { drained } else { end });
-    if limit < end {
-        let at = limit_field.as_ref().unwrap_or(field);
-        return Err(at.error("the limit is before warmup + measure", "a later limit"));
-    }
-    Ok(Timing::Window { warmup, measure, drain, limit })
+    Ok(timing)
 }
 
 /// Reads `[[control]]`, sorted by time.

@@ -2,10 +2,9 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::Class;
+use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};
 use priolane_core::price::Cos;
 use priolane_sim::outcome::FlowRecord;
-use priolane_source::quantity::as_text;
-use serde::{Serialize, Serializer};
 
 use priolane_results::source::Source;
 
@@ -13,37 +12,37 @@ use priolane_results::source::Source;
 pub const ALL: &str = "all";
 
 /// A named range of flow sizes, in payload bytes, perhaps of some flows only; serialized as experiment files state it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Keys)]
 pub struct SizeClass {
     /// Its name in metric paths.
-    #[serde(skip)]
+    #[keys(skip)]
     pub name: String,
-    /// size < below
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    /// Size that flows are below; any if not stated.
+    #[key(optional, form = Bytes)]
     pub below: Option<u64>,
-    /// size > above
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    /// Size that flows are above; any if not stated.
+    #[key(optional, form = Bytes)]
     pub above: Option<u64>,
-    /// size >= from
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    /// Smallest size; any if not stated.
+    #[key(optional, form = Bytes)]
     pub from: Option<u64>,
-    /// size <= to
-    #[serde(serialize_with = "as_text::optional_bytes", skip_serializing_if = "Option::is_none")]
+    /// Largest size; any if not stated.
+    #[key(optional, form = Bytes)]
     pub to: Option<u64>,
-    /// The groups whose flows count; all if empty.
-    #[serde(serialize_with = "one_or_all", skip_serializing_if = "Vec::is_empty")]
+    /// The group, or a list of groups, whose flows count; all if not stated.
+    #[key(default = Vec::<String>::new(), skip_default, shown = "all", form = OneOrMore)]
     pub group: Vec<String>,
-    /// The class of service whose flows count, by what they (or their machines) pay for; all if `None`.
-    #[serde(serialize_with = "cos_text", skip_serializing_if = "Option::is_none")]
+    /// The class of service whose flows count, by what they (or their machines) pay for; all if not stated.
+    #[key(optional, source = "PACCP §III")]
     pub cos: Option<Cos>,
     /// The class that ratios of this one are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[key(optional)]
     pub over: Option<String>,
-    /// The class that flows ask for; any if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The class that flows ask for; any if not stated.
+    #[key(optional, range = "[0, 15]")]
     pub asked: Option<Class>,
-    /// The class that flows are given when they start; any if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The class that flows are given when they start; any if not stated.
+    #[key(optional, range = "[0, 15]")]
     pub given: Option<Class>,
 }
 
@@ -51,6 +50,19 @@ impl SizeClass {
     /// The class `all`.
     pub fn all() -> Self {
         Self { name: ALL.to_owned(), ..Self::default() }
+    }
+
+    /// It states something besides its ratios, and some size is in it.
+    fn check(&self) -> Result<(), KeyError> {
+        if *self == (Self { over: self.over.clone(), ..Self::default() }) {
+            let fix = "one or two of below, above, from, to, or a group, cos, asked, given";
+            return Err(KeyError::new("no bound is stated", fix));
+        }
+        let least = self.from.unwrap_or(1).max(self.above.map_or(1, |x| x.saturating_add(1)));
+        match self.has(least) {
+            true => Ok(()),
+            false => Err(KeyError::new("no size is in it", "bounds with sizes between them")),
+        }
     }
 
     /// Whether a size is in its range.
@@ -93,16 +105,64 @@ impl SizeClass {
     }
 }
 
-/// One name as a text, several as a list: as files have it.
-fn one_or_all<S: Serializer>(names: &[String], s: S) -> Result<S::Ok, S::Error> {
-    match names {
-        [one] => one.serialize(s),
-        all => all.serialize(s),
+/// Size classes in a table by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByName;
+
+impl Form<Vec<SizeClass>> for ByName {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<SizeClass>, KeyError> {
+        let Value::Table(entries) = value else {
+            return Err(value.unfit("a table such as { key = value }"));
+        };
+        let (mut classes, mut mistakes) = (Vec::new(), Vec::new());
+        for (name, value) in entries {
+            let read = InTable::read(value, bounds);
+            match read.and_then(|class: SizeClass| class.check().map(|()| class)) {
+                Ok(class) => classes.push(SizeClass { name: (*name).to_owned(), ..class }),
+                Err(error) => mistakes.push(KeyError::Key((*name).to_owned(), Box::new(error))),
+            }
+        }
+        if mistakes.is_empty() { Ok(classes) } else { Err(KeyError::Several(mistakes)) }
+    }
+
+    fn write(classes: &Vec<SizeClass>) -> Written {
+        let entry = |class: &SizeClass| (class.name.clone(), InTable::write(class));
+        Written::Table(classes.iter().map(entry).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::Map("small", Box::new(<InTable as Form<SizeClass>>::schema()))
     }
 }
 
-fn cos_text<S: Serializer>(cos: &Option<Cos>, s: S) -> Result<S::Ok, S::Error> {
-    cos.map(Cos::name).serialize(s)
+/// Names: one as a text, several as a list.
+struct OneOrMore;
+
+impl Form<Vec<String>> for OneOrMore {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<String>, KeyError> {
+        match value {
+            Value::List(items) if items.is_empty() => {
+                Err(KeyError::new("no group is named", "a group, or a list of groups"))
+            }
+            Value::List(_) => Vec::read(value, bounds),
+            one => String::read(one, bounds).map(|one| vec![one]),
+        }
+    }
+
+    fn write(names: &Vec<String>) -> Written {
+        match names.as_slice() {
+            [one] => KeyValue::write(one),
+            _ => KeyValue::write(names),
+        }
+    }
+
+    fn schema() -> Schema {
+        Schema::OneOrMore(Box::new(Schema::Text))
+    }
 }
 
 /// Whose flow it is.
@@ -122,8 +182,7 @@ impl<'a> Payer<'a> {
 
     /// The payer that the columns `group` and `cos` of a table name.
     pub fn named(group: &'a str, cos: &str) -> Self {
-        let all = [Cos::Differentiated, Cos::MinimumRate];
-        let cos = all.into_iter().find(|own| own.name() == cos).unwrap_or(Cos::BestEffort);
+        let cos = Cos::WORDS.iter().find(|(word, _)| *word == cos).map_or(Cos::BestEffort, |&(_, cos)| cos);
         Self { group, cos }
     }
 }

@@ -27,7 +27,7 @@ mod tokens;
 
 pub use self::class::ALL;
 
-pub(crate) use self::class::{Payer, SizeClass};
+pub(crate) use self::class::{ByName, Payer, SizeClass};
 pub(crate) use self::summary::{summarize, summarize_flow};
 
 /// A percentile in thousandths: `PerMille(999)` is the 99.9th percentile.

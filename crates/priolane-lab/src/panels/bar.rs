@@ -7,7 +7,12 @@ use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::path::{Measure, MetricPath};
 
 /// A group of bars per metric, or per value of a swept key.
-pub(crate) const BAR: PanelKind = PanelKind { name: "bar", x: X::Optional, fill };
+pub(crate) const BAR: PanelKind = PanelKind {
+    name: "bar",
+    summary: "a group of bars per metric, or per value of a swept key",
+    x: X::Optional,
+    fill,
+};
 
 fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
     if drawn.panel.x.is_some() {

@@ -8,7 +8,8 @@ use crate::metrics::metric::Metric;
 use crate::metrics::{PerMille, percentile};
 
 /// The distribution of a metric over flows.
-pub(crate) const CDF: PanelKind = PanelKind { name: "cdf", x: X::Optional, fill };
+pub(crate) const CDF: PanelKind =
+    PanelKind { name: "cdf", summary: "the distribution of a metric over flows", x: X::Optional, fill };
 
 /// Percentiles of the pooled flows at which a distribution is drawn.
 const DRAWN: std::ops::RangeInclusive<u32> = 1..=100;

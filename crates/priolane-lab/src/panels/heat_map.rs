@@ -4,4 +4,9 @@ use super::line;
 use super::panel::{PanelKind, X};
 
 /// A cell for each value of a swept key and each series: a scheme, a metric and what else is swept.
-pub(super) const HEAT_MAP: PanelKind = PanelKind { name: "heat_map", x: X::Required, fill: line::fill };
+pub(super) const HEAT_MAP: PanelKind = PanelKind {
+    name: "heat_map",
+    summary: "a cell for each value of a swept key and each series",
+    x: X::Required,
+    fill: line::fill,
+};

@@ -6,7 +6,12 @@ use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::interval::Interval;
 
 /// A line per scheme over a swept key, or over time.
-pub const LINE: PanelKind = PanelKind { name: "line", x: X::Required, fill };
+pub const LINE: PanelKind = PanelKind {
+    name: "line",
+    summary: "a line per scheme over a swept key, or over time",
+    x: X::Required,
+    fill,
+};
 
 /// What stands in place of a swept key where x is simulated time.
 pub const TIME: &str = "time";

@@ -13,7 +13,32 @@ pub(crate) use self::bar::BAR;
 pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
 pub use self::panel::{Drawn, Mark, Series, Values, X};
-pub(crate) use self::panel::{Panel, PanelKind, PanelReport};
+pub(crate) use self::panel::{Panel, PanelKind, PanelReport, SweptValues};
+
+use std::sync::LazyLock;
+
+use priolane_core::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
 /// All kinds.
 pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP];
+
+/// Their names, each with what it draws.
+static WORDS: LazyLock<Vec<(&str, &str)>> =
+    LazyLock::new(|| KINDS.iter().map(|kind| (kind.name, kind.summary)).collect());
+
+impl KeyValue for &'static PanelKind {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
+        let words: Vec<(&str, Self)> = KINDS.iter().map(|&kind| (kind.name, kind)).collect();
+        value.word(&words)
+    }
+
+    fn write(&self) -> Written {
+        self.name.into()
+    }
+
+    fn schema() -> Schema {
+        Schema::Words(&WORDS)
+    }
+}

@@ -1,6 +1,9 @@
 //! What a panel is, and what a kind of panel makes of it.
 
-use serde::{Serialize, Serializer};
+use priolane_core::keys::{
+    Bounds, Filled, Form, KeyError, Keys, Misfit, Schema, Value as KeyedValue, Written,
+};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::metrics::interval::Interval;
@@ -13,6 +16,8 @@ use priolane_results::flows::FlowRow;
 pub struct PanelKind {
     /// Its name in experiment files and reports.
     pub name: &'static str,
+    /// What it draws, in one line.
+    pub summary: &'static str,
     /// Whether x must be stated.
     pub x: X,
     /// Puts the marks of a panel into its report. An error says why there are none.
@@ -34,41 +39,113 @@ impl PartialEq for PanelKind {
     }
 }
 
-impl Serialize for PanelKind {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(self.name)
+/// `[[panel]]`: one part of a figure.
+#[derive(Clone, Debug, PartialEq, Keys)]
+#[keys(check = Self::check)]
+pub struct Panel {
+    /// Its title.
+    #[key(required = "title = \"Mean FCT\"")]
+    pub title: String,
+    /// How it is drawn.
+    #[key(required = "kind = \"line\"")]
+    pub kind: &'static PanelKind,
+    /// The swept key on the x axis, or `time`; `line` and `heat_map` must have one.
+    #[key(optional)]
+    pub x: Option<String>,
+    /// Text at the x axis.
+    #[key(optional, shown = "by x")]
+    pub x_label: Option<String>,
+    /// What is drawn: `quantity.class`, such as `fct.all`; or `metrics`.
+    #[key(optional)]
+    pub metric: Option<String>,
+    /// What is drawn, where it is several metrics: at least one.
+    #[key(default = Vec::new(), shown = "metric", form = Filled)]
+    pub metrics: Vec<String>,
+    /// The schemes drawn.
+    #[key(optional, shown = "all", form = Filled)]
+    pub schemes: Option<Vec<String>>,
+    /// Text at the y axis.
+    #[key(optional, shown = "by metric")]
+    pub y_label: Option<String>,
+    /// Whether the y axis is logarithmic.
+    #[key(default = false)]
+    pub log_y: bool,
+    /// Where a horizontal line is drawn to compare with.
+    #[key(optional)]
+    pub reference: Option<f64>,
+    /// The points of the sweep that it is restricted to: swept keys and their values.
+    #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
+    pub at: Map<String, Value>,
+}
+
+impl Panel {
+    /// One of `metric` and `metrics` is stated, and becomes `metrics`.
+    fn check(&mut self) -> Result<(), Misfit> {
+        match (self.metric.take(), self.metrics.is_empty()) {
+            (Some(one), true) => self.metrics.push(one),
+            (None, false) => {}
+            (None, true) => {
+                return Err(Misfit::new("no metric is stated", "metric = \"fct.all\" or metrics = [...]"));
+            }
+            (Some(_), false) => {
+                return Err(Misfit::of("metrics", "metric is stated too", "one of metric and metrics"));
+            }
+        }
+        Ok(())
     }
 }
 
-/// `[[panel]]`: one part of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Panel {
-    /// Its title.
-    pub title: String,
-    /// How it is drawn.
-    pub kind: &'static PanelKind,
-    /// The swept key on the x axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x: Option<String>,
-    /// Text at the x axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x_label: Option<String>,
-    /// What is drawn: `metric.class`, at least one.
-    pub metrics: Vec<String>,
-    /// The schemes drawn; `None` for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schemes: Option<Vec<String>>,
-    /// Text at the y axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub y_label: Option<String>,
-    /// Whether the y axis is logarithmic.
-    pub log_y: bool,
-    /// A line to compare with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<f64>,
-    /// The points it is restricted to: swept key and value.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub at: Map<String, Value>,
+/// Values by swept key: `{ "group.all.load.value" = 0.8 }`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SweptValues;
+
+impl Form<Map<String, Value>> for SweptValues {
+    const UNIT: &'static str = "";
+
+    fn read(value: &KeyedValue<'_>, _: &Bounds) -> Result<Map<String, Value>, KeyError> {
+        match json(value) {
+            Value::Object(map) => Ok(map),
+            _ => Err(value.unfit("a table such as { key = value }")),
+        }
+    }
+
+    fn write(map: &Map<String, Value>) -> Written {
+        Written::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+    }
+
+    fn schema() -> Schema {
+        Schema::Map("group.all.load.value", Box::new(Schema::Any))
+    }
+}
+
+fn json(value: &KeyedValue<'_>) -> Value {
+    match value {
+        KeyedValue::Bool(truth) => Value::from(*truth),
+        KeyedValue::Integer(n) => Value::from(*n),
+        KeyedValue::Float(x) => Value::from(*x),
+        KeyedValue::Text(text) => Value::from(*text),
+        KeyedValue::List(items) => Value::Array(items.iter().map(json).collect()),
+        KeyedValue::Table(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| ((*key).to_owned(), json(value))).collect())
+        }
+    }
+}
+
+fn written(value: &Value) -> Written {
+    match value {
+        Value::Null => Written::Table(Vec::new()),
+        Value::Bool(truth) => Written::Bool(*truth),
+        Value::Number(n) => match (n.as_u64(), n.as_i64()) {
+            (Some(n), _) => Written::Integer(n),
+            (None, Some(n)) => Written::Negative(n),
+            (None, None) => Written::Float(n.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => Written::Text(text.clone()),
+        Value::Array(items) => Written::List(items.iter().map(written).collect()),
+        Value::Object(map) => {
+            Written::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+        }
+    }
 }
 
 /// A panel and what is drawn in it.
@@ -201,4 +278,24 @@ pub trait Values {
         point: usize,
         value: fn(&FlowRow<'_>) -> Option<f64>,
     ) -> Result<Vec<Vec<f64>>, String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn swept_values_are_written_as_they_were_read() {
+        let list = KeyedValue::List(vec![KeyedValue::Text("x"), KeyedValue::Bool(true)]);
+        let table = KeyedValue::Table(vec![("e", KeyedValue::Integer(2))]);
+        let values =
+            vec![("a", KeyedValue::Integer(-1)), ("b", KeyedValue::Float(0.5)), ("c", list), ("d", table)];
+        let read = SweptValues::read(&KeyedValue::Table(values), &Bounds::ANY).unwrap();
+        let expected = json!({ "a": -1, "b": 0.5, "c": ["x", true], "d": { "e": 2 } });
+        assert_eq!(Value::from(read.clone()), expected);
+        assert_eq!(serde_json::to_value(SweptValues::write(&read)).unwrap(), expected);
+        assert!(SweptValues::read(&KeyedValue::Integer(1), &Bounds::ANY).is_err());
+    }
 }

@@ -159,6 +159,7 @@ fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result
                 seed,
                 experiment: experiment.clone(),
                 merged: merged.clone(),
+                flows: point.flows,
             });
         }
     }

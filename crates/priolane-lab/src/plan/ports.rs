@@ -4,15 +4,11 @@ use std::collections::BTreeSet;
 
 use priolane_core::assign::{Assign, Count, Demotion, Ladder};
 use priolane_core::endpoint::Weights;
-use priolane_core::host::Order;
 use priolane_core::ids::HostId;
-use priolane_core::nic::{HostPort, Nic, NicQueue};
+use priolane_core::nic::{OtherRows, TransmitQueue};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
-use priolane_core::port::{
-    self, BufferSpec, CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, Limit, PortSetup, RankedSpec, SortBy,
-    StrictSpec, TokenGroupSpec, Unscheduled,
-};
+use priolane_core::port::{BufferSpec, DisciplineSpec, Limit, PortSetup, TokenGroupSpec, Unscheduled};
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::{Setup, Spec};
 use priolane_core::units::{Rate, Span};
@@ -183,56 +179,21 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
 
 /// What stands between transport and line; host links have one rate, `rate`.
 pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
-    let of_class = |discipline, buffer| scenario::Nic::Queue {
-        port: PortSpec { discipline, buffer },
-        sort_by: SortBy::Class,
-    };
-    match &scheme.nic {
-        Nic::Pull => scenario::Nic::Pull,
-        Nic::Tokens => of_class(host_tokens(scheme, frame), port::Buffer::UNLIMITED),
-        Nic::Port { port: HostPort { keys }, map, .. } => {
-            let map = map.as_ref().unwrap_or(&scheme.map).queues();
-            let setup = PortSetup { buffer: &keys.buffer, map, frame };
-            of_class(keys.kind.discipline(&setup), keys.buffer_at(rate))
+    let Scheme { host, port, map, .. } = scheme;
+    let ports = |buffer: &BufferSpec| discipline(scheme, buffer, frame);
+    let rows = OtherRows { host, ports: &ports, buffer: &port.buffer, map, frame, rate };
+    match scheme.nic.part().transmit_queue(&rows) {
+        Some(TransmitQueue { discipline, buffer, sort_by }) => {
+            scenario::Nic::Queue { port: PortSpec { discipline, buffer }, sort_by }
         }
-        Nic::Queue { queue, room, .. } => {
-            let buffer = port::Buffer { limit: room.limit, ..port::Buffer::UNLIMITED };
-            let buffer = room.ecn.as_ref().map_or(buffer, |ecn| ecn.marking(rate, buffer));
-            let by_level = |discipline| scenario::Nic::Queue {
-                port: PortSpec { discipline, buffer },
-                sort_by: SortBy::HostLevel,
-            };
-            match (queue, &scheme.host) {
-                (NicQueue::Host, Order::Mlfq(mlfq)) => {
-                    by_level(StrictSpec { queues: mlfq.demotion.levels, map: CLASS_IS_QUEUE }.into())
-                }
-                (NicQueue::Host, Order::Srpt(_)) => by_level(RankedSpec.into()),
-                // What makes way for what in a switch's buffer does not hold in the host's.
-                (NicQueue::Ports, _) => {
-                    of_class(discipline(scheme, &BufferSpec::of(room.limit), frame), buffer)
-                }
-                _ => by_level(FifoSpec.into()),
-            }
-        }
-    }
-}
-
-/// The transmit queue that limits tokens as switch ports do: hosts rank tokens themselves, and lose nothing of their own
-/// before it is on the line.
-fn host_tokens(scheme: &Scheme, frame: &Frame) -> DisciplineSpec {
-    match discipline(scheme, &scheme.port.buffer, frame) {
-        DisciplineSpec::Tokens(spec) => {
-            let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
-            TokenGroupSpec { detour: None, unscheduled, ..spec }.into()
-        }
-        other => other,
+        None => scenario::Nic::Pull,
     }
 }
 
 /// What a scheme's transport goes by besides its own keys.
 pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Setup {
     let mss = u64::from(frame.mss());
-    let queue_limit = match scheme.nic.per_flow_limit() {
+    let queue_limit = match scheme.nic.part().per_flow_limit() {
         Limit::Packets(n) => Some(u64::from(n) * mss),
         Limit::Bytes(n) => Some(n),
         Limit::Unlimited => None,

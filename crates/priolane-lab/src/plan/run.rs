@@ -37,4 +37,6 @@ pub struct Run {
     pub experiment: Arc<Experiment>,
     /// What determines this run and the others of its scheme and point, as JSON.
     pub merged: Arc<Json>,
+    /// About how many flows it has.
+    pub flows: u64,
 }

@@ -7,7 +7,7 @@ use priolane_core::admit::Interval;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
 use priolane_core::keys::Misfit;
-use priolane_core::nic::{Nic, NicQueue};
+use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::{BufferSpec, ClassMap, Ecn, Limit, PortKeys, PortKind, QueueOf};
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
@@ -108,10 +108,12 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         port.kind.part().check_frame(&fabric.frame).map_err(|misfit| misfit_in(within, misfit))
     };
     of_port(&scheme.port, "port")?;
-    match &scheme.nic {
-        Nic::Port { port, .. } => of_port(&port.keys, "nic.port"),
-        Nic::Queue { room, .. } if too_small(room.limit) => {
-            let what = format!("a transmit queue of {} cannot hold one packet", show_limit(room.limit));
+    if let Some(own) = scheme.nic.part().port() {
+        return of_port(own.keys, "nic.port");
+    }
+    match scheme.nic.part().queue() {
+        Some(queue) if too_small(queue.limit) => {
+            let what = format!("a transmit queue of {} cannot hold one packet", show_limit(queue.limit));
             Err(Fault::new("nic.limit", what, fix))
         }
         _ => Ok(()),
@@ -129,8 +131,8 @@ fn misfit_in(within: &'static str, Misfit { key, what, fix }: Misfit) -> Fault {
 /// What a transmit queue that serves as switch ports do needs to be known of.
 fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
     match &scheme.nic {
-        Nic::Port { port, .. } => {
-            let kind = port.keys.kind.name();
+        Nic::Port(own) => {
+            let kind = own.port.keys.kind.name();
             let sorts = find(Row::Port, kind).is_some_and(|e| e.requires.contains(&Capability::Ranks));
             let transport = find(Row::Transport, scheme.transport.name());
             if !sorts
@@ -142,12 +144,12 @@ fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
             let what = format!("a port of kind {kind} sorts by ranks, and `{name}` writes none");
             Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
         }
-        Nic::Queue { queue: NicQueue::Ports, room, .. } => {
+        Nic::Ports(own) => {
             let (name, kind) = (scheme.port.kind.name(), scheme.port.kind.part());
             let fault = |what, fix: &str| Fault::new("nic.queue", what, fix);
             let other = "queue = \"fifo\", or nic = { port = { ... } }, a port of its own";
             kind.check_at_host().map_err(|misfit| fault(misfit.what, other))?;
-            let buffer = BufferSpec::of(room.limit);
+            let buffer = BufferSpec::of(own.queue.limit);
             let limit = "nic = { queue = \"ports\", limit = \"240pkt\" }";
             kind.check_buffer(name, &buffer).map_err(|misfit| fault(misfit.what, limit))
         }
@@ -165,31 +167,22 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if let Some(rate) = scheme.port.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.switch_rates)) {
         return Err(fault("port.ecn.at", rate));
     }
-    match &scheme.nic {
-        Nic::Port { port, .. }
-            if fabric.host_rates.len() > 1
-                && (port.keys.ecn.is_some() || !port.keys.buffer.at().is_empty()) =>
-        {
+    let several = fabric.host_rates.len() > 1;
+    if let Some(own) = scheme.nic.part().port() {
+        let keys = own.keys;
+        if several && (keys.ecn.is_some() || !keys.buffer.at().is_empty()) {
             let what = "hosts have links of several rates, but transmit queues are all alike".to_owned();
-            Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"))
+            return Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"));
         }
-        Nic::Port { port, .. } => {
-            match port.keys.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates)) {
-                Some(rate) => Err(fault("nic.port.ecn.at", rate)),
-                None => Ok(()),
-            }
-        }
-        Nic::Queue { room, .. } if room.ecn.is_some() && fabric.host_rates.len() > 1 => {
-            let what =
-                "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
-            Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"))
-        }
-        Nic::Queue { room, .. } => match room.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates)) {
-            Some(rate) => Err(fault("nic.ecn.at", rate)),
-            None => Ok(()),
-        },
-        _ => Ok(()),
+        let rate = keys.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates));
+        return rate.map_or(Ok(()), |rate| Err(fault("nic.port.ecn.at", rate)));
     }
+    let Some(ecn) = scheme.nic.part().queue().and_then(|queue| queue.ecn.as_ref()) else { return Ok(()) };
+    if several {
+        let what = "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
+        return Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"));
+    }
+    missing(ecn, &fabric.host_rates).map_or(Ok(()), |rate| Err(fault("nic.ecn.at", rate)))
 }
 
 /// No message of a controller is faster than a packet on one link.
@@ -379,19 +372,13 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let control = scheme.transport.window().map_or(0, |window| window.control_class);
     let classes = scheme.classes_carried(fabric.top_class).max(u32::from(control) + 1).min(16) as u8;
     mapped(&scheme.port.kind, &scheme.map, classes, ["map", "map.class"])?;
-    match &scheme.nic {
-        Nic::Port { port, map, .. } => {
-            let keys = if map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
-            mapped(&port.keys.kind, map.as_ref().unwrap_or(&scheme.map), classes, keys).map_err(|fault| {
-                Fault {
-                    what: format!("hosts: {}", fault.what),
-                    fix: format!("in nic: {}", fault.fix),
-                    ..fault
-                }
-            })
-        }
-        _ => Ok(()),
-    }
+    let Some(own) = scheme.nic.part().port() else { return Ok(()) };
+    let keys = if own.map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
+    mapped(&own.keys.kind, own.map.unwrap_or(&scheme.map), classes, keys).map_err(|fault| Fault {
+        what: format!("hosts: {}", fault.what),
+        fix: format!("in nic: {}", fault.fix),
+        ..fault
+    })
 }
 
 /// Whether so many classes have queues at a port of this kind; `keys` are those of the map and of its list.

@@ -49,7 +49,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let assign = found.keep(keys.take("assign").map_or(Ok(Assign::default()), |f| row::read(&f)));
     let host = found.keep(keys.take("host").map_or(Ok(order), |f| row::read(&f)));
     let admit = found.keep(keys.take("admit").map_or(Ok(Policy::default()), |f| row::read(&f)));
-    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::Pull), |f| f.read::<_, Plain>()));
+    let nic = found.keep(keys.take("nic").map_or(Ok(Nic::PULL), |f| f.read::<_, Plain>()));
     let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| row::read::<PortKeys>(&field)));
     let map = found.keep(keys.take("map").map_or(Ok(ClassMap::IDENTITY), |f| f.read::<_, InTable>()));
     found.keep(keys.finish());

@@ -315,6 +315,7 @@ fn panel(kind: &'static PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
         kind,
         x: x.map(str::to_owned),
         x_label: None,
+        metric: None,
         metrics: metrics.iter().map(|&m| m.to_owned()).collect(),
         schemes: None,
         y_label: None,

@@ -35,6 +35,27 @@ fn sized(path: &Path, size: Size) -> Plan {
 }
 
 #[test]
+fn a_panel_is_written_as_it_was_read() {
+    let text = crate::bad_input::GOOD.to_owned()
+        + r#"[[panel]]
+title = "a"
+kind = "heat_map"
+x = "time"
+metric = "fct.all"
+reference = "1/4"
+at = { "group.all.load.value" = 0.5 }
+[sweep]
+"group.all.load.value" = [0.5, 0.6]
+"#;
+    let plan = plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap();
+    let expected = serde_json::json!([{
+        "title": "a", "kind": "heat_map", "x": "time", "metrics": ["fct.all"], "log_y": false, "reference": 0.25,
+        "at": { "group.all.load.value": 0.5 },
+    }]);
+    assert_eq!(plan.experiment.to_json()["panel"], expected);
+}
+
+#[test]
 fn every_shipped_experiment_plans_in_every_size() {
     for path in experiments() {
         for size in [Size::Quick, Size::Default, Size::Full] {

@@ -92,6 +92,24 @@ frames = 1
 }
 
 #[test]
+fn all_mistakes_of_a_table_of_keys_are_told() {
+    let time = "warmup = 1, measure = \"2ms\", drain = 2, limit = \"0s\", foo = 3";
+    let text = GOOD.replace("warmup = \"1ms\", measure = \"2ms\"", time);
+    expect(&text, &[(3, "time.warmup"), (3, "time.drain"), (3, "time.limit"), (3, "time.foo")]);
+    let metrics = "[metrics]\nslowdown = \"x\"\nbaseline = \"no\"\neffective = { to = \"no\" }\n\
+                   [[panel]]\ntitle = 3\nkind = \"bar\"\nmetric = \"fct.no\"\nfoo = 1\n";
+    let keys = [
+        (18, "metrics.slowdown"),
+        (19, "metrics.baseline"),
+        (20, "metrics.effective.every"),
+        (20, "metrics.effective.to"),
+        (22, "panel[0].title"),
+        (25, "panel[0].foo"),
+    ];
+    expect(&(GOOD.to_owned() + metrics), &keys);
+}
+
+#[test]
 fn what_follows_from_a_mistake_is_not_told() {
     let more = "[metrics]\nbaseline = \"dctcp\"\n[[panel]]\ntitle = \"t\"\nkind = \"bar\"\nmetric = \"gain.small\"\n\
                 [[claim]]\nsection = \"s\"\nsays = \"t\"\norder = [\"fct.all.dctcp\", \"fct.small.dctcp\"]\n";

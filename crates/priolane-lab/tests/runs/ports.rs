@@ -1,15 +1,13 @@
 //! Port disciplines from the file to the outcome, on both engines; what does not fit is refused.
 
-use std::ops::ControlFlow;
-
 use priolane_core::ids::HostId;
 use priolane_core::port::Limit;
 use priolane_core::units::{Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::{Outcome, Tally};
-use priolane_sim::scenario::{Engine, Nic, Scenario, ScenarioSpec, Stop};
-use priolane_sim::{Drive, run};
+use priolane_sim::scenario::{Nic, Scenario, ScenarioSpec, Stop};
 use priolane_source::InputError;
+use priolane_testkit::engines::agreed;
 
 /// Three senders of classes 0, 1, 2 keep the line of one receiver busy for 2 ms.
 const EXPERIMENT: &str = r#"title = "Three classes"
@@ -44,18 +42,6 @@ fn built(port: &str) -> Scenario {
     plan::build(&plan.runs[0]).unwrap().scenario
 }
 
-/// The outcome, which both engines agree on.
-fn outcome(scenario: &Scenario) -> Outcome {
-    let on = |engine| {
-        let mut outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap();
-        outcome.work.events = 0;
-        outcome
-    };
-    let window = on(Engine::Window);
-    assert_eq!(window, on(Engine::Wheel));
-    window
-}
-
 /// Bytes of classes 0, 1, 2 that the port to the receiver served.
 fn served(scenario: &Scenario, outcome: &Outcome) -> [u64; 3] {
     let port = scenario.topology.downlink(HostId(3));
@@ -72,7 +58,7 @@ fn refused(port: &str, what: &str, fix: &str) {
 #[test]
 fn weighted_queues_share_a_line_by_weight() {
     let scenario = built("kind = \"wfq\", queues = 3, weights = [8, 4, 1], buffer = \"unbounded\"");
-    let [a, b, c] = served(&scenario, &outcome(&scenario));
+    let [a, b, c] = served(&scenario, &agreed(&scenario));
     // Of 2.5 MB in 2 ms the first few packets are shared otherwise, while windows open.
     let share = |bytes: u64| bytes as f64 / (a + b + c) as f64;
     assert!((share(a) - 8.0 / 13.0).abs() < 0.02, "{a} {b} {c}");
@@ -106,7 +92,7 @@ fn a_transmit_queue_serves_classes_as_the_ports_do() {
     let sent = |nic, port| {
         let plan = from_one_host(nic, port).unwrap();
         let scenario = plan::build(&plan.runs[0]).unwrap().scenario;
-        let outcome = outcome(&scenario);
+        let outcome = agreed(&scenario);
         let line = scenario.topology.uplink(HostId(0));
         let of = |class| outcome.ports.iter().find(|p| p.link == line && p.class == class);
         let bytes = [0, 1, 2].map(|class| of(class).map_or(0.0, |p| p.bytes as f64));
@@ -165,7 +151,7 @@ fn any_kind_of_port_may_stand_at_the_host() {
         assert!(format!("{:?}", port.discipline).starts_with(queues), "{kind}: {port:?}");
         assert_eq!(port.buffer.limit, Limit::Packets(30), "{kind}");
         // Both engines agree; ten packets of three flows at once find room, and the line is kept busy.
-        let outcome = outcome(&scenario);
+        let outcome = agreed(&scenario);
         let line = scenario.topology.uplink(HostId(0));
         let bytes: u64 = outcome.ports.iter().filter(|p| p.link == line).map(|p| p.bytes).sum();
         assert!(bytes > 1_500_000, "{kind}: {bytes}");
@@ -222,7 +208,7 @@ fn one_queue_tells_classes_apart_by_what_it_keeps() {
         "kind = \"aifo\", buffer = { shared = \"60pkt\" }",
     ] {
         let scenario = built(port);
-        let outcome = outcome(&scenario);
+        let outcome = agreed(&scenario);
         let [a, b, c] = served(&scenario, &outcome);
         assert!(a > b && b >= c && a > 2 * c && a + b + c > 2_300_000, "{port}: {a} {b} {c}");
     }
@@ -250,7 +236,7 @@ fn a_shared_buffer_leaves_room_where_alpha_says() {
             built(&format!("kind = \"fifo\", buffer = {{ dynamic = \"300kB\", alpha = {alpha} }}"));
         let sample_every = Some(Span::from_us(1));
         let scenario = ScenarioSpec { sample_every, ..scenario.into_spec() }.build().unwrap();
-        let outcome = outcome(&scenario);
+        let outcome = agreed(&scenario);
         let port = scenario.topology.downlink(HostId(3));
         let deepest =
             outcome.samples.ports.iter().filter(|s| s.link == port).map(|s| s.queued_bytes).max().unwrap();
@@ -277,7 +263,7 @@ fn a_trimming_port_drops_nothing_and_every_flow_ends() {
     spec.stop =
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
     let scenario = spec.build().unwrap();
-    let outcome = outcome(&scenario);
+    let outcome = agreed(&scenario);
     let sum = |tallies: &[Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();
     assert!(sum(&outcome.ledger.trimmed) > 20 && sum(&outcome.ledger.dropped) == 0, "{:?}", outcome.ledger);
     assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits > 5), "{:?}", outcome.flows);
@@ -301,7 +287,7 @@ fn a_token_port_limits_data_to_what_tokens_leave() {
     for (mode, most) in [("a", 2_371_000), ("b", 2_371_000), ("unlimited_data_high", 2_500_000)] {
         let scenario =
             built(&format!("kind = \"tokens\", buffer = {{ shared = \"200pkt\" }}, mode = \"{mode}\""));
-        let bytes = served(&scenario, &outcome(&scenario)).iter().sum::<u64>();
+        let bytes = served(&scenario, &agreed(&scenario)).iter().sum::<u64>();
         assert!((most - 90_000..=most).contains(&bytes), "{mode}: {bytes}");
     }
 }
@@ -319,9 +305,9 @@ fn token_ports_that_make_no_sense_are_refused() {
 fn a_lossless_class_is_paused_and_loses_nothing() {
     // 3 links of 10 Gbps, 1 us: (1538 + 84) + 2,500 + 3,076 + 1 = 7,199 B of headroom each, and the receiver's.
     let port = |pfc: &str| format!("kind = \"fifo\", buffer = {{ dynamic = \"90kB\", alpha = 1 }}{pfc}");
-    let lossy = outcome(&built(&port("")));
+    let lossy = agreed(&built(&port("")));
     let scenario = built(&port(", pfc = { classes = [0, 1, 2], xoff = \"1/8\" }"));
-    let lossless = outcome(&scenario);
+    let lossless = agreed(&scenario);
     let drops = |outcome: &Outcome| outcome.ledger.dropped.iter().map(|t| t.packets).sum::<u64>();
     assert!(drops(&lossy) > 0 && drops(&lossless) == 0);
     for host in 0..3 {

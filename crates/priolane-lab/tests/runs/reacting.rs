@@ -6,9 +6,8 @@ use std::path::Path;
 use priolane_core::endpoint::FlowSpec;
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Built, Options};
-use priolane_sim::outcome::{Began, Outcome};
-use priolane_sim::scenario::Engine;
-use priolane_sim::{Drive, run};
+use priolane_sim::outcome::Began;
+use priolane_testkit::engines::agreed;
 
 const FABRIC: &str = r#"title = "Reacting"
 schemes = ["dctcp"]
@@ -46,15 +45,6 @@ concurrency = 2
 fn built(text: &str) -> Built {
     let plan = plan::from_text("x.toml", text, Path::new("."), &Options::default()).unwrap();
     plan::build(&plan.runs[0]).unwrap()
-}
-
-fn simulated(built: &Built) -> Outcome {
-    let mut quiet = |_| ControlFlow::Continue(());
-    let mut on = |engine| run(&built.scenario, Drive::on(engine), &mut quiet).unwrap();
-    let (mut window, mut wheel) = (on(Engine::Window), on(Engine::Wheel));
-    (window.work.events, wheel.work.events) = (0, 0);
-    assert_eq!(window, wheel);
-    window
 }
 
 fn flows(text: &str) -> Vec<FlowSpec> {
@@ -115,7 +105,7 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
     let server = "[[group]]\nname = \"server\"\nhosts = \"1\"\napp = \"long_lived\"\nsize = \"1B\"\nstart = \"9ms\"\npairs = [{ src = 5, dst = 6 }]\n";
     let text = format!("time = {{ measure = \"10ms\" }}\n{FABRIC}{query}{server}");
     let built = built(&text);
-    let outcome = simulated(&built);
+    let outcome = agreed(&built.scenario);
     let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
     let fct: Vec<u64> = outcome.flows.iter().map(|flow| flow.fct.unwrap().0).collect();
     // First the pause; the answer 5 us after the query is there; the next query 100 us after the answer.
@@ -136,7 +126,7 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
 fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
     let text = format!("time = {{ measure = \"5ms\" }}\n{FABRIC}{QUERY}");
     let built = built(&text);
-    let mut outcome = simulated(&built);
+    let mut outcome = agreed(&built.scenario);
     let flows = &built.scenario.flows;
     // No flow comes before the bound that the list was made by, and no request after the window.
     let started = || outcome.flows.iter().zip(flows);
@@ -177,7 +167,7 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     );
     let plan = plan::from_text("x.toml", &text, &folder, &Options::default()).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
-    let mut outcome = simulated(&built);
+    let mut outcome = agreed(&built.scenario);
     let fct = |flow: usize| outcome.flows.at(flow).fct.unwrap().0;
     let second = fct(0) + 2_500;
     let third = second + fct(1) + 3_000_000;
@@ -205,11 +195,11 @@ fn a_failure_and_its_repair_go_the_whole_way_from_the_file_to_the_ledger() {
     let event =
         "[[event]]\nat = \"5ms\"\nfail = \"switch:spine1\"\nuntil = \"10ms\"\nreconvergence = \"500us\"\n";
     let built = built(&format!("{TIME}{FABRIC}{POISSON}{event}"));
-    let outcome = simulated(&built);
+    let outcome = agreed(&built.scenario);
     assert!(outcome.flows.iter().all(|flow| flow.fct.is_some()));
     let lost: u64 = outcome.ledger.lost.iter().map(|tally| tally.packets).sum();
     assert!(lost > 10, "{lost}");
-    let plain = simulated(&self::built(&format!("{TIME}{FABRIC}{POISSON}")));
+    let plain = agreed(&self::built(&format!("{TIME}{FABRIC}{POISSON}")).scenario);
     assert_eq!(plain.ledger.lost.iter().map(|tally| tally.packets).sum::<u64>(), 0);
 }
 

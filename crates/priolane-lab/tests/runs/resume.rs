@@ -45,9 +45,13 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let ran = execute(&one.runs[0], &first, &settings, go_on).unwrap();
     assert!(matches!(ran, Done::Ran(_)));
     let run = &two.runs[0];
-    assert!(!adopt(run, &second, &[]).unwrap(), "nobody is asked");
-    assert!(!adopt(run, &second, &[folder.path().join("none")]).unwrap(), "nobody has it");
-    assert!(adopt(run, &second, &[folder.path().join("none"), first.clone()]).unwrap());
+    let none = Store::at(&folder.path().join("none"));
+    assert!(!adopt(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
+    assert!(
+        !adopt(run, &Store::open(&second).unwrap(), std::slice::from_ref(&none)).unwrap(),
+        "nobody has it"
+    );
+    assert!(adopt(run, &Store::open(&second).unwrap(), &[none, Store::at(&first)]).unwrap());
     // Verified by the first figure, so it is not run again.
     let Done::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
     assert_eq!((own.title.as_str(), &own.digest), ("Two", &ran.record().digest));
@@ -57,8 +61,11 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let flows = first.join(&run.id).join("flows.parquet");
     fs::remove_file(&flows).unwrap();
     fs::write(&flows, "no table").unwrap();
-    assert!(!adopt(run, &third, &[first]).unwrap());
-    assert!(adopt(run, &third, &[second]).unwrap(), "its own is another file by now");
+    assert!(!adopt(run, &Store::open(&third).unwrap(), &[Store::at(&first)]).unwrap());
+    assert!(
+        adopt(run, &Store::open(&third).unwrap(), &[Store::at(&second)]).unwrap(),
+        "its own is another file by now"
+    );
 }
 
 /// Runs of a sweep that is killed.

@@ -1,25 +1,19 @@
 //! Lossless classes (PFC): nothing is lost at any load, pauses last as long as reckoned, deadlocks are named; both engines.
 
 use crate::support::blaster::{Blaster, Mix};
-use crate::support::{Draw, SHUFFLED, drive, fifo, flow, link, physics, run_with, scenario, strict};
+use crate::support::{Draw, agreed_with, fifo, flow, link, scenario, strict};
 use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
 fn agreed(scenario: &ScenarioSpec) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| {
-        let make = |host| Blaster::new(host, scenario.frame, Mix::Payload);
-        physics(run_with(scenario, drive, &make))
-    });
-    assert!(window == wheel, "the wheel differs");
-    assert!(window == shuffled, "shuffled nodes differ");
-    window
+    agreed_with(scenario, &|host| Blaster::new(host, scenario.frame, Mix::Payload))
 }
 
 fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {

@@ -2,7 +2,7 @@
 
 use crate::support::blaster::{Blaster, Mix};
 use crate::support::paced::Paced;
-use crate::support::{Draw, SHUFFLED, drive, flow, link, physics, run_with, scenario};
+use crate::support::{Draw, agreed_with, drive, flow, link, physics, run_with, scenario};
 use priolane_core::ids::HostId;
 use priolane_core::port::{Buffer, DisciplineSpec, Limit, TokenGroupSpec};
 use priolane_core::units::{Span, Time};
@@ -12,13 +12,7 @@ use priolane_sim::topology::SingleSwitch;
 
 /// The outcome on which both engines and shuffled nodes agree.
 fn agreed(scenario: &ScenarioSpec, mix: Mix) -> Outcome {
-    let [window, wheel, shuffled] = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| {
-        let make = |host| Blaster::new(host, scenario.frame, mix);
-        physics(run_with(scenario, drive, &make))
-    });
-    assert_eq!(window, wheel);
-    assert_eq!(window, shuffled);
-    window
+    agreed_with(scenario, &|host| Blaster::new(host, scenario.frame, mix))
 }
 
 fn packets(tallies: &[Tally]) -> u64 {

@@ -33,18 +33,18 @@ mod thresholds;
 use crate::flows::FlowList;
 use crate::part::parts;
 use crate::rng::Stream;
-pub use coflow_size::{CoflowSize, tell_coflow_places};
-pub use deadline::Deadline;
-pub use deadline_rank::DeadlineRank;
-pub use deadlines_first::DeadlinesFirst;
-pub use demand_rate::DemandRate;
-pub use equal_bytes::EqualBytes;
-pub use flow_fraction::FlowFraction;
-pub use power_law::{Measure, PowerLaw};
-pub use random_fraction::RandomFraction;
+use coflow_size::CoflowSize;
+pub use coflow_size::tell_coflow_places;
+use deadline::Deadline;
+use deadline_rank::DeadlineRank;
+use deadlines_first::DeadlinesFirst;
+use demand_rate::DemandRate;
+use equal_bytes::EqualBytes;
+use flow_fraction::FlowFraction;
+use power_law::PowerLaw;
+use random_fraction::RandomFraction;
 pub use rule::Rule;
-pub use size::Size;
-pub use solved::SolvedThresholds;
+use size::Size;
 
 parts! {
     /// A rule that gives classes to flows before they send, with its parameters.

@@ -84,12 +84,13 @@ fn demand_is_size_over_time_to_the_deadline() {
 #[test]
 fn the_power_law_is_eq_6_and_eq_8() {
     // p = (S / 100 kB)^-0.5 + 1, three classes: 25 kB gives 3, 26 kB 2.96, 100 kB 2, 101 kB 1.995.
-    let of = Measure::Size(power_law::Sizes { scale: 100_000, offset: 0 });
+    let of = power_law::Measure::Size(power_law::Sizes { scale: 100_000, offset: 0 });
     let law = ByFlow::PowerLaw(PowerLaw { of, levels: 3, exponent: -0.5, base: 1.0 });
     let flows = [1, 25_000, 26_000, 100_000, 101_000, u64::MAX].map(|size| flow(0, Some(size), None));
     assert_eq!(classes(&law, &flows), [0, 0, 1, 1, 2, 2]);
     // p = (L - 1 ms) / 2 ms)^-1: up to 1 ms infinite; 1.5 ms gives 4, 2 ms 2, 4 ms 0.67, which is at least 1.
-    let of = Measure::Deadline(power_law::Times { scale: Span::from_ms(2), offset: Span::from_ms(1) });
+    let of =
+        power_law::Measure::Deadline(power_law::Times { scale: Span::from_ms(2), offset: Span::from_ms(1) });
     let law = ByFlow::PowerLaw(PowerLaw { of, levels: 4, exponent: -1.0, base: 0.0 });
     let flows =
         [Some(900), Some(1_000), Some(1_500), Some(2_000), Some(4_000), None].map(|us| flow(0, Some(1), us));

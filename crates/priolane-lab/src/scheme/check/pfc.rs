@@ -1,7 +1,7 @@
 //! Whether lossless classes (PFC) fit ports, transmit queues and memory.
 
 use priolane_core::host::Order;
-use priolane_core::nic::{Nic, NicQueue};
+use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Row};
 use priolane_core::port::pfc::HeadroomFrom;
 use priolane_core::port::{BufferSpec, PortKind, WfqClock};
@@ -23,11 +23,11 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if let Some(what) = refused {
         return Err(Fault::new("port.pfc", what, "kind = \"fifo\", \"strict\" or \"wfq\""));
     }
-    if matches!((&scheme.nic, &scheme.host), (Nic::Queue { queue: NicQueue::Host, .. }, Order::Srpt(_))) {
+    if matches!((&scheme.nic, &scheme.host), (Nic::Host(_), Order::Srpt(_))) {
         let what = "a transmit queue sorted by bytes left cannot hold a class back".to_owned();
         return Err(Fault::new("nic", what, "nic = \"pull\", or a host row with levels"));
     }
-    if let Nic::Port { port, .. } = &scheme.nic
+    if let Some(port) = scheme.nic.part().port()
         && (matches!(port.keys.buffer, BufferSpec::PushOut { .. }) || !is_pausable(&port.keys.kind))
     {
         let what = "this transmit queue cannot hold a class back".to_owned();

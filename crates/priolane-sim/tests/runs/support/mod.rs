@@ -251,10 +251,19 @@ pub fn physics(mut outcome: Outcome) -> Outcome {
 
 /// The outcome on which both engines and shuffled nodes agree.
 pub fn agreed(scenario: &ScenarioSpec) -> Outcome {
-    let [window, wheel, shuffled] =
-        [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED].map(|drive| physics(run(scenario, drive)));
-    assert_eq!(window, wheel);
-    assert_eq!(window, shuffled);
+    agreed_by(|drive| run(scenario, drive))
+}
+
+/// The same with the transport that `make` makes.
+pub fn agreed_with<E: Endpoint + 'static>(scenario: &ScenarioSpec, make: &dyn Fn(LocalHost) -> E) -> Outcome {
+    agreed_by(|drive| run_with(scenario, drive, make))
+}
+
+fn agreed_by(run: impl Fn(Drive) -> Outcome) -> Outcome {
+    let drives = [drive(Engine::Window), drive(Engine::Wheel), SHUFFLED];
+    let [window, wheel, shuffled] = drives.map(|drive| physics(run(drive)));
+    assert_eq!(window, wheel, "the wheel differs");
+    assert_eq!(window, shuffled, "shuffled nodes differ");
     window
 }
 

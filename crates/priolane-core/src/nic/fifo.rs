@@ -1,0 +1,35 @@
+//! A first-in first-out transmit queue.
+
+use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::keys::Keys;
+use crate::part::Part;
+use crate::port::{FifoSpec, Limit, SortBy};
+
+/// The NIC `fifo`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[part(
+    name = "fifo",
+    summary = "one first-in first-out transmit queue, filled as soon as windows allow",
+    source = "docs/assumptions.md#nic-queue",
+    provides = [TransmitQueue]
+)]
+pub struct Config {
+    /// Its room and its marking.
+    #[keys(flatten)]
+    pub queue: QueueKeys,
+}
+
+impl HostNic for Config {
+    fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
+        let buffer = self.queue.buffer(rows.rate);
+        Some(TransmitQueue { discipline: FifoSpec.into(), buffer, sort_by: SortBy::HostLevel })
+    }
+
+    fn queue(&self) -> Option<&QueueKeys> {
+        Some(&self.queue)
+    }
+
+    fn per_flow_limit(&self) -> Limit {
+        self.queue.flow.per_flow_limit
+    }
+}

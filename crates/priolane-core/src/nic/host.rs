@@ -1,0 +1,40 @@
+//! A transmit queue with the order of the host row.
+
+use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::host::Order;
+use crate::keys::Keys;
+use crate::part::Part;
+use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, Limit, RankedSpec, SortBy, StrictSpec};
+
+/// The NIC `host`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[part(
+    name = "host",
+    summary = "a transmit queue with a strict queue for each level of the host row",
+    source = "NOS2 (GLOBECOM 2019) §IV-B",
+    provides = [TransmitQueue, HostOrder]
+)]
+pub struct Config {
+    /// Its room and its marking.
+    #[keys(flatten)]
+    pub queue: QueueKeys,
+}
+
+impl HostNic for Config {
+    fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
+        let discipline: DisciplineSpec = match rows.host {
+            Order::Mlfq(mlfq) => StrictSpec { queues: mlfq.demotion.levels, map: CLASS_IS_QUEUE }.into(),
+            Order::Srpt(_) => RankedSpec.into(),
+            _ => FifoSpec.into(),
+        };
+        Some(TransmitQueue { discipline, buffer: self.queue.buffer(rows.rate), sort_by: SortBy::HostLevel })
+    }
+
+    fn queue(&self) -> Option<&QueueKeys> {
+        Some(&self.queue)
+    }
+
+    fn per_flow_limit(&self) -> Limit {
+        self.queue.flow.per_flow_limit
+    }
+}

@@ -1,0 +1,36 @@
+//! A transmit queue with the discipline of the switch ports.
+
+use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::keys::Keys;
+use crate::part::Part;
+use crate::port::{BufferSpec, Limit, SortBy};
+
+/// The NIC `ports`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[part(
+    name = "ports",
+    summary = "a transmit queue of the same kind as the switch ports, with a limit of its own",
+    source = "docs/assumptions.md#nic-ports",
+    provides = [TransmitQueue]
+)]
+pub struct Config {
+    /// Its room and its marking.
+    #[keys(flatten)]
+    pub queue: QueueKeys,
+}
+
+impl HostNic for Config {
+    fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
+        // What makes way for what in a switch's buffer does not hold in the host's.
+        let discipline = (rows.ports)(&BufferSpec::of(self.queue.limit));
+        Some(TransmitQueue { discipline, buffer: self.queue.buffer(rows.rate), sort_by: SortBy::Class })
+    }
+
+    fn queue(&self) -> Option<&QueueKeys> {
+        Some(&self.queue)
+    }
+
+    fn per_flow_limit(&self) -> Limit {
+        self.queue.flow.per_flow_limit
+    }
+}

@@ -1,0 +1,96 @@
+//! An experiment's runs: planned once, and carried out in a directory that is opened once.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use priolane_lab::execute::{self, Settings};
+use priolane_lab::plan::{self as lab, Run};
+use priolane_results::store::Store;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::{failed, input_error, utf8};
+use crate::progress::Reporter;
+use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
+use crate::signals::Signals;
+
+/// The runs of an experiment file.
+#[pyclass(frozen)]
+pub(crate) struct Plan(Arc<lab::Plan>);
+
+#[pymethods]
+impl Plan {
+    /// Plans the runs of the file at `path`.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
+        let signals = Signals::default();
+        let options = request::<OptionsRequest>(options)?.into_options(&signals);
+        let plan = py.detach(|| lab::plan(&path, &options));
+        Ok(Self(Arc::new(plan.map_err(|error| signals.or(error, input_error))?)))
+    }
+
+    /// Ids, schemes, points and seeds of the runs, with warnings.
+    fn to_json(&self) -> PyResult<String> {
+        response(&plan_to_json(&self.0))
+    }
+
+    /// What the runs are predicted to cost relative to each other, in the order of the plan.
+    fn costs(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        let signals = Signals::default();
+        let interrupt = signals.interrupt();
+        py.detach(|| priolane_tools::check::costs(&self.0, &interrupt))
+            .map_err(|error| signals.or(error, input_error))
+    }
+
+    /// The runs with the directory `out_dir` for their results, which is made if it is missing.
+    fn open(&self, out_dir: PathBuf, settings: &str) -> PyResult<Grid> {
+        let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
+        let out_dir = utf8(out_dir)?;
+        let store = Store::open(&out_dir).map_err(|error| failed(error.into(), "the grid"))?;
+        let place = self.0.runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
+        Ok(Grid { plan: self.0.clone(), place, store, settings, others })
+    }
+}
+
+/// The runs of a plan and the directory that they go to.
+#[pyclass(frozen)]
+pub(crate) struct Grid {
+    plan: Arc<lab::Plan>,
+    /// Places in the plan by id.
+    place: HashMap<String, usize>,
+    store: Store,
+    settings: Settings,
+    others: Vec<Store>,
+}
+
+#[pymethods]
+impl Grid {
+    /// Carries out one run; a run that is already there is only read.
+    ///
+    /// `progress(now_s, completed, total)` is called a few times a second and stops the run by returning `False`.
+    #[pyo3(signature = (run_id, progress=None))]
+    fn run(&self, py: Python<'_>, run_id: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+        let run = self.planned(run_id)?;
+        let mut reporter = Reporter::new(progress);
+        let done = py.detach(|| {
+            execute::adopt(run, &self.store, &self.others)?;
+            execute::execute_in(run, &self.store, &self.settings, &mut |now| reporter.report(now))
+        });
+        match done {
+            Ok(done) => response(&done_to_json(&done)),
+            Err(failure) => {
+                Err(reporter.take_error().unwrap_or_else(|| failed(failure, &format!("run {run_id}"))))
+            }
+        }
+    }
+}
+
+impl Grid {
+    fn planned(&self, run_id: &str) -> PyResult<&Run> {
+        let place = self.place.get(run_id);
+        place
+            .map(|&place| &self.plan.runs[place])
+            .ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))
+    }
+}
