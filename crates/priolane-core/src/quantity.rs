@@ -4,8 +4,7 @@
 //! and byte values never pass through a float: a value that is not a whole number of picoseconds, bits per
 //! second or bytes is refused.
 
-use crate::port::Limit;
-use crate::units::{Rate, Span, Time};
+use crate::units::{Limit, Rate, Span, Time};
 
 /// Why a text is not the quantity asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

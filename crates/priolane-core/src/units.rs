@@ -25,6 +25,29 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(NonZeroU64);
 
+/// A length of a queue, in packets or bytes: its room, its marking threshold, a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// This many packets.
+    Packets(u32),
+    /// This many bytes on the wire.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether a backlog of `packets` and `bytes` is above this limit.
+    #[inline]
+    pub fn exceeded(self, packets: u32, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets > limit,
+            Self::Bytes(limit) => bytes > limit,
+            Self::Unlimited => false,
+        }
+    }
+}
+
 impl Time {
     /// The start of every run.
     pub const ZERO: Self = Self(0);

@@ -1,7 +1,6 @@
 //! Typed, strict reading of a table: every key is consumed by name, and what is left over is refused.
 
-use priolane_core::port::Limit;
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{Limit, Rate, Span};
 
 use super::{InputError, MOST_SHOWN, Mistakes, Node, Origin, Table, Value};
 use crate::quantity::{self, QuantityError};

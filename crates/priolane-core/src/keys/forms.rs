@@ -2,9 +2,8 @@
 
 use super::{Bounds, KeyError, Schema, Value, Written};
 use crate::ids::HostId;
-use crate::port::Limit;
 use crate::quantity::{self, show_bytes, show_limit, show_rate, show_span};
-use crate::units::{Rate, Span};
+use crate::units::{Limit, Rate, Span};
 
 /// A type whose values stand in files.
 pub trait KeyValue: Sized {

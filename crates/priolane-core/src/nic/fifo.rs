@@ -3,7 +3,8 @@
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{FifoSpec, Limit, SortBy};
+use crate::port::{FifoSpec, SortBy};
+use crate::units::Limit;
 
 /// The NIC `fifo`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

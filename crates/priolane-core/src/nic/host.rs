@@ -4,7 +4,8 @@ use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::host::Order;
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, Limit, RankedSpec, SortBy, StrictSpec};
+use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, RankedSpec, SortBy, StrictSpec};
+use crate::units::Limit;
 
 /// The NIC `host`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use super::queue::QueueKeys;
 use crate::host::Order;
 use crate::packet::Frame;
-use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, Limit, PortKeys, SortBy};
-use crate::units::Rate;
+use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, PortKeys, SortBy};
+use crate::units::{Limit, Rate};
 
 /// A kind of NIC with its keys.
 pub trait HostNic: Debug {

@@ -3,7 +3,8 @@
 use super::{FlowRoom, HostNic, OtherRows, OwnPort, TransmitQueue};
 use crate::keys::{InTable, Keys, Misfit};
 use crate::part::Part;
-use crate::port::{ClassMap, Limit, PortKeys, PortSetup, SortBy};
+use crate::port::{ClassMap, PortKeys, PortSetup, SortBy};
+use crate::units::Limit;
 
 /// The NIC `port`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

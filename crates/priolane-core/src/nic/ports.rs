@@ -3,7 +3,8 @@
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{BufferSpec, Limit, SortBy};
+use crate::port::{BufferSpec, SortBy};
+use crate::units::Limit;
 
 /// The NIC `ports`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]

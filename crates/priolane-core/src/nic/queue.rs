@@ -1,8 +1,8 @@
 //! Keys that several kinds of transmit queue have.
 
 use crate::keys::{InTable, Keys, Misfit};
-use crate::port::{Buffer, Ecn, Limit};
-use crate::units::Rate;
+use crate::port::{Buffer, Ecn};
+use crate::units::{Limit, Rate};
 
 /// Room and marking of a transmit queue.
 #[derive(Clone, Debug, PartialEq, Keys)]

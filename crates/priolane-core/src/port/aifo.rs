@@ -12,14 +12,14 @@
 use super::class_map::CLASS_IS_QUEUE;
 use super::kind_rules::one_sorted_queue;
 use super::{
-    Admission, Buffer, BufferSpec, Discipline, Fifo, KindRules, Limit, OfKind, PortContext, PortFactory,
-    PortSetup, PortSink,
+    Admission, Buffer, BufferSpec, Discipline, Fifo, KindRules, OfKind, PortContext, PortFactory, PortSetup,
+    PortSink,
 };
 use crate::ids::CLASSES;
 use crate::keys::{Keys, Misfit, Thousandths};
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
-use crate::units::Time;
+use crate::units::{Limit, Time};
 
 /// Thousandths in a whole.
 const WHOLE: u128 = 1_000;

@@ -1,7 +1,8 @@
 //! How much a queue holds, and what its limits say about one more packet.
 
-use super::{Admission, Buffer, Limit, Scope};
+use super::{Admission, Buffer, Scope};
 use crate::packet::{Header, Marks};
+use crate::units::Limit;
 
 /// Packets and bytes queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Room and marking of a port as scheme files state them.
 
-use super::{Alpha, Buffer, Limit, Scope, SharedBuffer};
+use super::{Alpha, Buffer, Scope, SharedBuffer};
 use crate::keys::{Bounds, Bytes, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written};
 use crate::quantity::{self, show_limit, show_rate};
-use crate::units::Rate;
+use crate::units::{Limit, Rate};
 
 /// The room of a port.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]

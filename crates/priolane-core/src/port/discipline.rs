@@ -3,7 +3,7 @@
 use crate::ids::ClassSet;
 use crate::keys::Words;
 use crate::packet::{Header, Marks, QueueItem};
-use crate::units::Time;
+use crate::units::{Limit, Time};
 
 /// What became of a packet offered to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,29 +31,6 @@ impl Admission {
         if self == Self::Marked {
             let header = kept.header_mut();
             header.marks = header.marks.with(Marks::CONGESTED);
-        }
-    }
-}
-
-/// Room and marking of a queue, in packets or bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// This many packets.
-    Packets(u32),
-    /// This many bytes on the wire.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
-}
-
-impl Limit {
-    /// Whether a backlog of `packets` and `bytes` is above this limit.
-    #[inline]
-    pub fn exceeded(self, packets: u32, bytes: u64) -> bool {
-        match self {
-            Self::Packets(limit) => packets > limit,
-            Self::Bytes(limit) => bytes > limit,
-            Self::Unlimited => false,
         }
     }
 }

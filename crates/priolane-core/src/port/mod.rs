@@ -35,7 +35,7 @@ mod wfq;
 pub use aifo::{Aifo, AifoSpec};
 pub use buffer_spec::{BufferSpec, Ecn};
 pub use class_map::{CLASS_IS_QUEUE, ClassMap, QueueOf};
-pub use discipline::{Admission, Buffer, Discipline, Limit, PortSink, Scope, SortBy};
+pub use discipline::{Admission, Buffer, Discipline, PortSink, Scope, SortBy};
 pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};
 pub use factory::{PortContext, PortFactory, Returns};
 pub use fifo::{Fifo, FifoSpec};

@@ -190,8 +190,8 @@ impl<P: QueueItem> Discipline<P> for PFabric<P> {
 mod tests {
     use super::*;
     use crate::packet::Packet;
-    use crate::port::Limit;
     use crate::port::tests::Log;
+    use crate::units::Limit;
 
     fn packet(flow: u32, rank: u64, offset: u64) -> Packet<()> {
         let offset = crate::packet::Offset::new(offset);

@@ -4,7 +4,7 @@ use super::limiter::RateLimited;
 use super::*;
 use crate::ids::CLASSES;
 use crate::packet::{Header, Marks, Packet};
-use crate::units::{Rate, Time};
+use crate::units::{Limit, Rate, Time};
 
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 

@@ -14,8 +14,7 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{
-    Admission, Buffer, Discipline, KindRules, Limit, OfKind, PortContext, PortFactory, PortSetup, PortSink,
-    Returns,
+    Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink, Returns,
 };
 use crate::keys::{Keys, Misfit, Words};
 use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
@@ -23,7 +22,7 @@ use crate::part::Part;
 use crate::quantity::show_limit;
 use crate::ring::Ring;
 use crate::rng::Stream;
-use crate::units::Time;
+use crate::units::{Limit, Time};
 
 /// Headers served for each payload packet while both wait.
 const HEADERS_PER_DATA: u32 = 10;

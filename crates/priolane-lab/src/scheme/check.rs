@@ -9,11 +9,11 @@ use priolane_core::host::Order;
 use priolane_core::keys::Misfit;
 use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Entry, Row};
-use priolane_core::port::{BufferSpec, ClassMap, Ecn, Limit, PortKeys, PortKind, QueueOf};
+use priolane_core::port::{BufferSpec, ClassMap, Ecn, PortKeys, PortKind, QueueOf};
 use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
 use priolane_core::transport::delay::Channels;
 use priolane_core::transport::{Controller, Spec, ndp};
-use priolane_core::units::Rate;
+use priolane_core::units::{Limit, Rate};
 use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 
 use super::Scheme;

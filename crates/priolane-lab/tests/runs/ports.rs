@@ -1,8 +1,7 @@
 //! Port disciplines from the file to the outcome, on both engines; what does not fit is refused.
 
 use priolane_core::ids::HostId;
-use priolane_core::port::Limit;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::scenario::{Nic, Scenario, ScenarioSpec, Stop};

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{DisciplineSpec, Limit, TokenOrder, Unscheduled};
+use priolane_core::port::{DisciplineSpec, TokenOrder, Unscheduled};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
-use priolane_core::units::Span;
+use priolane_core::units::{Limit, Span};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::summary::PortSet;

@@ -3,10 +3,11 @@
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Header, Packet, QueueItem};
 use priolane_core::port::pfc::Load;
-use priolane_core::port::{AnyDiscipline, Buffer, Limit, PortContext, PortFactory};
+use priolane_core::port::{AnyDiscipline, Buffer, PortContext, PortFactory};
 
 use super::port::PortItem;
 use crate::model::scenario::Scenario;
+use priolane_core::units::Limit;
 
 /// A packet that waits, and the ingress port it came by.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,10 +3,10 @@
 use crate::support::{flow, link};
 use crate::tokens::{Audit, audited, dropped_data, queue, top, with};
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::port::{DisciplineSpec, Limit, TokenGroupSpec, TokenMode};
+use priolane_core::port::{DisciplineSpec, TokenGroupSpec, TokenMode};
 use priolane_core::transport::tokens::priority::Priority;
 use priolane_core::transport::tokens::{Config, Ranked};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::topology::Dumbbell;
 

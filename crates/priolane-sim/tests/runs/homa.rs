@@ -3,9 +3,9 @@
 use crate::support::{agreed, flow, link, scenario, strict};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::Buffer;
 use priolane_core::transport::{Transport, homa};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{LinkSpec, SingleSwitch, Topology};

@@ -6,12 +6,12 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::port::{
-    Buffer, DisciplineSpec, FifoSpec, Limit, LimitedSpec, Overflow, PFabricSpec, SortBy, TrimmingSpec,
+    Buffer, DisciplineSpec, FifoSpec, LimitedSpec, Overflow, PFabricSpec, SortBy, TrimmingSpec,
 };
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, pfabric};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;

@@ -3,9 +3,9 @@
 use crate::support::{drive, fifo, flow, link, new_reno, paccp, paccp_dctcp, run, scenario};
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit};
+use priolane_core::port::Buffer;
 use priolane_core::transport::{Controller, Transport, window};
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Machine, ScenarioSpec, Stop};
 use priolane_sim::topology::Dumbbell;

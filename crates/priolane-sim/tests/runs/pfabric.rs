@@ -2,11 +2,11 @@
 
 use crate::support::{agreed, flow, link, scenario};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, DisciplineSpec, Limit, PFabricSpec};
+use priolane_core::port::{Buffer, DisciplineSpec, PFabricSpec};
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, pfabric};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, LinkSpec, SingleSwitch};

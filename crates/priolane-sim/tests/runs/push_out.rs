@@ -4,9 +4,9 @@
 use crate::support::{agreed, flow, link, new_reno, push_out, scenario, strict};
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, SortBy};
+use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::window;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::{Outcome, PortClassRecord};
 use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;

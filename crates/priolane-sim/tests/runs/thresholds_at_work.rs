@@ -6,12 +6,12 @@ use priolane_core::assign::{Count, Ladder, byte_share, equal_split};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, Limit, Scope};
+use priolane_core::port::{Buffer, Scope};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution};
 use priolane_core::transport::Transport;
 use priolane_core::transport::window;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::scenario::{Engine, ScenarioSpec};
 use priolane_sim::topology::SingleSwitch;
 

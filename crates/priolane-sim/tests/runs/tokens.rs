@@ -11,7 +11,7 @@ use priolane_core::endpoint::{
 };
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Buffer, DisciplineSpec, Limit, TokenGroupSpec, TokenOrder, Unscheduled};
+use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec, TokenOrder, Unscheduled};
 use priolane_core::transport::Stamp;
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
@@ -19,7 +19,7 @@ use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
     Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, Tally};
 use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec, Stop};

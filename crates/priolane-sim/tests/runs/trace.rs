@@ -5,9 +5,9 @@ use crate::support::{
 };
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Frame, Kind, Marks};
-use priolane_core::port::{Buffer, Limit, SortBy};
+use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};

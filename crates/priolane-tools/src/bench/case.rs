@@ -1,10 +1,10 @@
 //! A case of the growth table: a fat-tree in which each host sends flows along permutations.
 
 use priolane_core::packet::Frame;
-use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec, Limit};
+use priolane_core::port::{Buffer, DisciplineSpec, FifoSpec};
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, Handshake};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{Limit, Rate, Span};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};

@@ -4,14 +4,14 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::ids::ClassSet;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, Overflow, PFabricSpec, Scope, SharedBuffer, SortBy,
-    StrictSpec, TokenGroupSpec, TrimmingSpec,
+    Alpha, Buffer, DisciplineSpec, FifoSpec, Overflow, PFabricSpec, Scope, SharedBuffer, SortBy, StrictSpec,
+    TokenGroupSpec, TrimmingSpec,
 };
 use priolane_core::transport::delay::Size;
 use priolane_core::transport::tokens::priority::{Logarithm, Priority};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, homa, hpcc, ndp, pfabric, phost, tokens};
-use priolane_core::units::Span;
+use priolane_core::units::{Limit, Span};
 use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
 

@@ -2,12 +2,12 @@
 
 use priolane_core::packet::Frame;
 use priolane_core::port::{
-    Alpha, DisciplineSpec, FifoSpec, Limit, Overflow, QueueWeights, Scope, SharedBuffer, StrictSpec,
-    TokenGroupSpec, TokenMode, TrimmingSpec, WfqSpec,
+    Alpha, DisciplineSpec, FifoSpec, Overflow, QueueWeights, Scope, SharedBuffer, StrictSpec, TokenGroupSpec,
+    TokenMode, TrimmingSpec, WfqSpec,
 };
 use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window;
-use priolane_core::units::Span;
+use priolane_core::units::{Limit, Span};
 use priolane_sim::scenario::{ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::packet::{Marks, Packet};
-use crate::port::Limit;
 use crate::port::tests::Log;
 use crate::rng::{Purpose, Stream};
+use crate::units::Limit;
 
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 

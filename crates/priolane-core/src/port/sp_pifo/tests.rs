@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::packet::Packet;
-use crate::port::{Limit, Scope};
+use crate::port::Scope;
 use crate::rng::{Purpose, Stream};
+use crate::units::Limit;
 
 fn packet(rank: u64) -> Packet<()> {
     Packet { header: Header { rank, wire: 1000, ..Header::default() }, body: () }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::packet::Packet;
-use crate::port::Limit;
 use crate::port::tests::Log;
 use crate::rng::{Purpose, Stream};
+use crate::units::Limit;
 
 const LINE: Rate = Rate::from_gbps(10);
 /// 1622 B at 10 Gbps.

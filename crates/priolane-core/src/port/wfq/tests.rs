@@ -247,9 +247,9 @@ fn a_paused_queue_waits_and_saves_up_nothing() {
 #[test]
 fn limits_and_marks_may_count_a_queue_by_itself() {
     let buffer = Buffer {
-        limit: crate::port::Limit::Packets(2),
+        limit: crate::units::Limit::Packets(2),
         limit_scope: Scope::Queue,
-        mark_above: crate::port::Limit::Packets(1),
+        mark_above: crate::units::Limit::Packets(1),
         mark_scope: Scope::Queue,
     };
     let weights = QueueWeights::new(&[8, 4, 1]).unwrap();

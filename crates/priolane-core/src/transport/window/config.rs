@@ -6,8 +6,7 @@ use crate::keys::{
     Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written, truth_value,
 };
 use crate::packet::Frame;
-use crate::port::Limit;
-use crate::units::Span;
+use crate::units::{Limit, Span};
 
 /// What happens before a flow's first payload packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]

@@ -1,8 +1,7 @@
 //! What groups pay for: read, drawn, kept in the merged file, refused where it makes no sense or would be ignored.
 
 use priolane_core::endpoint::{Control, Weights};
-use priolane_core::port::Limit;
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::scenario::Machine;
 use serde_json::Value as Json;
 

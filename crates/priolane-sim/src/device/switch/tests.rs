@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CLASSES, HostId};
 use priolane_core::packet::Frame;
-use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, StrictSpec};
+use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, StrictSpec};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::{Controller, Transport, new_reno, window};
-use priolane_core::units::{Rate, Span};
+use priolane_core::units::{Limit, Rate, Span};
 
 use super::*;
 use crate::device::event_sink::{ControlSink, Ingress, Service};

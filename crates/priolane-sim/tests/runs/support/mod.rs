@@ -13,9 +13,9 @@ use priolane_core::keys::Keys;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{HeadroomFrom, PfcSpec, Xoff};
 use priolane_core::port::{
-    AifoSpec, Alpha, Buffer, DisciplineSpec, FifoSpec, Limit, LimitedSpec, Overflow, PFabricSpec,
-    PushOutSpec, QueueWeights, RankedSpec, Scope, SharedBuffer, SortBy, StrictSpec, TokenGroupSpec,
-    TokenMode, TrimmingSpec, WfqSpec,
+    AifoSpec, Alpha, Buffer, DisciplineSpec, FifoSpec, LimitedSpec, Overflow, PFabricSpec, PushOutSpec,
+    QueueWeights, RankedSpec, Scope, SharedBuffer, SortBy, StrictSpec, TokenGroupSpec, TokenMode,
+    TrimmingSpec, WfqSpec,
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
@@ -24,7 +24,7 @@ use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{
     Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
 };
-use priolane_core::units::{Rate, Span, Time};
+use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
