@@ -6,6 +6,7 @@
 mod claims;
 mod coverage;
 mod deadlines;
+mod equipment;
 mod evaluation;
 mod events;
 mod group;
@@ -155,7 +156,13 @@ pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
         K::describe(&mut keys);
         keys
     }
-    vec![("[time]", keys::<Timing>()), ("[metrics]", keys::<Metrics>()), ("[[panel]]", keys::<Panel>())]
+    vec![
+        ("[time]", keys::<Timing>()),
+        ("[switch]", keys::<equipment::SwitchKeys>()),
+        ("[host]", keys::<equipment::HostKeys>()),
+        ("[metrics]", keys::<Metrics>()),
+        ("[[panel]]", keys::<Panel>()),
+    ]
 }
 
 /// What is an alternative of what in an experiment file.
@@ -163,6 +170,7 @@ pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
         ("time", &timing::MERGE),
+        ("switch", &equipment::MERGE),
         ("topology", &network::MERGE),
         ("group", &group::MERGE),
         ("metrics", &evaluation::MERGE),

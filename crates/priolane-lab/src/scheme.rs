@@ -22,6 +22,7 @@ use serde::Serialize;
 pub use check::check;
 pub(crate) use fabric::{Coverage, Routing};
 pub use fabric::{Fabric, Fault};
+pub(crate) use port::BUFFER;
 pub(crate) use read::MERGE;
 pub use read::read;
 pub(crate) use shipped::{RENAMED, shipped_tree};

@@ -16,7 +16,8 @@ use std::sync::LazyLock;
 
 use host_nic::{HostNic, OwnPort};
 pub use host_nic::{OtherRows, TransmitQueue};
-use queue::{FlowRoom, QueueKeys};
+use queue::FlowRoom;
+pub use queue::QueueKeys;
 
 use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::{Notation, parts};

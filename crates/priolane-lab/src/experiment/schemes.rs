@@ -7,6 +7,7 @@ use priolane_source::{
     Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Sources, Table, Value, parse,
 };
 
+use super::equipment::{self, Equipment};
 use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
 
 /// A scheme of the experiment with the tree it was read from, for messages.
@@ -34,12 +35,14 @@ pub(super) struct Listed {
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> Listed {
     let list = found.keep(keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]"));
     let inline = keys.take("scheme");
+    let equipment = equipment::read(keys);
     let own = inline.as_ref().and_then(|field| found.keep(field.table().map(|_| field)));
     let items = list.and_then(|list| found.keep(list.filled_list()));
     let Some(items) = items else { return Listed { names: None, schemes: Vec::new() } };
     let mut names: IndexSet<&str> = IndexSet::new();
     let mut all_known = inline.is_none() == own.is_none();
     let count = items.len();
+    let mut equipment = found.keep(equipment).unwrap_or_default();
     let schemes = found.each(&items, |item| {
         let name = item.text().and_then(|text| listed(item, text, own));
         let (name, text) = name.inspect_err(|_| all_known = false)?;
@@ -47,8 +50,11 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
             return Err(item.error(format!("the scheme {name:?} is listed twice"), "each scheme once"));
         }
         let own = own.and_then(|field| field.inner(name));
-        one(item, text, own.as_ref(), sources)
+        one(item, text, own.as_ref(), Shared { equipment: &mut equipment, sources })
     });
+    if schemes.len() == count {
+        found.keep(equipment.finish());
+    }
     if !all_known || names.len() < count {
         return Listed { names: None, schemes };
     }
@@ -89,11 +95,17 @@ fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".toml")
 }
 
+/// What all schemes of an experiment share.
+struct Shared<'a> {
+    equipment: &'a mut Equipment,
+    sources: &'a mut Sources,
+}
+
 fn one(
     item: &Field<'_>,
     text: &str,
     own: Option<&Field<'_>>,
-    sources: &mut Sources,
+    Shared { equipment, sources }: Shared<'_>,
 ) -> Result<Named, InputError> {
     let name = name_of(text).to_owned();
     let own_table = own.map(table).transpose()?;
@@ -110,12 +122,13 @@ fn one(
         }
     };
     let path = if is_path(text) { String::new() } else { format!("scheme.{name}") };
-    if let Some(own_table) = own_table {
-        let mut overrides = own_table.clone();
-        overrides.remove("base");
-        tree.merge(&overrides, &scheme::MERGE);
-        origin = own.map_or(origin, |field| field.origin().clone());
-    }
+    let mut overrides = own_table.cloned().unwrap_or_default();
+    overrides.remove("base");
+    let mut whole = tree.clone();
+    whole.merge(&overrides, &scheme::MERGE);
+    equipment.apply(&mut tree, &whole);
+    tree.merge(&overrides, &scheme::MERGE);
+    origin = own.map_or(origin, |field| field.origin().clone());
     let scheme = scheme::read(&tree, &path, &origin)?;
     Ok(Named { name, scheme, tree, origin })
 }

@@ -17,7 +17,8 @@ pub(super) const MERGE: Merge = Merge {
     each: None,
 };
 
-const BUFFER: Merge = Merge::of(&[Replace::OneOf(&[
+/// Which keys of a buffer are alternatives.
+pub(crate) const BUFFER: Merge = Merge::of(&[Replace::OneOf(&[
     Form { by: &["shared"], with: &["at"] },
     Form { by: &["per_queue"], with: &["at"] },
     Form { by: &["push_out"], with: &["at"] },

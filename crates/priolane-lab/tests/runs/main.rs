@@ -5,6 +5,7 @@ mod alternatives;
 mod bad_input;
 mod coflows;
 mod damaged_files;
+mod equipment;
 mod fingerprints;
 mod lanes;
 mod least_times;

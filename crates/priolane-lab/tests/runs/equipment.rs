@@ -1,0 +1,126 @@
+//! `[switch]` and `[host]`: what every scheme of an experiment takes, and what stays its own.
+
+use std::path::Path;
+
+use priolane_lab::plan::{self, Options, Plan};
+use priolane_source::InputError;
+use serde_json::{Value as Json, json};
+
+use crate::bad_input::GOOD;
+
+fn planned(schemes: &str, tables: &str, sets: &[(&str, &str)]) -> Result<Plan, InputError> {
+    let listed = GOOD.lines().find(|line| line.starts_with("schemes")).unwrap();
+    let text = GOOD.replace(listed, &format!("schemes = [{schemes}]")) + tables;
+    let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let options = Options { sets, ..Options::default() };
+    plan::from_text("f.toml", &text, Path::new("."), &options)
+}
+
+/// A value of the merged file: `dctcp/port/buffer`.
+fn merged(plan: &Plan, pointer: &str) -> Json {
+    let scheme = pointer.split('/').next().unwrap();
+    plan.experiment.merged(scheme).pointer(&format!("/scheme/{pointer}")).cloned().unwrap_or_default()
+}
+
+const TABLES: &str = r#"
+[switch]
+buffer = { shared = "123pkt" }
+ecn = { per = "port", at = { "10Gbps" = "30pkt", "40Gbps" = "90pkt" } }
+
+[host]
+min_rto = "3ms"
+handshake = "none"
+nic = { limit = "50pkt", ecn = { per = "port", at = { "10Gbps" = "7pkt" } } }
+"#;
+
+#[test]
+fn every_scheme_takes_the_switch_and_the_host() {
+    let plan = planned("\"dctcp\", \"newreno\", \"paccp\"", TABLES, &[]).unwrap();
+    for scheme in ["dctcp", "newreno", "paccp"] {
+        assert_eq!(
+            merged(&plan, &format!("{scheme}/port/buffer")),
+            json!({ "shared": "123pkt" }),
+            "{scheme}"
+        );
+        assert_eq!(merged(&plan, &format!("{scheme}/transport/min_rto")), "3ms", "{scheme}");
+        assert_eq!(merged(&plan, &format!("{scheme}/transport/initial_rto")), "10ms", "{scheme}");
+        assert_eq!(merged(&plan, &format!("{scheme}/transport/handshake")), "none", "{scheme}");
+    }
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), json!({ "10Gbps": "30pkt", "40Gbps": "90pkt" }));
+    assert_eq!(merged(&plan, "dctcp/nic/ecn/at"), json!({ "10Gbps": "7pkt" }));
+    assert_eq!(merged(&plan, "paccp/nic/limit"), "50pkt");
+    assert_eq!(merged(&plan, "newreno/port/ecn"), Json::Null, "NewReno does not read marks");
+    assert_eq!(merged(&plan, "paccp/nic/ecn"), false, "nor does PACCP");
+}
+
+#[test]
+fn parameters_of_algorithms_stay() {
+    let plan = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", TABLES, &[]).unwrap();
+    let alone = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", "", &[]).unwrap();
+    for pointer in ["ndp/port", "ndp/transport", "pfabric/transport/min_rto", "srpt_ranked/port/buffer"] {
+        assert_eq!(merged(&plan, pointer), merged(&alone, pointer), "{pointer}");
+    }
+    assert_eq!(merged(&plan, "pfabric/port/buffer"), json!({ "shared": "123pkt" }));
+}
+
+#[test]
+fn what_a_scheme_states_itself_comes_first() {
+    let own = "[scheme.dctcp]\nport.buffer = { dynamic = \"1MB\", alpha = 1 }\ntransport.min_rto = \"9ms\"\n";
+    let plan = planned("\"dctcp\", \"newreno\"", &format!("{TABLES}{own}"), &[]).unwrap();
+    assert_eq!(merged(&plan, "dctcp/port/buffer"), json!({ "dynamic": "1MB", "alpha": "1/1" }));
+    assert_eq!(merged(&plan, "dctcp/transport/min_rto"), "9ms");
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), json!({ "10Gbps": "30pkt", "40Gbps": "90pkt" }));
+    assert_eq!(merged(&plan, "newreno/transport/min_rto"), "3ms");
+}
+
+#[test]
+fn a_derived_scheme_and_one_without_a_base_take_them_too() {
+    let own = "[scheme.two]\nbase = \"nos2\"\nhost.levels = 2\n\
+               [scheme.bare]\ntransport = { kind = \"newreno\" }\nport = { kind = \"fifo\" }\n";
+    let plan = planned("\"dctcp\", \"two\", \"bare\"", &format!("{TABLES}{own}"), &[]).unwrap();
+    assert_eq!(merged(&plan, "two/nic/ecn/at"), json!({ "10Gbps": "7pkt" }));
+    assert_eq!(merged(&plan, "bare/port/buffer"), json!({ "shared": "123pkt" }));
+    assert_eq!(merged(&plan, "bare/transport/min_rto"), "3ms");
+}
+
+#[test]
+fn they_can_be_set_and_alternatives_replace_each_other() {
+    let sets = [("switch.buffer", "{ dynamic = '2MB', alpha = 1 }"), ("host.min_rto", "4ms")];
+    let plan = planned("\"dctcp\", \"newreno\"", TABLES, &sets).unwrap();
+    assert_eq!(merged(&plan, "dctcp/port/buffer"), json!({ "dynamic": "2MB", "alpha": "1/1" }));
+    assert_eq!(merged(&plan, "dctcp/transport/min_rto"), "4ms");
+}
+
+#[test]
+fn a_host_without_a_transmit_queue_is_one_that_is_asked_for_packets() {
+    let own = "[host]\nnic = \"pull\"\n[scheme.dctcp]\nhost.kind = \"round_robin\"\n";
+    let plan = planned("\"dctcp\", \"nos2\", \"top\"", own, &[]).unwrap();
+    assert_eq!(merged(&plan, "dctcp/nic"), "pull");
+    assert_eq!(merged(&plan, "nos2/nic"), "pull");
+    assert_eq!(merged(&plan, "top/nic"), "tokens", "a queue that limits tokens stays");
+}
+
+#[test]
+fn a_run_is_that_of_the_same_keys_stated_in_each_scheme() {
+    let stated = "[scheme.dctcp]\nport.buffer.shared = \"123pkt\"\n[scheme.newreno]\nport.buffer.shared = \"123pkt\"\n";
+    let ids = |tables: &str| -> Vec<String> {
+        planned("\"dctcp\", \"newreno\"", tables, &[]).unwrap().runs.into_iter().map(|run| run.id).collect()
+    };
+    assert_eq!(ids("[switch]\nbuffer = { shared = \"123pkt\" }\n"), ids(stated));
+}
+
+#[test]
+fn mistakes_are_told_with_their_lines() {
+    let message = |tables: &str, schemes: &str| planned(schemes, tables, &[]).unwrap_err().to_string();
+    let none = message(
+        "[switch]\necn = { per = \"port\", at = { \"10Gbps\" = \"30pkt\", \"40Gbps\" = \"90pkt\" } }\n",
+        "\"newreno\"",
+    );
+    assert!(none.contains("`switch.ecn`: this applies to none of the schemes"), "{none}");
+    let all =
+        message("[switch]\nbufer = 1\n[host]\nmin_rto = \"0s\"\nnic = { limit = \"1x\" }\n", "\"dctcp\"");
+    for part in ["switch.bufer", "host.min_rto", "host.nic.limit"] {
+        assert!(all.contains(part), "{part} in {all}");
+    }
+    assert!(all.lines().count() >= 3, "{all}");
+}
