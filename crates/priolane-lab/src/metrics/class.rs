@@ -6,6 +6,7 @@ use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, KeyValue, Keys
 use priolane_core::price::Cos;
 use priolane_sim::outcome::FlowRecord;
 
+use priolane_results::flows::FlowRow;
 use priolane_results::source::Source;
 
 /// The class that always exists: every finite flow.
@@ -88,6 +89,14 @@ impl SizeClass {
     /// Whether a flow that asked for the first class and was given the second may belong to it.
     pub fn holds(&self, (asked, given): (Class, Class)) -> bool {
         self.asked.is_none_or(|class| class == asked) && self.given.is_none_or(|class| class == given)
+    }
+
+    /// Whether a flow of a stored table counts in it: measured, with an end, and of the class in all that the class states.
+    pub(crate) fn counts_row(&self, flow: &FlowRow<'_>) -> bool {
+        let payer = Payer::named(flow.group.unwrap_or_default(), flow.cos);
+        let of_class =
+            || self.contains(flow.bytes, payer) && self.holds((flow.class_asked, flow.class_given));
+        flow.measured && flow.bytes.is_some() && of_class()
     }
 
     /// Whether a flow counts in it: measured, with an end, and of the class in all that the class states.

@@ -20,6 +20,7 @@ pub mod ports;
 pub mod rates;
 mod registry;
 mod reordering;
+mod size;
 pub mod student;
 mod summary;
 pub mod thresholds;

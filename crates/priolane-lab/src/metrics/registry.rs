@@ -6,6 +6,7 @@ use super::metric::Metric;
 /// The table.
 const FAMILIES: &[&[Metric]] = &[
     super::fct::METRICS,
+    super::size::METRICS,
     super::deadlines::METRICS,
     super::thresholds::METRICS,
     super::rates::METRICS,

@@ -8,7 +8,7 @@ use super::report::interval;
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
-use crate::metrics::{ALL, Payer, SizeClass};
+use crate::metrics::{ALL, SizeClass};
 use crate::panels::{Drawn, Panel, PanelReport, Values};
 use priolane_results::flows::FlowRow;
 
@@ -67,12 +67,7 @@ impl Values for Grid<'_> {
         let known = self.classes().iter().find(|class| class.name == *name).cloned();
         let class = known.or_else(|| (name == ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{name}` is not a size class"))?;
-        let value = |flow: &FlowRow| {
-            let classes = (flow.class_asked, flow.class_given);
-            let counts = flow.measured && flow.bytes.is_some() && class.holds(classes);
-            let payer = Payer::named(flow.group.unwrap_or_default(), flow.cos);
-            value(flow).filter(|_| counts && class.contains(flow.bytes, payer))
-        };
+        let value = |flow: &FlowRow| value(flow).filter(|_| class.counts_row(flow));
         let records = self.seeds.iter().filter_map(|&seed| self.record(point, &path.scheme, seed).ok());
         let of_run =
             |record| Grid::flows(self, record, value).map_err(|e| format!("run {}: {e}", record.run));

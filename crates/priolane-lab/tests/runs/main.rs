@@ -7,6 +7,7 @@ mod coflows;
 mod damaged_files;
 mod equipment;
 mod fingerprints;
+mod flow_sizes;
 mod lanes;
 mod least_times;
 mod listed;
