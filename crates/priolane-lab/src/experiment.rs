@@ -149,7 +149,7 @@ pub struct Read {
     pub schemes: Vec<Named>,
 }
 
-/// The keys of those tables of an experiment file that are structs of keys, by what stands above the table.
+/// The tables of an experiment file that a struct of keys reads: the header of each, and its keys.
 pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
     fn keys<K: Keys>() -> Vec<KeyInfo> {
         let mut keys = Vec::new();

@@ -33,7 +33,7 @@ pub struct SizeClass {
     /// The group, or a list of groups, whose flows count; all if not stated.
     #[key(default = Vec::<String>::new(), skip_default, shown = "all", form = OneOrMore)]
     pub group: Vec<String>,
-    /// The class of service whose flows count, by what they (or their machines) pay for; all if not stated.
+    /// The class of service that a flow, or its machine, pays for; any if not stated.
     #[key(optional, source = "PACCP §III")]
     pub cos: Option<Cos>,
     /// The class that ratios of this one are relative to.
