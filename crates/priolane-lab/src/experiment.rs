@@ -53,6 +53,7 @@ pub use readings::Reading;
 pub use schemes::{Named, name_of};
 pub(crate) use seeds::MAX_SEEDS;
 pub use seeds::Seeds;
+pub(crate) use service::MixDraw;
 pub(crate) use service::Payer;
 pub use service::{Pair, Service};
 pub(crate) use timing::{Change, ControlText};

@@ -40,6 +40,8 @@ pub struct Optimum {
     pub max_min: Vec<f64>,
     /// The rates of the largest sum of weighted utilities.
     pub best: num::Optimum,
+    /// Max-min rates of the same flows if none paid: with equal weights and no minima, in bits per second of payload.
+    pub equal: Vec<f64>,
     /// Names of the ports whose flows' minimum rates are more than they carry.
     pub overbooked: Vec<String>,
 }
@@ -80,9 +82,10 @@ pub fn of(scenario: &ScenarioSpec) -> Result<Optimum, NoOptimum> {
     let paths: Vec<Path> = specs.iter().map(|flow| utility_path(scenario, flow)).collect();
     let promised = max_min::solve(&shares).map_err(|_| NoOptimum::Network)?;
     let best = num::solve(&shares, &paths).map_err(|_| NoOptimum::Network)?;
+    let equal = max_min::solve(&unpaid(&shares)).map_err(|_| NoOptimum::Network)?;
     let names = port_names(&scenario.topology);
     let overbooked = shares.promised().overbooked.iter().map(|&link| names[links[link]].clone()).collect();
-    Ok(Optimum { flows, pairs, shares, paths, max_min: promised, best, overbooked })
+    Ok(Optimum { flows, pairs, shares, paths, max_min: promised, best, equal, overbooked })
 }
 
 impl Optimum {
@@ -103,6 +106,30 @@ impl Optimum {
     pub fn relative(&self, rates: &[f64]) -> f64 {
         num::value(&self.shares, &self.paths, rates) / self.best.value
     }
+}
+
+/// The part of the way from equal rates to those of the optimum that flows have gone:
+/// 1 - sum |measured - optimum| / sum |equal - optimum|. `None` where the optimum shares equally too.
+pub(crate) fn gap_closed(flows: impl Iterator<Item = Distance>) -> Option<f64> {
+    let (left, whole) = flows.fold((0.0, 0.0), |(left, whole), Distance { measured, best, equal }| {
+        (left + (measured - best).abs(), whole + (equal - best).abs())
+    });
+    // A millionth of a bit per second is less than the solvers' rounding.
+    (whole > 1e-6).then(|| 1.0 - left / whole)
+}
+
+/// What a flow got, and what it would get in the optimum and with equal sharing, in bits per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Distance {
+    pub measured: f64,
+    pub best: f64,
+    pub equal: f64,
+}
+
+/// The same flows on the same links if none paid.
+fn unpaid(shares: &Shares) -> Shares {
+    let best_effort = |demand: &Demand| Demand { links: demand.links.clone(), theta: 0.0, w: 1.0 };
+    Shares { capacity: shares.capacity.clone(), demands: shares.demands.iter().map(best_effort).collect() }
 }
 
 /// The payload that a link of `rate` carries in full packets, in bits per second.

@@ -15,6 +15,7 @@ mod judged;
 mod options;
 mod overrides;
 mod paths;
+mod pay;
 mod points;
 mod ports;
 mod realize;

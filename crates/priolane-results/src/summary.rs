@@ -195,6 +195,12 @@ pub struct ClassRates {
     pub promised: Option<f64>,
     /// Mean of the rates that maximize the sum of utilities.
     pub best: Option<f64>,
+    /// Mean of the rates with equal weights and no minima.
+    #[serde(default)]
+    pub equal: Option<f64>,
+    /// 1 - sum |mean - best| / sum |equal - best| over the flows of the class; null where best and equal are the same.
+    #[serde(default)]
+    pub gap_closed: Option<f64>,
 }
 
 /// Effective throughput of a run.

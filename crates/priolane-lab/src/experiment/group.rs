@@ -151,6 +151,7 @@ const KEYS: &[&str] = &[
     "on_downgrade",
     "active",
     "mix",
+    "mix_draw",
     "cos",
     "theta",
     "w",

@@ -1,4 +1,4 @@
-//! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `plan`, `resplit`.
+//! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
 use priolane_core::keys::Plain;
@@ -14,6 +14,9 @@ use priolane_source::{Field, Form, InputError, Own, Reader, Replace, Shared};
 /// Largest weight.
 const MAX_W: f64 = 1_000.0;
 
+/// The most flows in a block of `mix_draw = "by_size"`.
+const MOST_BLOCK: usize = 100;
+
 /// The service of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Default)]
 pub struct Service {
@@ -23,6 +26,9 @@ pub struct Service {
     /// Pairs drawn flow by flow in place of one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<Portion>,
+    /// How they are drawn.
+    #[serde(skip_serializing_if = "MixDraw::is_independent")]
+    pub mix_draw: MixDraw,
     /// Who pays.
     #[serde(skip_serializing_if = "Payer::is_flow")]
     pub plan: Payer,
@@ -32,6 +38,24 @@ pub struct Service {
     /// How long a machine gathers arrivals and departures before it makes shares anew.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub resplit: Option<Span>,
+}
+
+/// How the pairs of a mix are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MixDraw {
+    /// Each by itself.
+    #[default]
+    Independent,
+    /// In blocks of flows of nearly the same size, in each of which every pair has its share
+    /// (docs/assumptions.md#mix-by-size).
+    BySize,
+}
+
+impl MixDraw {
+    fn is_independent(&self) -> bool {
+        *self == Self::Independent
+    }
 }
 
 /// Who pays for a group's traffic.
@@ -104,6 +128,15 @@ impl Service {
             .then_some(Machine { pair: self.pair.0, interval: self.resplit })
     }
 
+    /// The fewest flows, at most [`MOST_BLOCK`], in which the share of each pair of the mix is a whole number of flows.
+    pub fn block(&self) -> usize {
+        let whole = |flows: usize| {
+            let of = |share: f64| share * flows as f64;
+            self.mix.iter().all(|portion| (of(portion.share) - of(portion.share).round()).abs() < 1e-6)
+        };
+        (1..MOST_BLOCK).find(|&flows| whole(flows)).unwrap_or(MOST_BLOCK)
+    }
+
     /// The pair of a flow, `u` drawn evenly from [0, 1).
     pub fn draw(&self, u: f64) -> Weights {
         let mut below = 0.0;
@@ -116,8 +149,10 @@ impl Service {
 }
 
 /// Which of a group's keys about its service exclude each other.
-pub(super) const ONE_PAIR_OR_MIX: Replace =
-    Replace::OneOf(&[Form { by: &["mix"], with: &[] }, Form { by: &["cos", "theta", "w"], with: &[] }]);
+pub(super) const ONE_PAIR_OR_MIX: Replace = Replace::OneOf(&[
+    Form { by: &["mix"], with: &["mix_draw"] },
+    Form { by: &["cos", "theta", "w"], with: &[] },
+]);
 
 /// `split` and `resplit` are alternatives.
 pub(super) const SPLIT: Replace =
@@ -127,7 +162,7 @@ pub(super) const SPLIT: Replace =
 pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),
-    own: Own::Only(&["mix", "split", "resplit"]),
+    own: Own::Only(&["mix", "mix_draw", "split", "resplit"]),
     shared: Shared::Listed(&[]),
 };
 
@@ -144,6 +179,7 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
         return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
     }
+    let mix_draw = mix_draw(keys, mix_field.is_some())?;
     let mix = match mix_field {
         None => Vec::new(),
         Some(field) if stated => {
@@ -158,7 +194,15 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     if let Some(field) = resplit.as_ref().filter(|_| !split.is_empty()) {
         return Err(field.error("a split of one's own is never made anew", "resplit or split"));
     }
-    Ok(Service { pair, mix, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+    Ok(Service { pair, mix, mix_draw, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+}
+
+fn mix_draw(keys: &mut Reader<'_>, mixed: bool) -> Result<MixDraw, InputError> {
+    let Some(field) = keys.take("mix_draw") else { return Ok(MixDraw::Independent) };
+    if !mixed {
+        return Err(field.error("without a mix nothing is drawn", "mix = [...], or leave the key out"));
+    }
+    field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])
 }
 
 /// Pairs of a machine's flows, together no more than the machine pays for.

@@ -7,6 +7,7 @@
 //! bin k     reports that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
 //! utility   sum of w_i U(x_i) of a bin in which all have a rate, over that of the optimum
 //! means     over bins inside the measured window
+//! gap closed  1 - sum |mean - best| / sum |equal - best| of the flows of a class: 0 with equal sharing, 1 in the optimum
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use priolane_sim::outcome::Outcome;
 
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{ALL, Payer, SizeClass, jain};
-use crate::optimum::Optimum;
+use crate::optimum::{Distance, Optimum, gap_closed};
 use priolane_results::source::Source;
 use priolane_results::summary::{ClassRates, OptimumRecord, RateRecord};
 
@@ -56,6 +57,13 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "rate_of_promised",
         eval: |c| of_class(c, |own| Some(own.mean? / own.promised?)),
+        ..OF_RATES
+    },
+    // Of the way from equal sharing to the optimum: 0 and 1; below 0 is further from the optimum than equal sharing is.
+    Metric {
+        name: "gap_closed",
+        range: (f64::NEG_INFINITY, 1.0),
+        eval: |c| of_class(c, |own| own.gap_closed),
         ..OF_RATES
     },
     // Sum of weighted utilities over the optimum's: a logarithm, which can be anything.
@@ -192,6 +200,8 @@ impl Table {
             below_theta: self.below_theta(flows, optimum),
             promised: of_optimum(|o| &o.max_min),
             best: of_optimum(|o| &o.best.rate),
+            equal: of_optimum(|o| &o.equal),
+            gap_closed: optimum.and_then(|optimum| gap_closed_by(&means, optimum)),
         }
     }
 
@@ -213,6 +223,16 @@ impl Table {
         };
         (0..self.bins).map(bin).collect()
     }
+}
+
+/// The gap closed by flows of these mean rates.
+fn gap_closed_by(means: &[(usize, f64)], optimum: &Optimum) -> Option<f64> {
+    let means: BTreeMap<usize, f64> = means.iter().copied().collect();
+    let of_flow = |(place, flow): (usize, &usize)| {
+        let measured = *means.get(flow)?;
+        Some(Distance { measured, best: optimum.best.rate[place], equal: optimum.equal[place] })
+    };
+    gap_closed(optimum.flows.iter().enumerate().filter_map(of_flow))
 }
 
 /// Mean utility relative to the optimum over the measured window.

@@ -12,7 +12,7 @@ use priolane_source::InputError;
 use priolane_workload::{Floor, Listing, Lists, LoadChange, Site, Traffic, Until};
 
 use super::size::{self, FirstFlows};
-use super::{drawn_deadlines, paths};
+use super::{drawn_deadlines, paths, pay};
 use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target, Timing};
 
 /// The flow list and what waits for what: the same for all schemes of a point and seed.
@@ -161,7 +161,8 @@ fn group_flows(
     if let Some(class) = group.class {
         flows.edit_all(|flow| flow.class = class);
     }
-    pay(&group.service, &mut flows, draw);
+    let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
+    pay::pay(&group.service, &mut flows, site.measured_from, &mut stream);
     split(&group.service, &mut flows).map_err(|host| {
         let what = format!("host {host} sends more flows than the split has pairs");
         let file = experiment.sources.experiment();
@@ -188,16 +189,6 @@ fn group_flows(
         }
     }
     Ok(Traffic { flows, waits, paths })
-}
-
-/// Gives flows the pairs that they, or their machines, pay for.
-fn pay(service: &Service, flows: &mut FlowList, draw: Draw) {
-    if service.mix.is_empty() {
-        flows.edit_all(|flow| flow.weights = service.pair.0);
-        return;
-    }
-    let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
-    flows.edit_all(|flow| flow.weights = service.draw(stream.uniform()));
 }
 
 /// Gives the flows of each machine the pairs of its own split; `Err` with the host that has too many.

@@ -86,10 +86,75 @@ fn the_merged_file_states_what_is_paid_for_and_nothing_where_nothing_is() {
     assert!(["cos", "theta", "w", "mix", "plan"].iter().all(|key| unpaid["group"][0].get(key).is_none()));
 }
 
+/// Sizes, starts and pairs of the flows of the group `own`, in order of the list.
+fn own_flows(text: &str) -> Vec<(u64, Time, Weights)> {
+    let scenario = build(&planned(text, &Options::default()).runs[0]).unwrap().scenario;
+    let own = scenario.flows.iter().filter(|flow| flow.group == 0);
+    own.map(|flow| (flow.size.unwrap(), flow.start, flow.weights)).collect()
+}
+
+#[test]
+fn pairs_by_size_give_flows_of_nearly_one_size_each_pair_by_its_share() {
+    let by_size = FILE
+        .replace("time = { flows = 4000 }", "time = { warmup = \"20ms\", measure = \"400ms\" }")
+        .replace("w = 2 }]\napp", "w = 2 }]\nmix_draw = \"by_size\"\napp");
+    let independent = by_size.replace("\"by_size\"", "\"independent\"");
+    let (flows, others) = (own_flows(&by_size), own_flows(&independent));
+    let list = |flows: &[(u64, Time, Weights)]| flows.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>();
+    assert_eq!(list(&flows), list(&others), "the draw of pairs moves no size and no start");
+    let counts = |block: &[(u64, Time, Weights)]| {
+        let of = |theta, w| block.iter().filter(|f| (f.2.theta_bps(), f.2.w_milli) == (theta, w)).count();
+        [of(0, 1_000), of(0, 2_000), of(2_500_000_000, 2_000)]
+    };
+    let blocks = |flows: &[(u64, Time, Weights)]| {
+        let mut measured: Vec<_> = flows.iter().copied().filter(|f| f.1 >= Time(20_000_000_000)).collect();
+        measured.sort_by_key(|f| std::cmp::Reverse(f.0));
+        measured.chunks_exact(5).map(counts).collect::<Vec<_>>()
+    };
+    // Shares of 0.6, 0.2 and 0.2 are 3, 1 and 1 of 5.
+    assert!(blocks(&flows).len() > 50 && blocks(&flows).iter().all(|&counts| counts == [3, 1, 1]));
+    assert!(blocks(&others).iter().any(|&counts| counts != [3, 1, 1]));
+    // Which flow of a block has which pair is drawn: the largest flow of a block is BE in 0.6 of them.
+    let mut sorted = flows.clone();
+    sorted.sort_by_key(|f| std::cmp::Reverse(f.0));
+    let first = sorted.iter().step_by(5).filter(|f| f.2 == Weights::BEST_EFFORT).count() as f64;
+    let part = first / sorted.len().div_ceil(5) as f64;
+    assert!((0.4..0.8).contains(&part), "{part}");
+}
+
+#[test]
+fn pairs_by_size_keep_shares_that_are_no_fifths_and_other_seeds_draw_others() {
+    let mix = "mix_draw = \"by_size\"\nmix = [{ share = 0.33 }, { share = 0.67, cos = \"DS\", w = 2 }]\n";
+    let start = FILE.find("mix = [").unwrap();
+    let end = start + FILE[start..].find('\n').unwrap() + 1;
+    let flows = own_flows(&format!("{}{mix}{}", &FILE[..start], &FILE[end..]));
+    let be = flows.iter().filter(|f| f.2 == Weights::BEST_EFFORT).count() as f64 / flows.len() as f64;
+    // Blocks of 100: only the last one, of fewer flows, can miss its share.
+    assert!((be - 0.33).abs() < 0.33 * 100.0 / flows.len() as f64, "{be}");
+    let text = FILE.replace("w = 2 }]\napp", "w = 2 }]\nmix_draw = \"by_size\"\napp");
+    let plan =
+        planned(&text, &Options { seeds: Some(crate::experiment::Seeds::Count(2)), ..Options::default() });
+    let pairs = |run: usize| {
+        let scenario = build(&plan.runs[run]).unwrap().scenario;
+        scenario.flows.iter().map(|flow| flow.weights).collect::<Vec<_>>()
+    };
+    assert_ne!(pairs(0), pairs(1));
+    let merged = plan.experiment.to_json();
+    assert_eq!(merged.pointer("/group/0/mix_draw").and_then(Json::as_str), Some("by_size"));
+    assert_eq!(planned(&toml::to_string(&merged).unwrap(), &Options::default()).runs[0].id, plan.runs[0].id);
+}
+
 #[test]
 fn what_cannot_be_paid_for_is_refused() {
     let cases = [
         ("theta = \"5Gbps\"", "theta = \"50Gbps\"", "group.shared.theta", "on a link of 10Gbps"),
+        (
+            "w = 2\nplan",
+            "w = 2\nmix_draw = \"by_size\"\nplan",
+            "group.shared.mix_draw",
+            "without a mix nothing is drawn",
+        ),
+        ("}]\napp", "}]\nmix_draw = \"sorted\"\napp", "group.own.mix_draw", "there is no \"sorted\" here"),
         ("w = 2\nplan", "w = 0\nplan", "group.shared.w", "a weight of 0 is out of range"),
         ("w = 2\nplan", "w = -1\nplan", "group.shared.w", "a weight of -1 is out of range"),
         ("cos = \"DS\"", "cos = \"XS\"", "group.own.mix[1].cos", "there is no \"XS\" here"),

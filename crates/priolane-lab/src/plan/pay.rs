@@ -1,0 +1,47 @@
+//! What each flow pays for, where it is its group's pair or one of a mix.
+//!
+//! With `mix_draw = "by_size"` flows are ordered by size, largest first, and cut into blocks of as many flows as give each
+//! pair of the mix a whole number of them. In each block
+//!
+//! ```text
+//! pair of flow i of B = that of (order(i) + u_i) / B,  order a random permutation of 0 .. B - 1,  u_i uniform in [0, 1)
+//! ```
+//!
+//! `order(i) + u_i` is uniform in [0, B), so that a flow of any size has each pair with the probability of its share; and
+//! in each block each pair has its share. Flows that pay for different pairs then have nearly the same sizes, and their
+//! mean completion times differ by what they pay for (docs/assumptions.md#mix-by-size).
+
+use std::cmp::Reverse;
+
+use priolane_core::flows::FlowList;
+use priolane_core::rng::Stream;
+use priolane_core::units::Time;
+
+use crate::experiment::{MixDraw, Service};
+
+/// Gives flows the pairs that they, or their machines, pay for. Flows that start before `measured_from` are in blocks of
+/// their own.
+pub(super) fn pay(service: &Service, flows: &mut FlowList, measured_from: Time, stream: &mut Stream) {
+    if service.mix.is_empty() {
+        return flows.edit_all(|flow| flow.weights = service.pair.0);
+    }
+    if service.mix_draw == MixDraw::Independent {
+        return flows.edit_all(|flow| flow.weights = service.draw(stream.uniform()));
+    }
+    let places = (0..flows.len()).partition(|&place| flows.start(place) < measured_from);
+    let (early, measured): (Vec<usize>, Vec<usize>) = places;
+    let block = service.block();
+    let mut order: Vec<usize> = (0..block).collect();
+    let mut drawn = vec![0.0; flows.len()];
+    for mut part in [early, measured] {
+        part.sort_by_key(|&place| Reverse(flows.size(place).unwrap_or(u64::MAX)));
+        for places in part.chunks(block) {
+            stream.shuffle(&mut order);
+            for (&place, &nth) in places.iter().zip(&order) {
+                drawn[place] = (nth as f64 + stream.uniform()) / block as f64;
+            }
+        }
+    }
+    let mut drawn = drawn.into_iter();
+    flows.edit_all(|flow| flow.weights = service.draw(drawn.next().unwrap_or_default()));
+}
