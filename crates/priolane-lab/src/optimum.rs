@@ -108,14 +108,20 @@ impl Optimum {
     }
 }
 
+/// How far from equal rates those of the optimum must be, together and as a part of their sum, for a gap to be closed:
+/// well above the solvers' rounding.
+const LEAST_GAP: f64 = 1e-3;
+
 /// The part of the way from equal rates to those of the optimum that flows have gone:
 /// 1 - sum |measured - optimum| / sum |equal - optimum|. `None` where the optimum shares equally too.
 pub(crate) fn gap_closed(flows: impl Iterator<Item = Distance>) -> Option<f64> {
-    let (left, whole) = flows.fold((0.0, 0.0), |(left, whole), Distance { measured, best, equal }| {
-        (left + (measured - best).abs(), whole + (equal - best).abs())
-    });
-    // A millionth of a bit per second is less than the solvers' rounding.
-    (whole > 1e-6).then(|| 1.0 - left / whole)
+    let (mut left, mut whole, mut sum) = (0.0, 0.0, 0.0);
+    for Distance { measured, best, equal } in flows {
+        left += (measured - best).abs();
+        whole += (equal - best).abs();
+        sum += best;
+    }
+    (whole > LEAST_GAP * sum).then(|| 1.0 - left / whole)
 }
 
 /// What a flow got, and what it would get in the optimum and with equal sharing, in bits per second.

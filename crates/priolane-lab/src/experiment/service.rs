@@ -171,6 +171,7 @@ pub(super) const PAIR: Replace = Replace::Stated(&["theta", "w"], &["cos"]);
 
 /// Reads the keys of a group's service.
 pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
+    let mix_draw = mix_draw(keys)?;
     let mix_field = keys.take("mix");
     let stated = ["cos", "theta", "w"].iter().any(|key| keys.has(key));
     let pair = pair(keys)?;
@@ -179,7 +180,6 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
         return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
     }
-    let mix_draw = mix_draw(keys, mix_field.is_some())?;
     let mix = match mix_field {
         None => Vec::new(),
         Some(field) if stated => {
@@ -197,9 +197,9 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     Ok(Service { pair, mix, mix_draw, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
 }
 
-fn mix_draw(keys: &mut Reader<'_>, mixed: bool) -> Result<MixDraw, InputError> {
+fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
     let Some(field) = keys.take("mix_draw") else { return Ok(MixDraw::Independent) };
-    if !mixed {
+    if !keys.has("mix") {
         return Err(field.error("without a mix nothing is drawn", "mix = [...], or leave the key out"));
     }
     field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])

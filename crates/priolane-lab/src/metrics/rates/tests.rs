@@ -108,7 +108,9 @@ fn the_gap_closed_is_0_with_equal_sharing_and_1_in_the_optimum_only() {
     let paper = distances(|best, _| if best == 8.0 { 6.21 } else { 3.72 });
     assert!((paper.unwrap() - (1.0 - 5.26 / 12.0)).abs() < 1e-12);
     // Where nobody pays there is no gap.
-    assert_eq!(gap_closed([Distance { measured: 1.0, best: 2.0, equal: 2.0 }].into_iter()), None);
+    let unpaid = |best| gap_closed([Distance { measured: 1e9, best, equal: 2e9 }].into_iter());
+    assert_eq!((unpaid(2e9), unpaid(2e9 + 1.0)), (None, None), "not even by rounding");
+    assert_eq!(gap_closed(std::iter::empty()), None);
 }
 
 #[test]
