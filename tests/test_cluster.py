@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ import psutil
 import pytest
 
 import priolane
-from core_double import CoreDouble
 from priolane import _core, unit
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
@@ -32,7 +32,7 @@ BIN = Path(sys.executable).parent
 # Runs of about 0.1 s, of a file beside the experiment.
 EXPERIMENT = """
 title = "Sent elsewhere"
-schemes = ["dctcp", "pias"]
+schemes = ["dctcp", "newreno"]
 seeds = 4
 time = { flows = 200 }
 topology = { kind = "single_switch", hosts = 4, host_link = { rate = "10Gbps", delay = "1us" } }
@@ -86,9 +86,9 @@ class Cluster:
         self.on = Where("dask", self.address.removeprefix("tcp://"))
 
     def start(self, what: str, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        log = (self.directory / "log").open("ab")
         command = [sys.executable, "-m", "distributed.cli.dask_" + what, *arguments]
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
+        with (self.directory / "log").open("ab") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
         self.processes.append(process)
         return process
 
@@ -135,6 +135,19 @@ def run_on(on: Any, experiment: Path, out: Path, **options: Any) -> Log:
     return log
 
 
+@contextmanager
+def client(cluster: Cluster, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command with 20 runs of some tenths of a second."""
+    command = ["run", str(experiment), "--seeds", "10", "--set", "time.flows=3000", "-o", str(out)]
+    with subprocess.Popen(
+        [str(BIN / "priolane"), *command, "--on", str(cluster.on)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def test_two_workers_give_the_bytes_of_a_local_run(cluster: Cluster, experiment: Path, tmp_path: Path) -> None:
     priolane.run(experiment, out=tmp_path / "local")
     log = run_on(cluster.on, experiment, tmp_path / "dask")
@@ -147,7 +160,8 @@ def test_two_workers_give_the_bytes_of_a_local_run(cluster: Cluster, experiment:
 def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
-    over, kills = threading.Event(), []
+    over = threading.Event()
+    kills: list[int] = []
 
     def kill() -> None:
         while not over.wait(2.0 if kills else 0.7):
@@ -160,13 +174,13 @@ def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        log = run_on(cluster.on, experiment, tmp_path / "out", seeds=40, sets=(("time.flows", "3000"),))
+        log = run_on(cluster.on, experiment, tmp_path / "out", seeds=15, sets=(("time.flows", "3000"),))
     finally:
         over.set()
         thread.join()
     assert kills
     ran = [done.run_id for done in log.done if done.ran]
-    assert len(ran) == len(set(ran)) == 80
+    assert len(ran) == len(set(ran)) == 30
     assert not priolane.load(tmp_path / "out").missing()
 
 
@@ -174,16 +188,15 @@ def test_a_client_that_is_killed_and_started_again_repeats_nothing(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    options = ["--seeds", "20", "--set", "time.flows=3000", "-o", str(out)]
-    client = subprocess.Popen([BIN / "priolane", "run", experiment, *options, "--on", str(cluster.on)])
-    wait(lambda: len(list(out.glob("[0-9a-f]*/run.json"))) >= 3)
-    client.kill()
-    client.wait()
+    with client(cluster, experiment, out) as process:
+        wait(lambda: len(list(out.glob("[0-9a-f]*/run.json"))) >= 3)
+        process.kill()
+        process.wait()
     there = {path: path.stat().st_mtime_ns for path in out.glob("[0-9a-f]*/run.json")}
-    assert len(there) < 40
-    log = run_on(cluster.on, experiment, out, seeds=20, sets=(("time.flows", "3000"),))
+    assert len(there) < 20
+    log = run_on(cluster.on, experiment, out, seeds=10, sets=(("time.flows", "3000"),))
     assert sum(not done.ran for done in log.done) == len(there)
-    assert len(log.done) == 40
+    assert len(log.done) == 20
     assert all(path.stat().st_mtime_ns == at for path, at in there.items())
 
 
@@ -205,8 +218,13 @@ def test_a_scheduler_without_workers_is_not_waited_for_in_silence_and_its_end_is
     lone: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
     log = Log()
-    threading.Thread(target=lambda: (wait(lambda: bool(log.said)), lone.scheduler.kill()), daemon=True).start()
-    with pytest.raises(priolane.RunFailed, match="the scheduler is gone.*the same command continues"):
+
+    def kill() -> None:
+        wait(lambda: bool(log.said))
+        lone.scheduler.kill()
+
+    threading.Thread(target=kill, daemon=True).start()
+    with pytest.raises(priolane.RunFailed, match=r"the scheduler is gone.*the same command continues"):
         run_grid(experiment, tmp_path / "out", Options(), Settings(on=lone.on), log)
     assert log.said == [f"{lone.on} has 0 workers: 8 runs wait for one (Ctrl-C stops)"]
 
@@ -215,12 +233,11 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    command = [BIN / "priolane", "run", experiment, "--seeds", "20", "--set", "time.flows=3000", "-o", out]
-    client = subprocess.Popen([*command, "--on", str(cluster.on)], stderr=subprocess.PIPE, text=True)
-    wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
-    client.send_signal(signal.SIGINT)
-    _, said = client.communicate(timeout=5)
-    assert (client.returncode, said) == (
+    with client(cluster, experiment, out) as process:
+        wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=5)
+    assert (process.returncode, said) == (
         130,
         "priolane: interrupted: complete runs are kept, the same command continues\n",
     )
@@ -229,7 +246,7 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
 def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
     """`sbatch` stands for Slurm: it runs the job on this machine."""
     for name, script in {
-        "sbatch": 'setsid bash "$1" >/dev/null 2>&1 &\necho $! >> "$JOBS"\necho Submitted batch job $!',
+        "sbatch": 'setsid bash -c "$(cat "$1")" >/dev/null 2>&1 &\necho $! >> "$JOBS"\necho Submitted batch job $!',
         "scancel": "true",
     }.items():
         (tmp_path / name).write_text(f"#!/bin/bash\n{script}\n")
@@ -239,7 +256,7 @@ def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: P
     jobs = tmp_path / "jobs"
     environment |= {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JOBS": str(jobs)}
     try:
-        command = [BIN / "priolane", "run", experiment, "-o", tmp_path / "out", "--on", "slurm"]
+        command = [str(BIN / "priolane"), "run", str(experiment), "-o", str(tmp_path / "out"), "--on", "slurm"]
         done = subprocess.run(
             command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
         )
@@ -308,7 +325,8 @@ def test_a_bounded_number_is_under_way_in_order_and_answers_that_come_twice_coun
     carrier = Scripted(lambda call: [Came(call.run_id, b"right")] * 2)
     accepted, said = swept(carrier, 300)
     assert accepted == [f"r{nth}" for nth in range(300)]
-    assert (said, carrier.most) == ([], 64 * 2)
+    # Each of 64 came back twice; when the first has, one more is under way.
+    assert (said, carrier.most) == ([], 64 * 2 + 1)
 
 
 def test_a_run_whose_worker_died_or_whose_answer_is_damaged_is_sent_again_and_given_up_in_the_end() -> None:
@@ -354,11 +372,12 @@ def test_a_damaged_answer_is_refused_byte_by_byte(experiment: Path, tmp_path: Pa
     assert [json.loads(grid.accept(first, answer))["ran"] for _ in range(2)] == [True, False]
 
 
-def test_what_is_no_place_is_refused_with_what_to_write(core: CoreDouble, experiment: Path) -> None:
+def test_what_is_no_place_is_refused_with_what_to_write(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("dask://", "dask://host", "dask://h:70000", "dask-local:0", "dask-local", "slurm:x", "ray", ""):
         with pytest.raises(priolane.InputError, match="--on"):
             where(text)
     for text in ("local", "dask://[::1]:8786", "dask-local:3", "slurm:7"):
         assert str(where(text)) == text
+    monkeypatch.setattr("priolane.cluster._CONNECT_S", 0.5)
     with pytest.raises(priolane.InputError, match="no Dask scheduler answers"):
         priolane.run(experiment, on="dask://127.0.0.1:9", out=experiment.parent / "out")

@@ -21,6 +21,7 @@ from priolane.sweep import Call, Came, Died, cannot_import
 from priolane.where import Where
 
 try:
+    import dask
     import distributed
     from distributed.client import as_completed
     from distributed.scheduler import KilledWorker
@@ -126,8 +127,9 @@ class Dask:
 
 
 @contextmanager
-def connected(where: Where, texts: Mapping[str, str]) -> Iterator[Dask]:
-    """A connection to the cluster of `where`, whose workers have `texts`; a cluster of ours ends with it.
+def connected(where: Where, texts: Mapping[str, str], function: Any = unit.run) -> Iterator[Dask]:
+    """A connection to the cluster of `where`, whose workers have `texts` and do `function`; a cluster of
+    ours ends with it.
 
     Raises `InputError` if there is none, `RunFailed` if its workers have another priolane.
     """
@@ -136,13 +138,13 @@ def connected(where: Where, texts: Mapping[str, str]) -> Iterator[Dask]:
         # Workers inherit the mask: Ctrl-C is for this process to handle.
         with deferred(signal.SIGINT):
             client = stack.enter_context(_client(where, stack))
-        dask = Dask(client, str(where))
-        dask.refuse_others()
+        through = Dask(client, str(where), function)
+        through.refuse_others()
         if texts:
             plugin = Texts(texts)
             client.register_plugin(plugin)
             stack.callback(_forget, client, plugin)
-        yield dask
+        yield through
 
 
 def _forget(client: Any, plugin: Texts) -> None:
@@ -179,7 +181,8 @@ def _slurm(jobs: int) -> Any:
     if shutil.which("sbatch") is None:
         raise InputError("--on slurm: there is no sbatch here; run it on a login node of the Slurm cluster")
     try:
-        cluster = SLURMCluster()
+        chosen = dask.config.get("jobqueue.slurm.scheduler-options", None) or {}
+        cluster = SLURMCluster(scheduler_options={"dashboard": False, "dashboard_address": ":0"} | chosen)
     except (ValueError, TypeError) as error:
         raise InputError(
             f"--on slurm: {error}; state what a job is in ~/.config/dask/jobqueue.yaml (docs/clusters.md#slurm)"

@@ -21,4 +21,5 @@ mod requirement;
 mod resume;
 mod rivals;
 mod token_schemes;
+mod units;
 mod write_runs;
