@@ -4,7 +4,8 @@
     python tools/sweep_rate.py dask-local:2 10000
     python tools/sweep_rate.py dask://127.0.0.1:8786 10000
 
-A unit is 300 bytes of text there and nothing back. Asked: 500 a second on `local`, 200 on a Dask cluster of two workers.
+A unit is 300 bytes of text there and nothing back. Asked: 500 a second on `local`, 200 on a Dask cluster of two
+workers.
 """
 
 import concurrent.futures
