@@ -44,6 +44,8 @@ sizes = { csv = "sizes.csv", interpolation = "linear" }
 load = { of = "host", counts = "payload", value = 0.5 }
 """
 
+INTERRUPTED = "priolane: interrupted: complete runs are kept, the same command continues\n"
+
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
@@ -136,11 +138,11 @@ def run_on(on: Any, experiment: Path, out: Path, **options: Any) -> Log:
 
 
 @contextmanager
-def client(cluster: Cluster, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+def client(on: Where, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     """The command with 20 runs of some tenths of a second."""
     command = ["run", str(experiment), "--seeds", "10", "--set", "time.flows=3000", "-o", str(out)]
     with subprocess.Popen(
-        [str(BIN / "priolane"), *command, "--on", str(cluster.on)], stderr=subprocess.PIPE, text=True
+        [str(BIN / "priolane"), *command, "--on", str(on)], stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             yield process
@@ -188,7 +190,7 @@ def test_a_client_that_is_killed_and_started_again_repeats_nothing(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    with client(cluster, experiment, out) as process:
+    with client(cluster.on, experiment, out) as process:
         wait(lambda: len(list(out.glob("[0-9a-f]*/run.json"))) >= 3)
         process.kill()
         process.wait()
@@ -233,14 +235,11 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    with client(cluster, experiment, out) as process:
+    with client(cluster.on, experiment, out) as process:
         wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=5)
-    assert (process.returncode, said) == (
-        130,
-        "priolane: interrupted: complete runs are kept, the same command continues\n",
-    )
+    assert (process.returncode, said) == (130, INTERRUPTED)
 
 
 def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
@@ -381,3 +380,39 @@ def test_what_is_no_place_is_refused_with_what_to_write(experiment: Path, monkey
     monkeypatch.setattr("priolane.cluster._CONNECT_S", 0.5)
     with pytest.raises(priolane.InputError, match="no Dask scheduler answers"):
         priolane.run(experiment, on="dask://127.0.0.1:9", out=experiment.parent / "out")
+
+
+def test_a_worker_refuses_a_call_of_another_version_or_build_before_it_reads_the_unit() -> None:
+    call = json.loads(unit.call("no unit", Settings().of_a_unit()))
+    for key, fix in {"version": "pip install 'priolane", "build": "one wheel on both sides"}.items():
+        with pytest.raises(priolane.RunFailed, match=f"this worker has priolane .*{fix}"):
+            unit.run(json.dumps(call | {key: "0.2.0+results.9"}))
+
+
+def test_without_dask_the_message_says_what_to_install(experiment: Path, tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('No module named distributed')")
+    done = subprocess.run(
+        [str(BIN / "priolane"), "run", str(experiment), "-o", str(tmp_path / "out"), "--on", "dask://127.0.0.1:9"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "priolane: error: --on: Dask cannot be loaded (No module named distributed); pip install 'priolane[cluster]'\n",
+    )
+
+
+def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    on = Where("dask-local", count=2)
+    with client(on, experiment, out) as process:
+        wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
+        workers = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=10)
+    assert (process.returncode, said) == (130, INTERRUPTED)
+    assert workers
+    _, alive = psutil.wait_procs(workers, timeout=5)
+    assert alive == []

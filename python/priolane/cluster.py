@@ -169,7 +169,14 @@ def _client(where: Where, stack: ExitStack) -> Any:
 
 def _local(workers: int) -> Any:
     return distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        # Dask takes a port for its status page even so: any that is free.
+        scheduler_kwargs={"dashboard_address": ":0"},
+        silence_logs=logging.CRITICAL,
     )
 
 
