@@ -195,7 +195,8 @@ pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) 
         Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
     let ran = simulation.ran(settings, &mut simulate, progress)?;
     let rows = rows(&ran);
-    Answer::new(simulation.record(&rows, &ran), &rows, settings.verify).map_err(Failure::Answer)
+    let answer = Answer::new(simulation.record(&rows, &ran), &rows).map_err(Failure::Answer)?;
+    Ok(Answer { verified: settings.verify, ..answer })
 }
 
 /// Puts `answer` into the store, unless `run` is there already. The words are those of `run`: another figure may have asked

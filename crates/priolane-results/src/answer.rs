@@ -48,11 +48,11 @@ pub enum AnswerError {
 }
 
 impl Answer {
-    /// The record and tables of a run.
+    /// The record and tables of a run on one engine.
     ///
     /// # Errors
     /// A table cannot be written as Parquet.
-    pub fn new(mut record: RunRecord, rows: &Rows, verified: bool) -> io::Result<Self> {
+    pub fn new(mut record: RunRecord, rows: &Rows) -> io::Result<Self> {
         let mut tables = Vec::new();
         record.files.clear();
         for table in rows.tables() {
@@ -60,7 +60,7 @@ impl Answer {
             record.files.push(file);
             tables.push(content);
         }
-        Ok(Self { record, tables, verified })
+        Ok(Self { record, tables, verified: false })
     }
 
     /// The answer as bytes.
