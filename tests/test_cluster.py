@@ -19,6 +19,7 @@ import pytest
 
 import priolane
 from priolane import _core, unit
+from priolane.cluster import Dask
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
@@ -187,7 +188,7 @@ def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
 
 
 def test_a_client_that_is_killed_and_started_again_repeats_nothing(
-    cluster: Cluster, experiment: Path, tmp_path: Path
+    cluster: Cluster, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
     with client(cluster.on, experiment, out) as process:
@@ -196,9 +197,19 @@ def test_a_client_that_is_killed_and_started_again_repeats_nothing(
         process.wait()
     there = {path: path.stat().st_mtime_ns for path in out.glob("[0-9a-f]*/run.json")}
     assert len(there) < 20
+    sent: list[str] = []
+    submit = Dask.submit
+
+    def counted(self: Dask, calls: Sequence[Call]) -> None:
+        sent.extend(call.run_id for call in calls)
+        submit(self, calls)
+
+    monkeypatch.setattr(Dask, "submit", counted)
     log = run_on(cluster.on, experiment, out, seeds=10, sets=(("time.flows", "3000"),))
     assert sum(not done.ran for done in log.done) == len(there)
     assert len(log.done) == 20
+    assert sorted(sent) == sorted(done.run_id for done in log.done if done.ran)
+    assert len(set(sent)) == len(sent) == 20 - len(there)
     assert all(path.stat().st_mtime_ns == at for path, at in there.items())
 
 
