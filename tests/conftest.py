@@ -17,7 +17,7 @@ def results(tmp_path: Path) -> Results:
 def core(monkeypatch: pytest.MonkeyPatch) -> core_double.CoreDouble:
     """The compiled module replaced by one that answers from hand-made results and records what it is asked."""
     double = core_double.CoreDouble()
-    for name in ("verdicts", "check", "catalogue", "bench_scenarios", "thresholds", "trace"):
+    for name in ("verdicts", "check", "catalogue", "bench_scenarios", "thresholds", "trace", "run_unit"):
         monkeypatch.setattr(_core, name, getattr(double, name))
     monkeypatch.setattr(_core, "Plan", double.plan)
     return double

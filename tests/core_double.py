@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import made
-from priolane._core import InputError, RunFailed, Stopped
+from priolane._core import Damaged, InputError, RunFailed, Stopped
 
 
 class GridDouble:
@@ -28,6 +28,17 @@ class GridDouble:
         core.ran.append(run_id)
         return json.dumps({"ran": True, "run": made.record(run)})
 
+    def ready(self, run_id: str) -> bool:
+        return (self.out / run_id).exists()
+
+    def unit(self, run_id: str) -> str:
+        return json.dumps({"run": run_id, "files": {}})
+
+    def accept(self, run_id: str, answer: bytes) -> str:
+        if answer != f"answer {run_id}".encode():
+            raise Damaged(f"run {run_id}: the answer is damaged")
+        return self.run(run_id)
+
 
 class PlanDouble:
     """Stands in for `_core.Plan`."""
@@ -41,6 +52,9 @@ class PlanDouble:
 
     def costs(self) -> list[float]:
         return [float(nth % 5) for nth, _ in enumerate(self.core.runs())]
+
+    def texts(self) -> dict[str, str]:
+        return {}
 
     def open(self, out_dir: Path, settings: str) -> GridDouble:
         assert json.loads(settings).keys() == {"engine", "verify", "threads", "others"}
@@ -107,6 +121,10 @@ class CoreDouble:
         if asked["seed"] is None:
             raise InputError(f"{path}: 8 runs could be meant; add --seed K (from 1 to 2)")
         return json.dumps(made.make_trace(Path(out_dir), asked["flow"]))
+
+    def run_unit(self, unit: str, settings: str, texts: dict[str, str]) -> bytes:
+        assert json.loads(settings).keys() == {"engine", "verify", "threads"}
+        return f"answer {json.loads(unit)['run']}".encode()
 
     def catalogue(self) -> str:
         return json.dumps({"schemes": [{"name": "nos2", "paper": "NOS2"}], "transports": []})

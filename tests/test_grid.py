@@ -52,17 +52,17 @@ def test_a_grid_runs_every_run_in_the_plans_order(core: CoreDouble, experiment: 
 def test_a_process_plans_a_grid_once_for_all_its_runs(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
     priolane.run(experiment, out=tmp_path / "out")
     assert len(core.options) == 1
-    # The threads are one process. It plans once here, and once as a worker.
+    # Workers elsewhere are sent runs, not the file.
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        for times in (3, 5):
-            priolane.run(experiment, out=tmp_path / "other", executor=threads)
+        for times in (2, 3):
+            priolane.run(experiment, out=tmp_path / "other", on=threads)
             assert len(core.options) == times
 
 
 def test_the_longest_runs_are_begun_first(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
     costs = dict(zip((run["id"] for run in core.runs()), core.plan(experiment, "{}").costs(), strict=True))
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
-        priolane.run(experiment, out=tmp_path / "out", executor=threads)
+        priolane.run(experiment, out=tmp_path / "out", on=threads)
     begun = [costs[run_id] for run_id in core.ran]
     assert begun == sorted(costs.values(), reverse=True)
     assert begun[0] > begun[-1]
@@ -102,7 +102,7 @@ def test_bad_input_writes_nothing(core: CoreDouble, tmp_path: Path) -> None:
 
 def test_any_executor_carries_the_runs(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
-        results = priolane.run(experiment, out=tmp_path / "out", executor=threads)
+        results = priolane.run(experiment, out=tmp_path / "out", on=threads)
     assert sorted(core.ran) == sorted(run.id for run in results.runs)
 
 

@@ -1,32 +1,24 @@
 """Carrying out the grid of an experiment: what is there is kept, the rest is run."""
 
 import concurrent.futures
-import contextlib
 import json
-import multiprocessing
-import os
-import queue
-import signal
-import time
+import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, worker
+from priolane import _core, unit, worker
 from priolane._core import InputError
 from priolane.directory import filling, write_note
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
+from priolane.pool import Through, in_processes
 from priolane.results import Results, load
 from priolane.settings import Settings
-from priolane.signals import deferred, ignored
-
-# How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
-_POLL_S = 0.1
-# How long workers may take to stop before they are killed; they look every tenth of a second.
-_PATIENCE_S = 3.0
+from priolane.sweep import Carrier, Sweep, Work
+from priolane.where import LOCAL, Where, where
 
 
 class Watcher:
@@ -41,6 +33,10 @@ class Watcher:
     def finished(self, run: PlannedRun, done: worker.Finished) -> None:
         """A run's results are in place."""
 
+    def told(self, line: str) -> None:
+        """What the user should know meanwhile: a cluster without workers, a run that is sent again."""
+        print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+
 
 def run(
     path: str | Path,
@@ -49,14 +45,16 @@ def run(
     jobs: int = 1,
     sets: Mapping[str, Any] | None = None,
     seeds: int | Sequence[int] | None = None,
-    executor: concurrent.futures.Executor | None = None,
+    on: str | concurrent.futures.Executor = "local",
 ) -> Results:
     """Runs the whole grid of the experiment file `path` and returns its results.
 
     Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
-    usual `if __name__ == "__main__":` guard. Any `executor` may be given in their place. `sets` maps dotted keys of
-    the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for these.
+    usual `if __name__ == "__main__":` guard. `on` names another place as `--on` does ("dask://HOST:PORT",
+    "dask-local:N", "slurm:N"), or is any executor; its workers need not see the files of this machine. `sets` maps
+    dotted keys of the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for
+    these.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
     invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
@@ -66,7 +64,7 @@ def run(
         sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
         seeds=as_seeds(seeds),
     )
-    return run_grid(path, out, options, Settings(jobs=jobs, executor=executor))
+    return run_grid(path, out, options, Settings(jobs=jobs, on=where(on) if isinstance(on, str) else on))
 
 
 def run_grid(
@@ -128,7 +126,10 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
 
 def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:
     options, settings = how
-    if settings.executor is None and (settings.jobs <= 1 or len(grid.runs) <= 1):
+    if settings.on != LOCAL:
+        yield from _elsewhere(grid, grid.core.open(directory, settings.to_json()), settings, watch)
+        return
+    if settings.jobs <= 1 or len(grid.runs) <= 1:
         yield from _here(grid, grid.core.open(directory, settings.to_json()), watch)
         return
     shared = worker.Grid(
@@ -139,10 +140,34 @@ def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch
         call=uuid.uuid4().hex,
     )
     todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
-    if settings.executor is not None:
-        yield from _through(settings.executor, todo, lambda: None)
-    else:
-        yield from _in_processes(todo, min(settings.jobs, len(todo)), watch)
+    yield from in_processes(todo, min(settings.jobs, len(todo)), watch.moved)
+
+
+def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
+    """Sends what is not there yet to workers that share no files with this process."""
+    missing = []
+    for run_id in _longest_first(grid):
+        if opened.ready(run_id):
+            yield worker.Finished(run_id, ran=False)
+        else:
+            missing.append(run_id)
+    if not missing:
+        return
+
+    def accept(run_id: str, answer: bytes) -> worker.Finished:
+        return worker.Finished(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
+
+    how = settings.of_a_unit()
+    work = Work(lambda run_id: unit.call(opened.unit(run_id), how), accept, grid.core.texts)
+    with ExitStack() as stack:
+        carrier: Carrier
+        if isinstance(settings.on, Where):
+            from priolane.cluster import connected  # noqa: PLC0415 - where Dask is asked for
+
+            carrier = stack.enter_context(connected(settings.on, grid.core.texts()))
+        else:
+            carrier = Through(settings.on)
+        yield from Sweep(carrier, work, watch.told).carry_out(missing)
 
 
 def _longest_first(grid: Plan) -> list[str]:
@@ -159,65 +184,3 @@ def _here(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.Fin
             return True
 
         yield worker.carry_out_in(opened, run.id, report)
-
-
-def _in_processes(todo: list[worker.Job], jobs: int, watch: Watcher) -> Iterator[worker.Finished]:
-    context = multiprocessing.get_context("spawn")
-    stop, outbox = context.Event(), context.Queue()
-
-    def drain() -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                watch.moved(*outbox.get_nowait())
-
-    others = set(multiprocessing.active_children())
-    pool = concurrent.futures.ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=worker.prepare, initargs=(stop, outbox, os.getpid())
-    )
-    try:
-        # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
-        with deferred(signal.SIGINT, signal.SIGTERM):
-            waiting = {pool.submit(worker.carry_out, job) for job in todo}
-        yield from _completed(waiting, drain)
-    finally:
-        with ignored(signal.SIGINT):
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(multiprocessing.active_children()) - others)
-            pool.shutdown(wait=True)
-            outbox.close()
-
-
-def _end(workers: Iterable[BaseProcess]) -> None:
-    """Waits a while for workers that were told to stop, and kills those that are left: a run is written whole or not
-    at all, whenever its writer is killed."""
-    end = time.monotonic() + _PATIENCE_S
-    for each in workers:
-        each.join(max(0.0, end - time.monotonic()))
-    for each in workers:
-        if each.is_alive():
-            each.kill()
-
-
-def _through(
-    executor: concurrent.futures.Executor, todo: list[worker.Job], meanwhile: Callable[[], None]
-) -> Iterator[worker.Finished]:
-    """Submits everything and yields what finishes."""
-    yield from _completed({executor.submit(worker.carry_out, job) for job in todo}, meanwhile)
-
-
-def _completed(
-    waiting: set[concurrent.futures.Future[worker.Finished]], meanwhile: Callable[[], None]
-) -> Iterator[worker.Finished]:
-    """Yields what finishes; an error or Ctrl-C cancels what has not begun."""
-    try:
-        while waiting:
-            done, waiting = concurrent.futures.wait(
-                waiting, timeout=_POLL_S, return_when=concurrent.futures.FIRST_COMPLETED
-            )
-            meanwhile()
-            for future in done:
-                yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()

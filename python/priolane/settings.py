@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from priolane.where import LOCAL, Where
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -14,7 +16,8 @@ class Settings:
     """How runs are carried out. None of it changes a result."""
 
     jobs: int = 1
-    executor: "Executor | None" = None
+    on: "Where | Executor" = LOCAL
+    """Where: in `jobs` processes of this machine, on a cluster, or through an executor."""
     engine: str = "auto"
     verify: bool = False
     threads: int = 1
@@ -25,3 +28,7 @@ class Settings:
         """The settings of one run, as the compiled module reads them."""
         others = [str(other) for other in self.others]
         return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads, "others": others})
+
+    def of_a_unit(self) -> str:
+        """The settings of a run that is carried out elsewhere: what is on this machine stays out."""
+        return json.dumps({"engine": self.engine, "verify": self.verify, "threads": self.threads})

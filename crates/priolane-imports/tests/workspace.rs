@@ -47,7 +47,12 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-lab/src/plan"],
     &["priolane-lab/src/verdict"],
     &["priolane-lab/src/execute"],
-    &["priolane-lab/src/catalogue", "priolane-lab/src/reference", "priolane-lab/src/trace"],
+    &[
+        "priolane-lab/src/catalogue",
+        "priolane-lab/src/reference",
+        "priolane-lab/src/trace",
+        "priolane-lab/src/unit.rs",
+    ],
     &["priolane-tools/src/"],
     &["priolane-tools/src/bin/"],
     &["priolane-py/src/"],

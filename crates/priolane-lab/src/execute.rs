@@ -17,6 +17,7 @@ use crate::metrics::{self, SizeClass};
 use crate::optimum;
 use crate::plan::{self, Built, Realized, Run};
 use priolane_results::admission::AdmissionRecord;
+use priolane_results::answer::Answer;
 use priolane_results::compare::{Difference, differing_member, first_difference};
 use priolane_results::digest;
 use priolane_results::record::{self, Counters, LoadRecord, RunRecord};
@@ -92,6 +93,12 @@ pub enum Failure {
     /// A file could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was brought is the answer to another unit.
+    #[error("the answer is of {0}")]
+    Other(String),
+    /// An answer could not be made.
+    #[error("the answer cannot be made: {0}")]
+    Answer(std::io::Error),
     /// The run's id does not have the form of one.
     #[error("`{0}` is not a run id: 16 lower-case hexadecimal digits")]
     RunId(String),
@@ -179,6 +186,60 @@ pub fn adopt(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure
     Ok(false)
 }
 
+/// Carries out `run` and keeps what makes its directory in memory.
+pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
+    let built = plan::build(run)?;
+    let simulation = Simulation { run, built: &built };
+    let threads = settings.threads;
+    let mut simulate: Box<Simulate> =
+        Box::new(move |s, e, p| priolane_sim::run(s, Drive { threads, ..Drive::on(e) }, p));
+    let ran = simulation.ran(settings, &mut simulate, progress)?;
+    let rows = rows(&ran);
+    let answer = Answer::new(simulation.record(&rows, &ran), &rows).map_err(Failure::Answer)?;
+    Ok(Answer { verified: settings.verify, ..answer })
+}
+
+/// Puts `answer` into the store, unless `run` is there already. The words are those of `run`: another figure may have asked
+/// for the same run.
+pub(crate) fn store_answer(
+    run: &Run,
+    (store, id): (&Store, &RunId),
+    answer: Answer,
+) -> Result<Done, Failure> {
+    let Answer { record, tables, verified } = answer;
+    if record.run != run.id || record.version != priolane_results::VERSION {
+        return Err(Failure::Other(format!("run {} of version {}", record.run, record.version)));
+    }
+    let mut record = RunRecord {
+        title: run.experiment.title.clone(),
+        point: run.point.iter().cloned().collect(),
+        merged: run.merged.as_ref().clone(),
+        ..record
+    };
+    let done = match store.accept(id) {
+        Some(stored) => match differing_member(&stored, &record) {
+            Some((key, stored, now)) => {
+                return Err(Failure::Changed { run: record.run, key, stored, now });
+            }
+            None => Done::AlreadyThere(stored),
+        },
+        None => {
+            let mut draft = store.begin(id)?;
+            for (file, content) in record.files.iter().zip(&tables) {
+                draft.put(file, content)?;
+            }
+            match draft.publish(&mut record)? {
+                Published::New => Done::Ran(record),
+                Published::AlreadyThere => Done::AlreadyThere(store.accept(id).unwrap_or(record)),
+            }
+        }
+    };
+    if verified {
+        store.mark_verified(id)?;
+    }
+    Ok(done)
+}
+
 /// A run with all it needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
@@ -201,13 +262,10 @@ impl Job<'_> {
         simulate: &mut Simulate,
         progress: &mut OnProgress,
     ) -> Result<Done, Failure> {
-        let ran = if settings.verify {
-            self.agreed(simulate, progress)?
-        } else {
-            self.simulated(settings.engine, simulate, progress)?
-        };
+        let simulation = Simulation { run: self.run, built: self.built };
+        let ran = simulation.ran(settings, simulate, progress)?;
         let rows = rows(&ran);
-        let record = self.record(&rows, &ran);
+        let record = simulation.record(&rows, &ran);
         let done = match stored {
             Some(stored) => match differing_member(&stored, &record) {
                 Some((key, stored, now)) => {
@@ -223,13 +281,47 @@ impl Job<'_> {
         Ok(done)
     }
 
+    fn publish(&self, rows: &Rows, mut record: RunRecord) -> Result<Done, Failure> {
+        let mut draft = self.store.begin(self.id)?;
+        for table in rows.tables() {
+            draft.write(table, rows)?;
+        }
+        Ok(match draft.publish(&mut record)? {
+            Published::New => Done::Ran(record),
+            Published::AlreadyThere => Done::AlreadyThere(self.store.accept(self.id).unwrap_or(record)),
+        })
+    }
+}
+
+/// A run and the same, resolved: what is simulated, wherever its results go.
+#[derive(Clone, Copy)]
+struct Simulation<'a> {
+    run: &'a Run,
+    built: &'a Built,
+}
+
+impl<'a> Simulation<'a> {
+    /// The outcome on the engines that are asked for.
+    fn ran(
+        &self,
+        settings: &Settings,
+        simulate: &mut Simulate,
+        progress: &mut OnProgress,
+    ) -> Result<Ran<'a>, Failure> {
+        if settings.verify {
+            self.agreed(simulate, progress)
+        } else {
+            self.simulated(settings.engine, simulate, progress)
+        }
+    }
+
     /// The outcome on one engine, checked, its records in canonical order.
     fn simulated(
         &self,
         engine: Engine,
         simulate: &mut Simulate,
         progress: &mut OnProgress,
-    ) -> Result<Ran<'_>, Failure> {
+    ) -> Result<Ran<'a>, Failure> {
         let mut outcome = simulate(&self.built.scenario, engine, progress)?;
         canonical(&mut outcome);
         let realized = self.built.realized(&mut outcome);
@@ -239,7 +331,7 @@ impl Job<'_> {
     }
 
     /// The outcome on which both engines agree.
-    fn agreed(&self, simulate: &mut Simulate, progress: &mut OnProgress) -> Result<Ran<'_>, Failure> {
+    fn agreed(&self, simulate: &mut Simulate, progress: &mut OnProgress) -> Result<Ran<'a>, Failure> {
         let window = self.simulated(Engine::Window, simulate, progress)?;
         let wheel = self.simulated(Engine::Wheel, simulate, progress)?;
         let rows = [&window, &wheel].map(rows);
@@ -253,17 +345,6 @@ impl Job<'_> {
             Some(difference) => Err(Failure::Engines(difference)),
             None => Ok(window),
         }
-    }
-
-    fn publish(&self, rows: &Rows, mut record: RunRecord) -> Result<Done, Failure> {
-        let mut draft = self.store.begin(self.id)?;
-        for table in rows.tables() {
-            draft.write(table, rows)?;
-        }
-        Ok(match draft.publish(&mut record)? {
-            Published::New => Done::Ran(record),
-            Published::AlreadyThere => Done::AlreadyThere(self.store.accept(self.id).unwrap_or(record)),
-        })
     }
 
     fn record(&self, rows: &Rows, Ran { realized, outcome }: &Ran) -> RunRecord {

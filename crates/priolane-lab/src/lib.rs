@@ -12,6 +12,7 @@ pub mod plan;
 pub mod reference;
 pub mod scheme;
 pub mod trace;
+pub mod unit;
 pub mod verdict;
 
 /// The code of docs/adding-a-scheme.md is compiled and run as a documentation test.

@@ -12,6 +12,7 @@ mod fit;
 mod global;
 mod identity;
 mod judged;
+mod merged;
 mod options;
 mod overrides;
 mod paths;
@@ -31,6 +32,7 @@ use priolane_source::{InputError, SIZE_LIMIT, read_text};
 
 pub(crate) use admission::round_trip;
 pub use build::{Built, Load, Measured, build, build_at, transport};
+pub use merged::from_merged;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
 pub use realize::Realized;

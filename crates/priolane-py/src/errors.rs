@@ -20,6 +20,12 @@ create_exception!(
     PyRuntimeError,
     "A run broke an invariant, or its results could not be written."
 );
+create_exception!(
+    priolane._core,
+    Damaged,
+    RunFailed,
+    "The answer to a unit of work is not what a worker of this version sends."
+);
 create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
 /// The exception for `what`, which failed.

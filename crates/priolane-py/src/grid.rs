@@ -1,16 +1,18 @@
 //! An experiment's runs: planned once, and carried out in a directory that is opened once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use priolane_lab::execute::{self, Settings};
 use priolane_lab::plan::{self as lab, Run};
-use priolane_results::store::Store;
+use priolane_lab::unit::{self, Unit};
+use priolane_results::answer::Answer;
+use priolane_results::store::{RunId, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{failed, input_error, utf8};
+use crate::errors::{Damaged, failed, input_error, utf8};
 use crate::progress::Reporter;
 use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
@@ -41,6 +43,16 @@ impl Plan {
         let interrupt = signals.interrupt();
         py.detach(|| priolane_tools::check::costs(&self.0, &interrupt))
             .map_err(|error| signals.or(error, input_error))
+    }
+
+    /// Texts of the files that the runs read, by SHA-256.
+    fn texts(&self) -> BTreeMap<String, String> {
+        let files = self.0.runs.iter().flat_map(unit::files);
+        let mut texts = BTreeMap::new();
+        for (_, digest, text) in files {
+            texts.entry(digest).or_insert_with(|| text.to_string());
+        }
+        texts
     }
 
     /// The runs with the directory `out_dir` for their results, which is made if it is missing.
@@ -83,6 +95,37 @@ impl Grid {
                 Err(reporter.take_error().unwrap_or_else(|| failed(failure, &format!("run {run_id}"))))
             }
         }
+    }
+
+    /// Whether nothing of a run is left to do: it is there, or was taken over from another directory, and verified if that is
+    /// asked for.
+    fn ready(&self, py: Python<'_>, run_id: &str) -> PyResult<bool> {
+        let run = self.planned(run_id)?;
+        py.detach(|| {
+            execute::adopt(run, &self.store, &self.others)?;
+            let id = RunId::new(run_id).ok_or_else(|| execute::Failure::RunId(run_id.to_owned()))?;
+            let there = self.store.accept(&id).is_some();
+            Ok(there && (!self.settings.verify || self.store.is_verified(&id)))
+        })
+        .map_err(|failure| failed(failure, &format!("run {run_id}")))
+    }
+
+    /// A run as a unit of work, JSON, for `run_unit` of any process.
+    fn unit(&self, run_id: &str) -> PyResult<String> {
+        response(&Unit::of(self.planned(run_id)?))
+    }
+
+    /// Puts the answer to the unit of a run into the directory; as `run`, it says whether it was new. `Damaged` if it is
+    /// not what the worker sent.
+    fn accept(&self, py: Python<'_>, run_id: &str, answer: &[u8]) -> PyResult<String> {
+        let run = self.planned(run_id)?;
+        let what = format!("run {run_id}");
+        let answer = Answer::decode(answer).map_err(|error| Damaged::new_err(format!("{what}: {error}")))?;
+        let done = py.detach(|| unit::accept(run, &self.store, answer)).map_err(|failure| match failure {
+            execute::Failure::Other(_) => Damaged::new_err(format!("{what}: {failure}")),
+            failure => failed(failure, &what),
+        })?;
+        response(&done_to_json(&done))
     }
 }
 

@@ -11,6 +11,7 @@ mod own;
 mod progress;
 mod request;
 mod signals;
+mod unit;
 
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use errors::{InputError, RunFailed, Stopped, failed, input_error, utf8};
+use errors::{Damaged, InputError, RunFailed, Stopped, failed, input_error, utf8};
 pub use own::init_own;
 use progress::Reporter;
 use request::{OptionsRequest, request, response};
@@ -291,6 +292,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 /// Adds what `priolane._core` has to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    module.add("Damaged", py.get_type::<Damaged>())?;
     module.add("InputError", py.get_type::<InputError>())?;
     module.add("RunFailed", py.get_type::<RunFailed>())?;
     module.add("Stopped", py.get_type::<Stopped>())?;
@@ -298,6 +300,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<grid::Plan>()?;
     module.add_function(wrap_pyfunction!(analyze, module)?)?;
     module.add_function(wrap_pyfunction!(self::bench, module)?)?;
+    module.add("BUILD", env!("PRIOLANE_BUILD"))?;
     module.add_function(wrap_pyfunction!(bench_flow_list, module)?)?;
     module.add_function(wrap_pyfunction!(bench_scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(bench_side, module)?)?;
@@ -315,6 +318,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(promised, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
+    module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;

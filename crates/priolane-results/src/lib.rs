@@ -1,6 +1,7 @@
 //! What a run leaves on disk: tables, `run.json`, and the directory that holds them.
 
 pub mod admission;
+pub mod answer;
 pub mod bills;
 pub mod cell;
 pub mod checksum;

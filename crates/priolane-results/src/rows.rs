@@ -41,6 +41,12 @@ impl Table {
     /// The tables that every run has, in the order of the digest.
     pub const ALL: [Self; 3] = [Self::Flows, Self::Ports, Self::Series];
 
+    /// The table that a file of this name holds.
+    pub fn of_file(name: &str) -> Option<Self> {
+        let [flows, ports, series] = Self::ALL;
+        [flows, ports, series, Self::Coflows, Self::Bills].into_iter().find(|table| table.file() == name)
+    }
+
     /// The table's name, without ending.
     pub fn name(self) -> &'static str {
         match self {

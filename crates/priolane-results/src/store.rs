@@ -225,6 +225,14 @@ impl Draft {
         Ok(())
     }
 
+    /// Writes a table that was made elsewhere; `file` is what its content was checked against.
+    pub fn put(&mut self, file: &FileRecord, content: &[u8]) -> Result<(), StoreError> {
+        let path = self.path.join(&file.name);
+        write_file(&path, content).map_err(failed("write", &path))?;
+        self.files.push(file.clone());
+        Ok(())
+    }
+
     /// Takes a table over as it is in the directory `from` of the same run, without another copy where it may be shared.
     pub fn take_over(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
         let (there, here) = (from.join(&file.name), self.path.join(&file.name));

@@ -58,6 +58,12 @@ pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRec
     Ok(record)
 }
 
+/// A table as the content of its file.
+pub(crate) fn to_bytes(table: Table, rows: &Rows) -> io::Result<(Vec<u8>, FileRecord)> {
+    let written = write_batches(table.schema(), rows.batches(table), Hashed::new(Vec::new()))?;
+    Ok(written.finish(&table.file()))
+}
+
 /// Writes a batch, a whole table, to `out`, which it returns.
 ///
 /// # Errors

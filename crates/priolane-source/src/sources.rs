@@ -23,7 +23,8 @@ pub fn of_seed(path: &str, seed: u64) -> Cow<'_, str> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     experiment: Arc<str>,
-    base: PathBuf,
+    /// Where files are read; `None` where all texts were given.
+    base: Option<PathBuf>,
     texts: BTreeMap<String, Content>,
     used: BTreeMap<String, Content>,
     /// Files that runs of one seed only read, by path.
@@ -36,18 +37,26 @@ pub struct Sources {
 struct Content {
     text: Arc<str>,
     digest: [u8; 32],
+    /// Whether it is compiled in, and no file.
+    shipped: bool,
 }
 
 impl Content {
     fn new(text: &str) -> Self {
-        Self { text: text.into(), digest: Sha256::digest(text.as_bytes()).into() }
+        Self { text: text.into(), digest: Sha256::digest(text.as_bytes()).into(), shipped: false }
     }
 }
 
 impl Sources {
     /// Files relative to the directory `base` of the experiment file `experiment`.
     pub fn new(experiment: &str, base: &Path) -> Self {
-        Self { experiment: experiment.into(), base: base.to_owned(), ..Self::default() }
+        Self { experiment: experiment.into(), base: Some(base.to_owned()), ..Self::default() }
+    }
+
+    /// The files whose texts are `texts`, by path as the experiment `experiment` names them; the disk is not read.
+    pub fn given(experiment: &str, texts: impl IntoIterator<Item = (String, Arc<str>)>) -> Self {
+        let texts = texts.into_iter().map(|(path, text)| (path, Content::new(&text))).collect();
+        Self { experiment: experiment.into(), texts, ..Self::default() }
     }
 
     /// The experiment has these seeds: a path with `{seed}` stands for a file for each of them.
@@ -75,11 +84,13 @@ impl Sources {
         let content = match self.texts.get(path) {
             Some(content) => content.clone(),
             None => {
-                let text =
-                    read_text(&self.base.join(path), path, limit).map_err(|error| match error.line {
-                        None => field.error(format!("{path:?}: {}", error.what), error.fix),
-                        Some(_) => error,
-                    })?;
+                let Some(base) = &self.base else {
+                    return Err(field.error(format!("{path:?} did not come with the run"), "all named files"));
+                };
+                let text = read_text(&base.join(path), path, limit).map_err(|error| match error.line {
+                    None => field.error(format!("{path:?}: {}", error.what), error.fix),
+                    Some(_) => error,
+                })?;
                 let content = Content::new(&text);
                 self.texts.insert(path.to_owned(), content.clone());
                 content
@@ -119,7 +130,10 @@ impl Sources {
     /// Notes the text of something shipped that the experiment names, so that it counts for run ids.
     pub fn note(&mut self, name: &str, text: &str) {
         if !self.used.contains_key(name) {
-            let content = self.texts.entry(name.to_owned()).or_insert_with(|| Content::new(text));
+            let content = self
+                .texts
+                .entry(name.to_owned())
+                .or_insert_with(|| Content { shipped: true, ..Content::new(text) });
             self.used.insert(name.to_owned(), content.clone());
         }
     }
@@ -129,6 +143,15 @@ impl Sources {
         let own = move |path: &str| self.of_seed.get(path).is_none_or(|&of| of == seed);
         let used = self.used.iter().filter(move |(path, _)| own(path));
         used.map(|(path, content)| (path.as_str(), &content.digest))
+    }
+
+    /// Paths, SHA-256 digests and texts of the files that runs of `seed` read, in order of paths, without what is compiled
+    /// in.
+    pub fn files(&self, seed: u64) -> impl Iterator<Item = (&str, &[u8; 32], &Arc<str>)> {
+        self.digests(seed).filter_map(|(path, digest)| {
+            let content = self.used.get(path)?;
+            (!content.shipped).then_some((path, digest, &content.text))
+        })
     }
 
     /// The same files in memory, none of them used yet: for the next point of a sweep.

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from priolane._core import InputError
 from priolane.experiment import Options, Size
 from priolane.settings import Settings
+from priolane.where import FORMS, LOCAL, where
 
 Commands = argparse._SubParsersAction
 
@@ -27,6 +29,12 @@ def add_grid(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--threads", type=whole(1, 64), default=1, metavar="N", help="threads of each run (default: 1; see `check`)"
     )
+    command.add_argument(
+        "--on",
+        default="local",
+        metavar="PLACE",
+        help=f"where runs are carried out: {FORMS} (default: local; docs/clusters.md)",
+    )
     command.add_argument("--verify", action="store_true", help="run every run on both engines and compare them")
     add_options(command)
 
@@ -34,8 +42,11 @@ def add_grid(command: argparse.ArgumentParser) -> None:
 def settings(chosen: argparse.Namespace) -> Settings:
     """How the runs are to be carried out."""
     threads: int = chosen.threads
+    on = where(chosen.on)
+    if chosen.jobs is not None and on != LOCAL:
+        raise InputError(f"--jobs {chosen.jobs} counts processes of this machine; {on} has workers of its own")
     jobs: int = chosen.jobs or max(1, (os.cpu_count() or 1) // threads)
-    return Settings(jobs=jobs, verify=chosen.verify, threads=threads)
+    return Settings(jobs=jobs, on=on, verify=chosen.verify, threads=threads)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

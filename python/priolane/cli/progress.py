@@ -67,6 +67,10 @@ class Bar(Watcher):
         self._done += 1
         self._draw()
 
+    def told(self, line: str) -> None:
+        """Prints a line above the bar."""
+        self._progress.console.print(f"priolane: {line}", markup=False, highlight=False, soft_wrap=True)
+
     def _draw(self) -> None:
         if self._task is None:
             return

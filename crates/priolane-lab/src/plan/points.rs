@@ -140,7 +140,7 @@ impl Points {
     }
 }
 
-fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
+pub(super) fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt) -> Result<(), InputError> {
     let experiment = &point.experiment;
     let merged = experiment.all_merged();
     let code = |scheme: &String| experiment.scheme.get(scheme).and_then(|scheme| scheme.transport.code());

@@ -23,4 +23,5 @@ mod requirement;
 mod resume;
 mod rivals;
 mod token_schemes;
+mod units;
 mod write_runs;

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 }
 
 /// All experiment files of the project.
-fn experiments() -> Vec<PathBuf> {
+pub(crate) fn experiments() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join("experiments")];
     while let Some(folder) = folders.pop() {

@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' price analyze bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --max-mdf --megabyte --metric --most --mss --noise --out --packet --part --point --ports --priorities --queues --rate --reading --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --utilization -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -63,6 +63,7 @@ complete -c priolane -n '_shtab_priolane_using run' -s h -l help -d 'show this h
 complete -c priolane -n '_shtab_priolane_using run' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using run' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using run' -l threads -x -d 'threads of each run (default: 1; see `check`)'
+complete -c priolane -n '_shtab_priolane_using run' -l on -x -d 'where runs are carried out: local, dask://HOST:PORT, dask-local:N, slurm or slurm:N (default: local; docs/clusters.md)'
 complete -c priolane -n '_shtab_priolane_using run' -l verify -d 'run every run on both engines and compare them'
 complete -c priolane -n '_shtab_priolane_using run' -l seeds -x -d 'number of seeds in place of the file'"'"'s: the seeds 1 to K'
 complete -c priolane -n '_shtab_priolane_using run' -l seed-list -x -d 'the seeds themselves in place of the file'"'"'s: --seed-list 7,8,9'
@@ -86,6 +87,7 @@ complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figu
 complete -c priolane -n '_shtab_priolane_using reproduce' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l threads -x -d 'threads of each run (default: 1; see `check`)'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l on -x -d 'where runs are carried out: local, dask://HOST:PORT, dask-local:N, slurm or slurm:N (default: local; docs/clusters.md)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l verify -d 'run every run on both engines and compare them'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l seeds -x -d 'number of seeds in place of the file'"'"'s: the seeds 1 to K'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l seed-list -x -d 'the seeds themselves in place of the file'"'"'s: --seed-list 7,8,9'
@@ -192,6 +194,7 @@ complete -c priolane -n '_shtab_priolane_using plan thresholds' -l most -x -d 't
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l threads -x -d 'threads of each run (default: 1; see `check`)'
+complete -c priolane -n '_shtab_priolane_using plan thresholds' -l on -x -d 'where runs are carried out: local, dask://HOST:PORT, dask-local:N, slurm or slurm:N (default: local; docs/clusters.md)'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l verify -d 'run every run on both engines and compare them'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l seeds -x -d 'number of seeds in place of the file'"'"'s: the seeds 1 to K'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l seed-list -x -d 'the seeds themselves in place of the file'"'"'s: --seed-list 7,8,9'
@@ -206,6 +209,7 @@ complete -c priolane -n '_shtab_priolane_using price' -l all -d 'every machine a
 complete -c priolane -n '_shtab_priolane_using price' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using price' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using price' -l threads -x -d 'threads of each run (default: 1; see `check`)'
+complete -c priolane -n '_shtab_priolane_using price' -l on -x -d 'where runs are carried out: local, dask://HOST:PORT, dask-local:N, slurm or slurm:N (default: local; docs/clusters.md)'
 complete -c priolane -n '_shtab_priolane_using price' -l verify -d 'run every run on both engines and compare them'
 complete -c priolane -n '_shtab_priolane_using price' -l seeds -x -d 'number of seeds in place of the file'"'"'s: the seeds 1 to K'
 complete -c priolane -n '_shtab_priolane_using price' -l seed-list -x -d 'the seeds themselves in place of the file'"'"'s: --seed-list 7,8,9'

@@ -1,0 +1,39 @@
+//! A run from its merged experiment, without the file that it was planned from.
+
+use std::sync::Arc;
+
+use priolane_source::{InputError, Sources, from_json};
+use serde_json::Value as Json;
+
+use super::check;
+use super::points::{Point, add_runs};
+use super::run::Run;
+use crate::experiment;
+use crate::interrupt::Interrupt;
+
+/// The run of `seed` of the merged experiment of one scheme and point, as `run.json` has it; `sources` has the files that
+/// it names. The point of the sweep is not known.
+///
+/// # Errors
+/// An [`InputError`] if it is not a merged experiment of this version.
+pub fn from_merged(sources: Sources, merged: &Json, seed: u64) -> Result<Run, InputError> {
+    let file = sources.experiment().to_owned();
+    let mut merged = merged.clone();
+    if let Json::Object(keys) = &mut merged {
+        keys.insert("seeds".to_owned(), Json::from(vec![seed]));
+    }
+    let root = from_json(&file, &merged)?;
+    let interrupt = Interrupt::default();
+    let checked = check::check(experiment::read(&file, &root, sources)?, &root, &interrupt)?;
+    let experiment = Arc::new(checked.experiment);
+    let mut runs = Vec::new();
+    add_runs(&Point { values: Vec::new(), experiment, flows: checked.flows }, &mut runs, &interrupt)?;
+    let count = runs.len();
+    match <[Run; 1]>::try_from(runs) {
+        Ok([run]) => Ok(run),
+        Err(_) => {
+            let what = format!("the merged experiment has {count} runs");
+            Err(InputError::new(&file, None, "schemes", what, "one scheme"))
+        }
+    }
+}

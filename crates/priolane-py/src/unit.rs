@@ -1,0 +1,36 @@
+//! Units of work: JSON in, bytes out, on whatever machine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use priolane_lab::unit::Unit;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::{RunFailed, failed};
+use crate::progress::Reporter;
+use crate::request::{SettingsRequest, request};
+
+/// Carries out the unit that `Grid.unit` made, with the `texts` of its files by SHA-256; the answer is for `Grid.accept`.
+///
+/// `progress` as for `Grid.run`.
+#[pyfunction]
+#[pyo3(signature = (unit, settings, texts, progress=None))]
+pub(crate) fn run_unit<'py>(
+    py: Python<'py>,
+    unit: &str,
+    settings: &str,
+    texts: BTreeMap<String, String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let unit: Unit = request(unit)?;
+    let (settings, _) = request::<SettingsRequest>(settings)?.into_settings();
+    let texts: BTreeMap<String, Arc<str>> =
+        texts.into_iter().map(|(digest, text)| (digest, text.into())).collect();
+    let mut reporter = Reporter::new(progress);
+    let answer = py.detach(|| unit.answer(&texts, &settings, &mut |now| reporter.report(now)));
+    let what = format!("run {}", unit.run);
+    let answer = answer.map_err(|failure| reporter.take_error().unwrap_or_else(|| failed(failure, &what)))?;
+    let bytes = answer.encode().map_err(|error| RunFailed::new_err(format!("{what}: {error}")))?;
+    Ok(PyBytes::new(py, &bytes))
+}

@@ -1,0 +1,131 @@
+//! What comes back from a unit of work: a run's record and tables in one piece of bytes.
+//!
+//! ```text
+//! "priolane answer\n"                16 bytes
+//! version of this format             1 byte
+//! 1 if both engines agreed, else 0   1 byte
+//! run.json, then each table that it lists, in its order: length (8 bytes, little endian), content
+//! SHA-256 of all before              32 bytes
+//! ```
+
+use std::io;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::checksum;
+use crate::digest::hex;
+use crate::record::{self, FileRecord, RunRecord};
+use crate::rows::{Rows, Table};
+use crate::tables;
+
+const MAGIC: &[u8; 16] = b"priolane answer\n";
+const FORMAT: u8 = 1;
+const HASH: usize = 32;
+
+/// A run that was carried out elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Its record, the list of files included.
+    pub record: RunRecord,
+    /// Content of its files, in the order of the record.
+    pub tables: Vec<Vec<u8>>,
+    /// Whether both engines agreed on it.
+    pub verified: bool,
+}
+
+/// Why bytes are not an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// They do not begin as one.
+    #[error("the answer is not one of priolane's: {0} bytes that begin otherwise")]
+    Foreign(usize),
+    /// Another version wrote it.
+    #[error("the answer has format {0}, this priolane reads format {FORMAT}: install the same version")]
+    Format(u8),
+    /// The bytes have changed, or some are missing.
+    #[error("the answer is damaged: {0}")]
+    Damaged(String),
+}
+
+impl Answer {
+    /// The record and tables of a run on one engine.
+    ///
+    /// # Errors
+    /// A table cannot be written as Parquet.
+    pub fn new(mut record: RunRecord, rows: &Rows) -> io::Result<Self> {
+        let mut tables = Vec::new();
+        record.files.clear();
+        for table in rows.tables() {
+            let (content, file) = tables::to_bytes(table, rows)?;
+            record.files.push(file);
+            tables.push(content);
+        }
+        Ok(Self { record, tables, verified: false })
+    }
+
+    /// The answer as bytes.
+    ///
+    /// # Errors
+    /// A value of the record has no form in JSON.
+    pub fn encode(&self) -> io::Result<Vec<u8>> {
+        let text = self.record.to_text()?;
+        let mut out = MAGIC.to_vec();
+        out.extend([FORMAT, u8::from(self.verified)]);
+        for part in std::iter::once(text.as_bytes()).chain(self.tables.iter().map(Vec::as_slice)) {
+            out.extend((part.len() as u64).to_le_bytes());
+            out.extend(part);
+        }
+        let hash = Sha256::digest(&out);
+        out.extend(hash);
+        Ok(out)
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// The bytes are something else, of another version, or not as they were written.
+    pub fn decode(bytes: &[u8]) -> Result<Self, AnswerError> {
+        let damaged = |what: &str| AnswerError::Damaged(what.to_owned());
+        let rest = bytes.strip_prefix(MAGIC).ok_or(AnswerError::Foreign(bytes.len()))?;
+        let (&format, rest) = rest.split_first().ok_or_else(|| damaged("it ends after its first line"))?;
+        if format != FORMAT {
+            return Err(AnswerError::Format(format));
+        }
+        let end = bytes.len().saturating_sub(HASH);
+        let body = rest.len().checked_sub(HASH).and_then(|body| rest.get(..body));
+        let body = body.ok_or_else(|| damaged("its end is missing"))?;
+        if Sha256::digest(&bytes[..end])[..] != bytes[end..] {
+            return Err(damaged("its checksum does not match its content"));
+        }
+        let (&verified, mut parts) = body.split_first().ok_or_else(|| damaged("it is empty"))?;
+        let text = part(&mut parts).ok_or_else(|| damaged("it has no record"))?;
+        checksum::verify(text).map_err(|error| AnswerError::Damaged(format!("{}: {error}", record::FILE)))?;
+        let record: RunRecord = serde_json::from_slice(text)
+            .map_err(|error| AnswerError::Damaged(format!("{}: {error}", record::FILE)))?;
+        let mut tables = Vec::new();
+        for file in &record.files {
+            let content = part(&mut parts).filter(|content| is_whole(content, file));
+            let content =
+                content.ok_or_else(|| AnswerError::Damaged(format!("{} is not whole", file.name)))?;
+            tables.push(content.to_vec());
+        }
+        let listed = |table: &Table| record.files.iter().any(|file| file.name == table.file());
+        if !parts.is_empty() || !Table::ALL.iter().all(listed) {
+            return Err(damaged("its tables are not those of a run"));
+        }
+        Ok(Self { record, tables, verified: verified != 0 })
+    }
+}
+
+/// The next part, which is taken off `rest`.
+fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk::<8>()?;
+    let (found, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    *rest = after;
+    Some(found)
+}
+
+fn is_whole(content: &[u8], file: &FileRecord) -> bool {
+    let known = Table::of_file(&file.name).is_some();
+    known && content.len() as u64 == file.bytes && hex(&Sha256::digest(content)) == file.sha256
+}

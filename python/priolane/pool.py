@@ -1,0 +1,125 @@
+"""Runs in processes of this machine, which share its files, and calls through an executor of the user's."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from multiprocessing.process import BaseProcess
+
+from priolane import unit, worker
+from priolane.signals import deferred, ignored
+from priolane.sweep import Call, Came
+
+# How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
+_POLL_S = 0.1
+# How long workers may take to stop before they are killed; they look every tenth of a second.
+_PATIENCE_S = 3.0
+
+
+def in_processes(
+    todo: list[worker.Job], jobs: int, moved: Callable[[str, float, int, int], None]
+) -> Iterator[worker.Finished]:
+    """Carries out `todo` in `jobs` processes; `moved` is told how far runs are."""
+    context = multiprocessing.get_context("spawn")
+    stop, outbox = context.Event(), context.Queue()
+
+    def drain() -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                moved(*outbox.get_nowait())
+
+    others = set(multiprocessing.active_children())
+    pool = concurrent.futures.ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=worker.prepare, initargs=(stop, outbox, os.getpid())
+    )
+    try:
+        # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
+        with deferred(signal.SIGINT, signal.SIGTERM):
+            waiting = {pool.submit(worker.carry_out, job) for job in todo}
+        yield from _completed(waiting, drain)
+    finally:
+        with ignored(signal.SIGINT):
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end(set(multiprocessing.active_children()) - others)
+            pool.shutdown(wait=True)
+            outbox.close()
+
+
+def _end(workers: Iterable[BaseProcess]) -> None:
+    """Waits a while for workers that were told to stop, and kills those that are left: a run is written whole or not
+    at all, whenever its writer is killed."""
+    end = time.monotonic() + _PATIENCE_S
+    for each in workers:
+        each.join(max(0.0, end - time.monotonic()))
+    for each in workers:
+        if each.is_alive():
+            each.kill()
+
+
+def _completed(
+    waiting: set[concurrent.futures.Future[worker.Finished]], meanwhile: Callable[[], None]
+) -> Iterator[worker.Finished]:
+    """Yields what finishes; an error or Ctrl-C cancels what has not begun."""
+    try:
+        while waiting:
+            done, waiting = concurrent.futures.wait(
+                waiting, timeout=_POLL_S, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            meanwhile()
+            for future in done:
+                yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+class Through:
+    """Calls through any `concurrent.futures.Executor`."""
+
+    def __init__(self, executor: concurrent.futures.Executor, function: Callable[..., bytes] = unit.run) -> None:
+        """`function` is what workers do, by default a unit."""
+        self.name = type(executor).__name__
+        self._executor, self._function = executor, function
+        self._done: queue.SimpleQueue[tuple[str, concurrent.futures.Future[bytes]]] = queue.SimpleQueue()
+        self._waiting: set[concurrent.futures.Future[bytes]] = set()
+
+    def submit(self, calls: Sequence[Call]) -> None:
+        """Submits calls one by one."""
+        for call in calls:
+            future = self._executor.submit(self._function, call.text, call.texts)
+            self._waiting.add(future)
+            future.add_done_callback(partial(self._ended, call.run_id))
+
+    def _ended(self, run_id: str, future: concurrent.futures.Future[bytes]) -> None:
+        self._done.put((run_id, future))
+
+    def come(self, timeout_s: float) -> Sequence[Came]:
+        """What is done."""
+        came = []
+        with contextlib.suppress(queue.Empty):
+            came.append(self._came(*self._done.get(timeout=timeout_s)))
+            while True:
+                came.append(self._came(*self._done.get_nowait()))
+        return came
+
+    def _came(self, run_id: str, future: concurrent.futures.Future[bytes]) -> Came:
+        self._waiting.discard(future)
+        if future.cancelled():
+            return Came(run_id, error=concurrent.futures.CancelledError())
+        error = future.exception()
+        return Came(run_id, error=error) if error is not None else Came(run_id, future.result())
+
+    def workers(self) -> int | None:
+        """Not known of any executor."""
+        return None
+
+    def cancel(self) -> None:
+        """Cancels what has not begun."""
+        for future in self._waiting:
+            future.cancel()

@@ -1,0 +1,175 @@
+"""Many runs through an engine of others: so many under way, each accepted once, whatever comes back and in what order.
+
+A run is a pure function of its unit, and its id names the result: a unit may be carried out twice, and an answer may
+come twice. What was accepted is on the disk. The same command continues with the rest.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from priolane import unit
+from priolane._core import Damaged, RunFailed
+from priolane.worker import Finished
+
+# Calls under way at least, and for each worker.
+WINDOW = 64
+PER_WORKER = 4
+# How often a unit is sent again whose worker died or whose answer was damaged.
+_RETRIES = 3
+_POLL_S = 0.1
+# How often workers are counted, and how long none may be there before that is said.
+_COUNT_S = 2.0
+_PATIENCE_S = 5.0
+
+
+class Died(Exception):
+    """The engine gave a call up, since the workers that had it ended."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A unit on its way to a worker."""
+
+    run_id: str
+    attempt: int
+    """From 0, counting what was sent of this run before."""
+    text: str
+    texts: Mapping[str, str] | None = None
+    """Files by SHA-256 that a worker asked for."""
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of a call: bytes, or an error."""
+
+    run_id: str
+    value: bytes = b""
+    error: BaseException | None = None
+
+
+class Carrier(Protocol):
+    """An engine that carries calls to workers and answers back."""
+
+    name: str
+    """What messages call it."""
+
+    def submit(self, calls: Sequence[Call]) -> None:
+        """Takes calls over, in the order in which they are to begin."""
+
+    def come(self, timeout_s: float) -> Sequence[Came]:
+        """What has come since the last time; waits so long if nothing has. Raises `RunFailed` if the engine is lost."""
+
+    def workers(self) -> int | None:
+        """How many workers are there; `None` if it does not know."""
+
+    def cancel(self) -> None:
+        """Drops what has not begun."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is carried out."""
+
+    call: Callable[[str], str]
+    """The call of a run."""
+    accept: Callable[[str, bytes], Finished]
+    """Takes the answer of a run; raises `Damaged` if it is none."""
+    texts: Callable[[], Mapping[str, str]]
+    """The files that runs name, by SHA-256."""
+
+
+class Sweep:
+    """The runs that are left, and those that are under way."""
+
+    def __init__(self, carrier: Carrier, work: Work, tell: Callable[[str], None]) -> None:
+        """`tell` is told, in a line, what the user should know meanwhile."""
+        self._carrier, self._work, self._tell = carrier, work, tell
+        self._todo: deque[tuple[str, Mapping[str, str] | None]] = deque()
+        self._under_way: set[str] = set()
+        self._sent: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+        self._workers: int | None = None
+        self._counted = self._idle_since = time.monotonic()
+        self._said = False
+
+    def carry_out(self, run_ids: Sequence[str]) -> Iterator[Finished]:
+        """Carries out runs in this order and yields them as they are accepted."""
+        self._todo.extend((run_id, None) for run_id in run_ids)
+        self._workers = self._carrier.workers()
+        try:
+            while self._todo or self._under_way:
+                self._fill()
+                for came in self._carrier.come(_POLL_S):
+                    self._said, self._idle_since = False, time.monotonic()
+                    finished = self._take(came)
+                    if finished is not None:
+                        yield finished
+                self._count()
+        finally:
+            self._carrier.cancel()
+
+    def _fill(self) -> None:
+        window = max(WINDOW, PER_WORKER * (self._workers or 0))
+        calls = []
+        while self._todo and len(self._under_way) < window:
+            run_id, texts = self._todo.popleft()
+            calls.append(Call(run_id, self._sent[run_id], self._work.call(run_id), texts))
+            self._sent[run_id] += 1
+            self._under_way.add(run_id)
+        if calls:
+            self._carrier.submit(calls)
+
+    def _take(self, came: Came) -> Finished | None:
+        if came.run_id not in self._under_way:
+            return None
+        self._under_way.discard(came.run_id)
+        if isinstance(came.error, Died):
+            self._again(came.run_id, str(came.error))
+            return None
+        if isinstance(came.error, ImportError):
+            raise RunFailed(f"{self._carrier.name}: {cannot_import(came.error)}") from came.error
+        if came.error is not None:
+            raise came.error
+        digests = unit.wanted(came.value)
+        if digests is not None:
+            texts = self._work.texts()
+            self._todo.appendleft((came.run_id, {digest: texts[digest] for digest in digests}))
+            return None
+        try:
+            finished = self._work.accept(came.run_id, came.value)
+        except Damaged as error:
+            self._again(came.run_id, str(error))
+            return None
+        # 10^5 runs are not remembered beyond their end.
+        del self._sent[came.run_id]
+        return finished
+
+    def _again(self, run_id: str, why: str) -> None:
+        self._failed[run_id] += 1
+        if self._failed[run_id] > _RETRIES:
+            raise RunFailed(f"{why}; given up after {self._failed[run_id]} times, complete runs are kept")
+        self._tell(f"{why}; sent again")
+        self._todo.appendleft((run_id, None))
+
+    def _count(self) -> None:
+        now = time.monotonic()
+        if now - self._counted < _COUNT_S:
+            return
+        self._counted, self._workers = now, self._carrier.workers()
+        if self._workers != 0:
+            self._said, self._idle_since = False, now
+        elif not self._said and now - self._idle_since >= _PATIENCE_S:
+            self._said = True
+            self._tell(
+                f"{self._carrier.name} has 0 workers: {len(self._todo) + len(self._under_way)} runs wait for one "
+                "(Ctrl-C stops)"
+            )
+
+
+def cannot_import(error: ImportError) -> str:
+    """Says that a worker has no priolane, or a broken one."""
+    release = unit.identity()[0].partition("+")[0]
+    return f"a worker cannot load priolane ({error}); install there: pip install 'priolane[cluster]=={release}'"

@@ -1,0 +1,431 @@
+"""Runs elsewhere: what comes back is what a local run gives, whatever ends meanwhile."""
+
+import concurrent.futures
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import priolane
+from priolane import _core, unit
+from priolane.cluster import Dask
+from priolane.experiment import Options
+from priolane.grid import Watcher, run_grid
+from priolane.settings import Settings
+from priolane.sweep import Call, Came, Died, Sweep, Work
+from priolane.where import Where, where
+from priolane.worker import Finished
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+BIN = Path(sys.executable).parent
+# Runs of about 0.1 s, of a file beside the experiment.
+EXPERIMENT = """
+title = "Sent elsewhere"
+schemes = ["dctcp", "newreno"]
+seeds = 4
+time = { flows = 200 }
+topology = { kind = "single_switch", hosts = 4, host_link = { rate = "10Gbps", delay = "1us" } }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = { csv = "sizes.csv", interpolation = "linear" }
+load = { of = "host", counts = "payload", value = 0.5 }
+"""
+
+INTERRUPTED = "priolane: interrupted: complete runs are kept, the same command continues\n"
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    (tmp_path / "sizes.csv").write_text("bytes,cdf\n1000,0.5\n100000,1\n", encoding="utf-8")
+    path = tmp_path / "x.toml"
+    path.write_text(EXPERIMENT, encoding="utf-8")
+    return path
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """The files of all runs."""
+    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.glob("[0-9a-f]*/*"))}
+
+
+class Log(Watcher):
+    """What became of runs, and what was said."""
+
+    def __init__(self) -> None:
+        self.done: list[Finished] = []
+        self.said: list[str] = []
+
+    def finished(self, run: Any, done: Finished) -> None:
+        self.done.append(done)
+
+    def told(self, line: str) -> None:
+        self.said.append(line)
+
+
+class Cluster:
+    """A scheduler and two workers, each a process with its nanny."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.processes: list[subprocess.Popen[bytes]] = []
+        note = directory / "scheduler.json"
+        quiet = ["--no-dashboard", "--no-show"]
+        self.scheduler = self.start("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={note}", *quiet)
+        wait(note.exists)
+        self.address = json.loads(note.read_text())["address"]
+        self.on = Where("dask", self.address.removeprefix("tcp://"))
+
+    def start(self, what: str, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "distributed.cli.dask_" + what, *arguments]
+        with (self.directory / "log").open("ab") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
+        self.processes.append(process)
+        return process
+
+    def worker(self, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        options = ["--nthreads=1", "--host=127.0.0.1", "--no-dashboard", "--death-timeout=20"]
+        return self.start("worker", self.address, *options, environment=environment)
+
+    def end(self) -> None:
+        for process in reversed(self.processes):
+            for each in [*psutil.Process(process.pid).children(recursive=True)] if process.poll() is None else []:
+                each.kill()
+            process.kill()
+            process.wait()
+
+
+def wait(ready: Callable[[], bool], patience_s: float = 20) -> None:
+    end = time.monotonic() + patience_s
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
+    for _ in range(2):
+        made.worker()
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def lone(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    (tmp_path / "cluster").mkdir()
+    made = Cluster(tmp_path / "cluster")
+    yield made
+    made.end()
+
+
+def run_on(on: Any, experiment: Path, out: Path, **options: Any) -> Log:
+    log = Log()
+    run_grid(experiment, out, Options(**options), Settings(on=on), log)
+    return log
+
+
+@contextmanager
+def client(on: Where, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command with 20 runs of some tenths of a second."""
+    command = ["run", str(experiment), "--seeds", "10", "--set", "time.flows=3000", "-o", str(out)]
+    with subprocess.Popen(
+        [str(BIN / "priolane"), *command, "--on", str(on)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_two_workers_give_the_bytes_of_a_local_run(cluster: Cluster, experiment: Path, tmp_path: Path) -> None:
+    priolane.run(experiment, out=tmp_path / "local")
+    log = run_on(cluster.on, experiment, tmp_path / "dask")
+    assert [done.ran for done in log.done] == [True] * 8
+    assert contents(tmp_path / "dask") == contents(tmp_path / "local") != {}
+    # What is there is not sent again.
+    assert [done.ran for done in run_on(cluster.on, experiment, tmp_path / "dask").done] == [False] * 8
+
+
+def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
+    cluster: Cluster, experiment: Path, tmp_path: Path
+) -> None:
+    over = threading.Event()
+    kills: list[int] = []
+
+    def kill() -> None:
+        while not over.wait(2.0 if kills else 0.7):
+            nanny = random.choice(cluster.processes[1:])  # noqa: S311
+            for process in psutil.Process(nanny.pid).children():
+                if "spawn_main" in " ".join(process.cmdline()):
+                    process.kill()
+                    kills.append(process.pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        log = run_on(cluster.on, experiment, tmp_path / "out", seeds=15, sets=(("time.flows", "3000"),))
+    finally:
+        over.set()
+        thread.join()
+    assert kills
+    ran = [done.run_id for done in log.done if done.ran]
+    assert len(ran) == len(set(ran)) == 30
+    assert not priolane.load(tmp_path / "out").missing()
+
+
+def test_a_client_that_is_killed_and_started_again_repeats_nothing(
+    cluster: Cluster, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with client(cluster.on, experiment, out) as process:
+        wait(lambda: len(list(out.glob("[0-9a-f]*/run.json"))) >= 3)
+        process.kill()
+        process.wait()
+    there = {path: path.stat().st_mtime_ns for path in out.glob("[0-9a-f]*/run.json")}
+    assert len(there) < 20
+    sent: list[str] = []
+    submit = Dask.submit
+
+    def counted(self: Dask, calls: Sequence[Call]) -> None:
+        sent.extend(call.run_id for call in calls)
+        submit(self, calls)
+
+    monkeypatch.setattr(Dask, "submit", counted)
+    log = run_on(cluster.on, experiment, out, seeds=10, sets=(("time.flows", "3000"),))
+    assert sum(not done.ran for done in log.done) == len(there)
+    assert len(log.done) == 20
+    assert sorted(sent) == sorted(done.run_id for done in log.done if done.ran)
+    assert len(set(sent)) == len(sent) == 20 - len(there)
+    assert all(path.stat().st_mtime_ns == at for path, at in there.items())
+
+
+def test_a_worker_of_another_version_is_refused_with_what_to_install(
+    lone: Cluster, experiment: Path, tmp_path: Path
+) -> None:
+    # A module that the worker loads at its start, by Python's own hook, gives it another version.
+    (tmp_path / "sitecustomize.py").write_text(
+        "from priolane import _core\n_core.version = lambda: '0.0.9+results.1'\n"
+    )
+    lone.worker({"PYTHONPATH": str(tmp_path)})
+    with pytest.raises(priolane.RunFailed, match=r"has priolane 0\.0\.9\+results\.1 .* pip install") as refused:
+        run_on(lone.on, experiment, tmp_path / "out")
+    assert _core.version() in str(refused.value)
+    assert contents(tmp_path / "out") == {}
+
+
+def test_a_scheduler_without_workers_is_not_waited_for_in_silence_and_its_end_is_told(
+    lone: Cluster, experiment: Path, tmp_path: Path
+) -> None:
+    log = Log()
+
+    def kill() -> None:
+        end = time.monotonic() + 12
+        while not log.said and time.monotonic() < end:
+            time.sleep(0.05)
+        lone.scheduler.kill()
+
+    threading.Thread(target=kill, daemon=True).start()
+    with pytest.raises(priolane.RunFailed, match=r"the scheduler is gone.*the same command continues"):
+        run_grid(experiment, tmp_path / "out", Options(), Settings(on=lone.on), log)
+    assert log.said == [f"{lone.on} has 0 workers: 8 runs wait for one (Ctrl-C stops)"]
+
+
+def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
+    cluster: Cluster, experiment: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with client(cluster.on, experiment, out) as process:
+        wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=5)
+    assert (process.returncode, said) == (130, INTERRUPTED)
+
+
+def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
+    """`sbatch` stands for Slurm: it runs the job on this machine."""
+    for name, script in {
+        "sbatch": 'setsid bash -c "$(cat "$1")" >/dev/null 2>&1 &\necho $! >> "$JOBS"\necho Submitted batch job $!',
+        "scancel": "true",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    keys = {"CORES": "1", "MEMORY": "1GB", "INTERFACE": "lo", "WALLTIME": "00:10:00"}
+    environment = {f"DASK_JOBQUEUE__SLURM__{key}": value for key, value in keys.items()}
+    jobs = tmp_path / "jobs"
+    environment |= {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JOBS": str(jobs)}
+    try:
+        command = [str(BIN / "priolane"), "run", str(experiment), "-o", str(tmp_path / "out"), "--on", "slurm"]
+        done = subprocess.run(
+            command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
+        )
+    finally:
+        for group in jobs.read_text().split() if jobs.exists() else []:
+            end_group(int(group))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not priolane.load(tmp_path / "out").missing()
+
+
+def end_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def test_processes_get_named_files_and_give_the_bytes_of_a_local_run(experiment: Path, tmp_path: Path) -> None:
+    priolane.run(experiment, out=tmp_path / "local")
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        priolane.run(experiment, out=tmp_path / "threads", on=threads)
+    assert contents(tmp_path / "threads") == contents(tmp_path / "local") != {}
+
+
+class Scripted:
+    """A carrier that answers a call as it is told to, by run and attempt."""
+
+    name = "the script"
+
+    def __init__(self, answer: Callable[[Call], Sequence[Came]]) -> None:
+        self.answer = answer
+        self.calls: list[Call] = []
+        self.most = 0
+        self.back: list[Came] = []
+
+    def submit(self, calls: Sequence[Call]) -> None:
+        self.calls += calls
+        self.back += [came for call in calls for came in self.answer(call)]
+        self.most = max(self.most, len(self.back))
+
+    def come(self, timeout_s: float) -> Sequence[Came]:
+        return [self.back.pop(0)] if self.back else []
+
+    def workers(self) -> int | None:
+        return 2
+
+    def cancel(self) -> None:
+        self.calls.append(Call("cancelled", 0, ""))
+
+
+def swept(carrier: Scripted, runs: int) -> tuple[list[str], list[str]]:
+    """Ids of accepted runs, and what was said."""
+    said: list[str] = []
+
+    def accept(run_id: str, answer: bytes) -> Finished:
+        if answer != b"right":
+            raise _core.Damaged(f"run {run_id}: the answer is damaged")
+        return Finished(run_id, ran=True)
+
+    work = Work(lambda run_id: run_id, accept, lambda: {"d": "text"})
+    done = Sweep(carrier, work, said.append).carry_out([f"r{nth}" for nth in range(runs)])
+    return [each.run_id for each in done], said
+
+
+def test_a_bounded_number_is_under_way_in_order_and_answers_that_come_twice_count_once() -> None:
+    carrier = Scripted(lambda call: [Came(call.run_id, b"right")] * 2)
+    accepted, said = swept(carrier, 300)
+    assert accepted == [f"r{nth}" for nth in range(300)]
+    # Each of 64 came back twice; when the first has, one more is under way.
+    assert (said, carrier.most) == ([], 64 * 2 + 1)
+
+
+def test_a_run_whose_worker_died_or_whose_answer_is_damaged_is_sent_again_and_given_up_in_the_end() -> None:
+    def answer(call: Call) -> Sequence[Came]:
+        if call.run_id == "r0":
+            return [Came("r0", (b"wrong", b"right")[call.attempt])]
+        return [Came("r1", error=Died("run r1: killed"))] if call.attempt == 0 else [Came("r1", b"right")]
+
+    accepted, said = swept(Scripted(answer), 2)
+    assert sorted(accepted) == ["r0", "r1"]
+    assert said == ["run r0: the answer is damaged; sent again", "run r1: killed; sent again"]
+    with pytest.raises(priolane.RunFailed, match="r0: the answer is damaged; given up after 4 times"):
+        swept(Scripted(lambda call: [Came(call.run_id, b"wrong")]), 1)
+
+
+def test_a_worker_that_wants_a_file_gets_it_and_errors_of_runs_end_the_sweep() -> None:
+    wants = b"priolane wants files\n" + json.dumps(["d"]).encode()
+    carrier = Scripted(lambda call: [Came(call.run_id, b"right" if call.texts == {"d": "text"} else wants)])
+    assert swept(carrier, 2) == (["r0", "r1"], [])
+    carrier = Scripted(lambda call: [Came(call.run_id, error=priolane.RunFailed("bytes are not conserved"))])
+    with pytest.raises(priolane.RunFailed, match="conserved"):
+        swept(carrier, 3)
+    assert carrier.calls[-1].run_id == "cancelled"
+
+
+def test_a_damaged_answer_is_refused_byte_by_byte(experiment: Path, tmp_path: Path) -> None:
+    plan = priolane.plan(experiment).core
+    grid = plan.open(tmp_path / "out", Settings().to_json())
+    first, second = (run["id"] for run in json.loads(plan.to_json())["runs"][:2])
+    unit.keep(plan.texts())
+    answer = unit.run(unit.call(grid.unit(first), Settings().of_a_unit()))
+    stream = random.Random(1)  # noqa: S311
+    for at in [0, 16, 17, 20, len(answer) - 1, *(stream.randrange(len(answer)) for _ in range(40))]:
+        damaged = bytearray(answer)
+        damaged[at] ^= 1
+        with pytest.raises(_core.Damaged, match=f"run {first}: the answer"):
+            grid.accept(first, bytes(damaged))
+        with pytest.raises(_core.Damaged):
+            grid.accept(first, answer[:at])
+    with pytest.raises(_core.Damaged, match="the answer is of run"):
+        grid.accept(second, answer)
+    assert contents(tmp_path / "out") == {}
+    assert [json.loads(grid.accept(first, answer))["ran"] for _ in range(2)] == [True, False]
+
+
+def test_what_is_no_place_is_refused_with_what_to_write(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ("dask://", "dask://host", "dask://h:70000", "dask-local:0", "dask-local", "slurm:x", "ray", ""):
+        with pytest.raises(priolane.InputError, match="--on"):
+            where(text)
+    for text in ("local", "dask://[::1]:8786", "dask-local:3", "slurm:7"):
+        assert str(where(text)) == text
+    monkeypatch.setattr("priolane.cluster._CONNECT_S", 0.5)
+    with pytest.raises(priolane.InputError, match="no Dask scheduler answers"):
+        priolane.run(experiment, on="dask://127.0.0.1:9", out=experiment.parent / "out")
+
+
+def test_a_worker_refuses_a_call_of_another_version_or_build_before_it_reads_the_unit() -> None:
+    call = json.loads(unit.call("no unit", Settings().of_a_unit()))
+    for key, fix in {"version": "pip install 'priolane", "build": "one wheel on both sides"}.items():
+        with pytest.raises(priolane.RunFailed, match=f"this worker has priolane .*{fix}"):
+            unit.run(json.dumps(call | {key: "0.2.0+results.9"}))
+
+
+def test_without_dask_the_message_says_what_to_install(experiment: Path, tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('No module named distributed')")
+    done = subprocess.run(
+        [str(BIN / "priolane"), "run", str(experiment), "-o", str(tmp_path / "out"), "--on", "dask://127.0.0.1:9"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "priolane: error: --on: Dask cannot be loaded (No module named distributed); pip install 'priolane[cluster]'\n",
+    )
+
+
+def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    on = Where("dask-local", count=2)
+    with client(on, experiment, out) as process:
+        wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
+        workers = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=10)
+    assert (process.returncode, said) == (130, INTERRUPTED)
+    assert workers
+    _, alive = psutil.wait_procs(workers, timeout=5)
+    assert alive == []
