@@ -1,7 +1,7 @@
 //! Kept fingerprints of results: `RESULTS`, the version of results, is raised exactly when one of them changes.
 //!
 //! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
-//! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 540 runs, each cut to a few simulated
+//! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 550 runs, each cut to a few simulated
 //! milliseconds: at most twelve of an experiment, those of the first and the last sweep point before others.
 //! `make test` simulates all but some forty of them, which take most of the time; `make soak` simulates all.
 //!
