@@ -23,7 +23,7 @@ use priolane_results::digest;
 use priolane_results::record::{self, Counters, LoadRecord, RunRecord};
 use priolane_results::rows::{Rows, canonical};
 use priolane_results::source::Source;
-use priolane_results::store::{Published, RunId, Store, StoreError};
+use priolane_results::store::{Draft, Published, RunId, Store, StoreError};
 use priolane_results::summary::EffectiveRecord;
 use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
@@ -210,30 +210,16 @@ pub(crate) fn store_answer(
     if record.run != run.id || record.version != priolane_results::VERSION {
         return Err(Failure::Other(format!("run {} of version {}", record.run, record.version)));
     }
-    let mut record = RunRecord {
+    let files = record.files.clone();
+    let record = RunRecord {
         title: run.experiment.title.clone(),
         point: run.point.iter().cloned().collect(),
         merged: run.merged.as_ref().clone(),
         ..record
     };
-    let done = match store.accept(id) {
-        Some(stored) => match differing_member(&stored, &record) {
-            Some((key, stored, now)) => {
-                return Err(Failure::Changed { run: record.run, key, stored, now });
-            }
-            None => Done::AlreadyThere(stored),
-        },
-        None => {
-            let mut draft = store.begin(id)?;
-            for (file, content) in record.files.iter().zip(&tables) {
-                draft.put(file, content)?;
-            }
-            match draft.publish(&mut record)? {
-                Published::New => Done::Ran(record),
-                Published::AlreadyThere => Done::AlreadyThere(store.accept(id).unwrap_or(record)),
-            }
-        }
-    };
+    let done = settle((store, id), store.accept(id), record, |draft| {
+        files.iter().zip(&tables).try_for_each(|(file, content)| draft.put(file, content))
+    })?;
     if verified {
         store.mark_verified(id)?;
     }
@@ -266,31 +252,35 @@ impl Job<'_> {
         let ran = simulation.ran(settings, simulate, progress)?;
         let rows = rows(&ran);
         let record = simulation.record(&rows, &ran);
-        let done = match stored {
-            Some(stored) => match differing_member(&stored, &record) {
-                Some((key, stored, now)) => {
-                    return Err(Failure::Changed { run: record.run, key, stored, now });
-                }
-                None => Done::AlreadyThere(stored),
-            },
-            None => self.publish(&rows, record)?,
-        };
+        let done = settle((self.store, self.id), stored, record, |draft| {
+            rows.tables().into_iter().try_for_each(|table| draft.write(table, &rows))
+        })?;
         if settings.verify {
             self.store.mark_verified(self.id)?;
         }
         Ok(done)
     }
+}
 
-    fn publish(&self, rows: &Rows, mut record: RunRecord) -> Result<Done, Failure> {
-        let mut draft = self.store.begin(self.id)?;
-        for table in rows.tables() {
-            draft.write(table, rows)?;
-        }
-        Ok(match draft.publish(&mut record)? {
-            Published::New => Done::Ran(record),
-            Published::AlreadyThere => Done::AlreadyThere(self.store.accept(self.id).unwrap_or(record)),
-        })
+/// Compares `record` with what is `stored` of its run, or publishes it with the tables that `write` writes.
+fn settle(
+    (store, id): (&Store, &RunId),
+    stored: Option<RunRecord>,
+    mut record: RunRecord,
+    write: impl FnOnce(&mut Draft) -> Result<(), StoreError>,
+) -> Result<Done, Failure> {
+    if let Some(stored) = stored {
+        return match differing_member(&stored, &record) {
+            Some((key, stored, now)) => Err(Failure::Changed { run: record.run, key, stored, now }),
+            None => Ok(Done::AlreadyThere(stored)),
+        };
     }
+    let mut draft = store.begin(id)?;
+    write(&mut draft)?;
+    Ok(match draft.publish(&mut record)? {
+        Published::New => Done::Ran(record),
+        Published::AlreadyThere => Done::AlreadyThere(store.accept(id).unwrap_or(record)),
+    })
 }
 
 /// A run and the same, resolved: what is simulated, wherever its results go.

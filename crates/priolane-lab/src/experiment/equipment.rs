@@ -8,7 +8,7 @@
 //! | `switch.buffer` | `port.buffer` | at ports that trim packets, where it says when to trim, nor where it is unbounded: such schemes are bounds |
 //! | `switch.ecn` | `port.ecn` | where the transport ignores marks and the preset's ports set none |
 //! | `host.nic` | `nic`, or those of its keys that are stated | where there is no transmit queue; `ecn` not where `switch.ecn` does not apply |
-//! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | where the preset's timer is fixed (pFabric, Homa, NDP) |
+//! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | where the transport has no such key, or its timeout is fixed (`min_rto` equals `max_rto`: pFabric) |
 //! | `host.handshake` | `transport.handshake` | where the transport has no such key |
 
 use priolane_core::keys::{
@@ -22,7 +22,7 @@ use priolane_core::transport::window::Handshake;
 use priolane_core::units::Span;
 use priolane_source::{InputError, Merge, Mistakes, Node, Reader, Table, Value};
 
-use crate::scheme::BUFFER;
+use crate::scheme::{self, BUFFER};
 
 /// What is an alternative of what in `[switch]`.
 pub(super) const MERGE: Merge = Merge { rules: &[], inner: &[("buffer", &BUFFER)], each: None };
@@ -79,7 +79,7 @@ pub(super) struct HostKeys {
     /// What happens before the first payload packet.
     #[key(optional, shown = "each scheme's", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) handshake: Option<Handshake>,
-    /// The transmit queue: its room and its marking, or \"pull\" for none.
+    /// The transmit queue: its room and its marking, or pull for none.
     #[key(optional, shown = "each scheme's", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) nic: Option<HostNic>,
 }
@@ -174,9 +174,14 @@ fn entries<'v>(value: &'v Value, path: &'v str, row: Row) -> impl Iterator<Item 
 }
 
 impl Equipment {
-    /// Puts what applies to a scheme into `preset`. `whole` is the preset with the experiment's changes.
-    pub(super) fn apply(&mut self, preset: &mut Table, whole: &Table) {
-        for stated in self.stated.iter_mut().filter(|stated| stated.applies(whole)) {
+    /// Puts what applies to a scheme into `preset`, which `own`, the experiment's changes, will be laid over.
+    pub(super) fn apply(&mut self, preset: &mut Table, own: &Table) {
+        if self.stated.is_empty() {
+            return;
+        }
+        let mut whole = preset.clone();
+        whole.merge(own, &scheme::MERGE);
+        for stated in self.stated.iter_mut().filter(|stated| stated.applies(&whole)) {
             stated.taken = true;
             stated.put(preset);
         }

@@ -124,9 +124,7 @@ fn one(
     let path = if is_path(text) { String::new() } else { format!("scheme.{name}") };
     let mut overrides = own_table.cloned().unwrap_or_default();
     overrides.remove("base");
-    let mut whole = tree.clone();
-    whole.merge(&overrides, &scheme::MERGE);
-    equipment.apply(&mut tree, &whole);
+    equipment.apply(&mut tree, &overrides);
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
     let scheme = scheme::read(&tree, &path, &origin)?;

@@ -94,9 +94,7 @@ impl SizeClass {
     /// Whether a flow of a stored table counts in it: measured, with an end, and of the class in all that the class states.
     pub(crate) fn counts_row(&self, flow: &FlowRow<'_>) -> bool {
         let payer = Payer::named(flow.group.unwrap_or_default(), flow.cos);
-        let of_class =
-            || self.contains(flow.bytes, payer) && self.holds((flow.class_asked, flow.class_given));
-        flow.measured && flow.bytes.is_some() && of_class()
+        flow.measured && self.is_of(flow.bytes, payer, (flow.class_asked, flow.class_given))
     }
 
     /// Whether a flow counts in it: measured, with an end, and of the class in all that the class states.
@@ -106,11 +104,13 @@ impl SizeClass {
         (spec, measured): (&FlowSpec, bool),
         record: &FlowRecord,
     ) -> bool {
-        let of_class = || {
-            self.contains(spec.size, Payer::of(spec, source))
-                && self.holds((record.class.asked, record.class.given))
-        };
-        measured && spec.size.is_some() && of_class()
+        let classes = (record.class.asked, record.class.given);
+        measured && self.is_of(spec.size, Payer::of(spec, source), classes)
+    }
+
+    /// Whether a flow has an end and is of the class in all that the class states.
+    fn is_of(&self, bytes: Option<u64>, payer: Payer<'_>, classes: (Class, Class)) -> bool {
+        bytes.is_some() && self.contains(bytes, payer) && self.holds(classes)
     }
 }
 
