@@ -23,7 +23,7 @@ from priolane.cluster import Dask
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
-from priolane.sweep import Call, Came, Died, Sweep, Work
+from priolane.sweep import Call, Completion, Died, Sweep, Work
 from priolane.where import Where, where
 from priolane.worker import Finished
 
@@ -71,7 +71,7 @@ class Log(Watcher):
     def finished(self, run: Any, done: Finished) -> None:
         self.done.append(done)
 
-    def told(self, line: str) -> None:
+    def notify(self, line: str) -> None:
         self.said.append(line)
 
 
@@ -294,22 +294,22 @@ def test_processes_get_named_files_and_give_the_bytes_of_a_local_run(experiment:
 
 
 class Scripted:
-    """A carrier that answers a call as it is told to, by run and attempt."""
+    """A carrier that answers each call with what `answer` gives for it."""
 
     name = "the script"
 
-    def __init__(self, answer: Callable[[Call], Sequence[Came]]) -> None:
+    def __init__(self, answer: Callable[[Call], Sequence[Completion]]) -> None:
         self.answer = answer
         self.calls: list[Call] = []
         self.most = 0
-        self.back: list[Came] = []
+        self.back: list[Completion] = []
 
     def submit(self, calls: Sequence[Call]) -> None:
         self.calls += calls
-        self.back += [came for call in calls for came in self.answer(call)]
+        self.back += [completion for call in calls for completion in self.answer(call)]
         self.most = max(self.most, len(self.back))
 
-    def come(self, timeout_s: float) -> Sequence[Came]:
+    def completions(self, timeout_s: float) -> Sequence[Completion]:
         return [self.back.pop(0)] if self.back else []
 
     def workers(self) -> int | None:
@@ -334,31 +334,31 @@ def swept(carrier: Scripted, runs: int) -> tuple[list[str], list[str]]:
 
 
 def test_a_bounded_number_is_under_way_in_order_and_answers_that_come_twice_count_once() -> None:
-    carrier = Scripted(lambda call: [Came(call.run_id, b"right")] * 2)
+    carrier = Scripted(lambda call: [Completion(call.run_id, b"right")] * 2)
     accepted, said = swept(carrier, 300)
     assert accepted == [f"r{nth}" for nth in range(300)]
-    # Each of 64 came back twice; when the first has, one more is under way.
+    # Each of 64 completion back twice; when the first has, one more is under way.
     assert (said, carrier.most) == ([], 64 * 2 + 1)
 
 
 def test_a_run_whose_worker_died_or_whose_answer_is_damaged_is_sent_again_and_given_up_in_the_end() -> None:
-    def answer(call: Call) -> Sequence[Came]:
+    def answer(call: Call) -> Sequence[Completion]:
         if call.run_id == "r0":
-            return [Came("r0", (b"wrong", b"right")[call.attempt])]
-        return [Came("r1", error=Died("run r1: killed"))] if call.attempt == 0 else [Came("r1", b"right")]
+            return [Completion("r0", (b"wrong", b"right")[call.attempt])]
+        return [Completion("r1", error=Died("run r1: killed"))] if call.attempt == 0 else [Completion("r1", b"right")]
 
     accepted, said = swept(Scripted(answer), 2)
     assert sorted(accepted) == ["r0", "r1"]
     assert said == ["run r0: the answer is damaged; sent again", "run r1: killed; sent again"]
     with pytest.raises(priolane.RunFailed, match="r0: the answer is damaged; given up after 4 times"):
-        swept(Scripted(lambda call: [Came(call.run_id, b"wrong")]), 1)
+        swept(Scripted(lambda call: [Completion(call.run_id, b"wrong")]), 1)
 
 
 def test_a_worker_that_wants_a_file_gets_it_and_errors_of_runs_end_the_sweep() -> None:
     wants = b"priolane wants files\n" + json.dumps(["d"]).encode()
-    carrier = Scripted(lambda call: [Came(call.run_id, b"right" if call.texts == {"d": "text"} else wants)])
+    carrier = Scripted(lambda call: [Completion(call.run_id, b"right" if call.texts == {"d": "text"} else wants)])
     assert swept(carrier, 2) == (["r0", "r1"], [])
-    carrier = Scripted(lambda call: [Came(call.run_id, error=priolane.RunFailed("bytes are not conserved"))])
+    carrier = Scripted(lambda call: [Completion(call.run_id, error=priolane.RunFailed("bytes are not conserved"))])
     with pytest.raises(priolane.RunFailed, match="conserved"):
         swept(carrier, 3)
     assert carrier.calls[-1].run_id == "cancelled"

@@ -17,7 +17,7 @@ from typing import Any
 from priolane import unit
 from priolane._core import InputError, RunFailed
 from priolane.signals import deferred
-from priolane.sweep import Call, Came, Died, cannot_import
+from priolane.sweep import Call, Completion, Died, cannot_import
 from priolane.where import Where
 
 try:
@@ -68,24 +68,25 @@ class Dask:
         self._runs.update(zip(keys, (call.run_id for call in calls), strict=True))
         self._done.update(futures)
 
-    def come(self, timeout_s: float) -> Sequence[Came]:
+    def completions(self, timeout_s: float) -> Sequence[Completion]:
         """What is done; results are dropped from the cluster as they come."""
         end = time.monotonic() + timeout_s
         while not self._done.has_ready() and time.monotonic() < end:
             self._there()
             time.sleep(_TICK_S)
-        return [self._came(future, result) for future, result in self._done.next_batch(block=False)]
+        return [self._completion(future, result) for future, result in self._done.next_batch(block=False)]
 
-    def _came(self, future: Any, result: Any) -> Came:
+    def _completion(self, future: Any, result: Any) -> Completion:
         run_id = self._runs.pop(future.key)
         if isinstance(result, bytes):
-            return Came(run_id, result)
+            return Completion(run_id, result)
         error = result[1] if isinstance(result, tuple) else result
         if isinstance(error, KilledWorker):
-            return Came(run_id, error=Died(f"run {run_id}: the workers that had it ended (killed, or out of memory)"))
+            died = Died(f"run {run_id}: the workers that had it ended (killed, or out of memory)")
+            return Completion(run_id, error=died)
         if future.status in ("cancelled", "lost") or isinstance(error, concurrent.futures.CancelledError):
             raise self._gone()
-        return Came(run_id, error=error)
+        return Completion(run_id, error=error)
 
     def _there(self) -> None:
         if self._client.status != "running":

@@ -3,7 +3,6 @@
 import concurrent.futures
 import json
 import sys
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -33,7 +32,7 @@ class Watcher:
     def finished(self, run: PlannedRun, done: worker.Finished) -> None:
         """A run's results are in place."""
 
-    def told(self, line: str) -> None:
+    def notify(self, line: str) -> None:
         """What the user should know meanwhile: a cluster without workers, a run that is sent again."""
         print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
 
@@ -137,7 +136,6 @@ def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch
         options=options.to_json(),
         out=str(directory),
         settings=settings.to_json(),
-        call=uuid.uuid4().hex,
     )
     todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
     yield from in_processes(todo, min(settings.jobs, len(todo)), watch.moved)
@@ -167,7 +165,7 @@ def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watche
             carrier = stack.enter_context(connected(settings.on, grid.core.texts()))
         else:
             carrier = Through(settings.on)
-        yield from Sweep(carrier, work, watch.told).carry_out(missing)
+        yield from Sweep(carrier, work, watch.notify).carry_out(missing)
 
 
 def _longest_first(grid: Plan) -> list[str]:

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 
 from priolane import unit, worker
 from priolane.signals import deferred, ignored
-from priolane.sweep import Call, Came
+from priolane.sweep import Call, Completion
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
 _POLL_S = 0.1
@@ -24,7 +24,7 @@ _PATIENCE_S = 3.0
 def in_processes(
     todo: list[worker.Job], jobs: int, moved: Callable[[str, float, int, int], None]
 ) -> Iterator[worker.Finished]:
-    """Carries out `todo` in `jobs` processes; `moved` is told how far runs are."""
+    """Carries out `todo` in `jobs` processes; `moved` takes the progress of runs."""
     context = multiprocessing.get_context("spawn")
     stop, outbox = context.Event(), context.Queue()
 
@@ -99,21 +99,21 @@ class Through:
     def _ended(self, run_id: str, future: concurrent.futures.Future[bytes]) -> None:
         self._done.put((run_id, future))
 
-    def come(self, timeout_s: float) -> Sequence[Came]:
+    def completions(self, timeout_s: float) -> Sequence[Completion]:
         """What is done."""
-        came = []
+        done = []
         with contextlib.suppress(queue.Empty):
-            came.append(self._came(*self._done.get(timeout=timeout_s)))
+            done.append(self._completion(*self._done.get(timeout=timeout_s)))
             while True:
-                came.append(self._came(*self._done.get_nowait()))
-        return came
+                done.append(self._completion(*self._done.get_nowait()))
+        return done
 
-    def _came(self, run_id: str, future: concurrent.futures.Future[bytes]) -> Came:
+    def _completion(self, run_id: str, future: concurrent.futures.Future[bytes]) -> Completion:
         self._waiting.discard(future)
         if future.cancelled():
-            return Came(run_id, error=concurrent.futures.CancelledError())
+            return Completion(run_id, error=concurrent.futures.CancelledError())
         error = future.exception()
-        return Came(run_id, error=error) if error is not None else Came(run_id, future.result())
+        return Completion(run_id, error=error) if error is not None else Completion(run_id, future.result())
 
     def workers(self) -> int | None:
         """Not known of any executor."""

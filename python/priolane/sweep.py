@@ -1,4 +1,4 @@
-"""Many runs through an engine of others: so many under way, each accepted once, whatever comes back and in what order.
+"""Carries out many runs on an execution engine. A bounded number is in flight, and each is accepted once.
 
 A run is a pure function of its unit, and its id names the result: a unit may be carried out twice, and an answer may
 come twice. What was accepted is on the disk. The same command continues with the rest.
@@ -42,8 +42,8 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Came:
-    """What came of a call: bytes, or an error."""
+class Completion:
+    """What became of a call: bytes, or an error."""
 
     run_id: str
     value: bytes = b""
@@ -59,7 +59,7 @@ class Carrier(Protocol):
     def submit(self, calls: Sequence[Call]) -> None:
         """Takes calls over, in the order in which they are to begin."""
 
-    def come(self, timeout_s: float) -> Sequence[Came]:
+    def completions(self, timeout_s: float) -> Sequence[Completion]:
         """What has come since the last time; waits so long if nothing has. Raises `RunFailed` if the engine is lost."""
 
     def workers(self) -> int | None:
@@ -84,9 +84,9 @@ class Work:
 class Sweep:
     """The runs that are left, and those that are under way."""
 
-    def __init__(self, carrier: Carrier, work: Work, tell: Callable[[str], None]) -> None:
-        """`tell` is told, in a line, what the user should know meanwhile."""
-        self._carrier, self._work, self._tell = carrier, work, tell
+    def __init__(self, carrier: Carrier, work: Work, notify: Callable[[str], None]) -> None:
+        """`notify` takes a line for the user."""
+        self._carrier, self._work, self._notify = carrier, work, notify
         self._todo: deque[tuple[str, Mapping[str, str] | None]] = deque()
         self._under_way: set[str] = set()
         self._sent: Counter[str] = Counter()
@@ -102,9 +102,9 @@ class Sweep:
         try:
             while self._todo or self._under_way:
                 self._fill()
-                for came in self._carrier.come(_POLL_S):
+                for completion in self._carrier.completions(_POLL_S):
                     self._said, self._idle_since = False, time.monotonic()
-                    finished = self._take(came)
+                    finished = self._take(completion)
                     if finished is not None:
                         yield finished
                 self._count()
@@ -122,36 +122,36 @@ class Sweep:
         if calls:
             self._carrier.submit(calls)
 
-    def _take(self, came: Came) -> Finished | None:
-        if came.run_id not in self._under_way:
+    def _take(self, completion: Completion) -> Finished | None:
+        if completion.run_id not in self._under_way:
             return None
-        self._under_way.discard(came.run_id)
-        if isinstance(came.error, Died):
-            self._again(came.run_id, str(came.error))
+        self._under_way.discard(completion.run_id)
+        if isinstance(completion.error, Died):
+            self._again(completion.run_id, str(completion.error))
             return None
-        if isinstance(came.error, ImportError):
-            raise RunFailed(f"{self._carrier.name}: {cannot_import(came.error)}") from came.error
-        if came.error is not None:
-            raise came.error
-        digests = unit.wanted(came.value)
+        if isinstance(completion.error, ImportError):
+            raise RunFailed(f"{self._carrier.name}: {cannot_import(completion.error)}") from completion.error
+        if completion.error is not None:
+            raise completion.error
+        digests = unit.wanted(completion.value)
         if digests is not None:
             texts = self._work.texts()
-            self._todo.appendleft((came.run_id, {digest: texts[digest] for digest in digests}))
+            self._todo.appendleft((completion.run_id, {digest: texts[digest] for digest in digests}))
             return None
         try:
-            finished = self._work.accept(came.run_id, came.value)
+            finished = self._work.accept(completion.run_id, completion.value)
         except Damaged as error:
-            self._again(came.run_id, str(error))
+            self._again(completion.run_id, str(error))
             return None
         # 10^5 runs are not remembered beyond their end.
-        del self._sent[came.run_id]
+        del self._sent[completion.run_id]
         return finished
 
     def _again(self, run_id: str, why: str) -> None:
         self._failed[run_id] += 1
         if self._failed[run_id] > _RETRIES:
             raise RunFailed(f"{why}; given up after {self._failed[run_id]} times, complete runs are kept")
-        self._tell(f"{why}; sent again")
+        self._notify(f"{why}; sent again")
         self._todo.appendleft((run_id, None))
 
     def _count(self) -> None:
@@ -163,7 +163,7 @@ class Sweep:
             self._said, self._idle_since = False, now
         elif not self._said and now - self._idle_since >= _PATIENCE_S:
             self._said = True
-            self._tell(
+            self._notify(
                 f"{self._carrier.name} has 0 workers: {len(self._todo) + len(self._under_way)} runs wait for one "
                 "(Ctrl-C stops)"
             )

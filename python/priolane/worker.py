@@ -1,7 +1,6 @@
 """What a worker process does: one run, with progress out and a stop request in.
 
-A worker is told where to report through `prepare`, which a pool calls once per process. An executor of the user's that
-does not call it works too: it then reports nothing and is stopped by cancelling what has not begun.
+A pool calls `prepare` once in each process: it connects the worker to its parent.
 """
 
 import json
@@ -20,18 +19,17 @@ from priolane import _core
 
 @dataclass(frozen=True)
 class Grid:
-    """What the runs of a grid share. `call` tells grids of one file apart, which may have changed between them."""
+    """What the runs of a grid share. A pool, and with it each of its processes, carries out one grid."""
 
     source: str
     options: str
     out: str
     settings: str
-    call: str
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to carry out, complete in itself so that it can be sent anywhere."""
+    """One run to carry out in a process that shares the files of this one."""
 
     grid: Grid
     run_id: str

@@ -67,7 +67,7 @@ class Bar(Watcher):
         self._done += 1
         self._draw()
 
-    def told(self, line: str) -> None:
+    def notify(self, line: str) -> None:
         """Prints a line above the bar."""
         self._progress.console.print(f"priolane: {line}", markup=False, highlight=False, soft_wrap=True)
 
