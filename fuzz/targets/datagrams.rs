@@ -13,7 +13,7 @@ use priolane_core::packet::Frame;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, WindowEndpoint};
-use priolane_core::transport::{homa, ndp, new_reno, phost};
+use priolane_core::transport::{Machine, homa, ndp, new_reno, phost};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::{Codec, EcnCodepoint, IpVersion, RecvMeta, WireBody};
 

@@ -16,7 +16,7 @@ use priolane_core::assign::Assign;
 use priolane_core::host::Order;
 use priolane_core::nic::Nic;
 use priolane_core::port::{ClassMap, PortKeys};
-use priolane_core::transport::{Spec, phost};
+use priolane_core::transport::Spec;
 use serde::Serialize;
 
 pub use check::check;
@@ -67,11 +67,7 @@ impl Scheme {
             Assign::None(_) | Assign::BytesSent(_) => top + 1,
         };
         let given = self.admit.part().levels().map_or(given, |levels| levels.max(given));
-        let own = match &self.transport {
-            Spec::PHost(_) => u32::from(phost::LEVELS),
-            Spec::Homa(keys) => u32::from(keys.levels.count()),
-            _ => 1,
-        };
+        let own = u32::from(self.transport.classes());
         (u32::from(given) + u32::from(self.levels()) - 1).max(own)
     }
 }

@@ -1,105 +1,9 @@
-//! What a file says of a transport, and the transport that it stands for in a run.
+//! How a transport is read from a file and written to one.
 
+use super::machines::Spec;
 use super::registered::{self, RegisterError, Registration, registered};
-use super::window;
-use super::{Controller, Transport, homa, ndp, phost, tokens};
-use crate::assign::Ladder;
-use crate::host::SchedulerKind;
+use super::{Controller, window};
 use crate::keys::{AnyError, KeyInfo, Keys, Pairs, Table};
-use crate::packet::Frame;
-use crate::part::{Entry, Part, Row};
-use crate::units::Span;
-
-/// What a transport takes from the other parts of an experiment.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup {
-    /// Packet sizes.
-    pub frame: Frame,
-    /// Which flow of a host goes next.
-    pub scheduler: SchedulerKind,
-    /// Class on the wire by bytes sent.
-    pub class: Ladder,
-    /// Level inside the host by bytes sent.
-    pub host_level: Ladder,
-    /// Payload bytes of a flow that may wait in the host's transmit queue.
-    pub queue_limit: Option<u64>,
-    /// Length of the monitor interval after which a sender reports.
-    pub monitor: Option<Span>,
-}
-
-macro_rules! machines {
-    ($($(#[$doc:meta])* $name:ident: $config:ty;)*) => {
-        /// A transport as files state it.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Spec {
-            /// The window machine with a congestion controller.
-            Window {
-                /// The controller.
-                controller: Controller,
-                /// The reliability machine.
-                window: Box<window::Config>,
-            },
-            $($(#[$doc])* $name($config),)*
-        }
-
-        impl Spec {
-            /// The names of files of those that are not on the window machine.
-            const OTHERS: &'static [&'static str] = &[$(<$config as Part>::NAME),*];
-
-            /// The name in files.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    Self::Window { controller, .. } => controller.name(),
-                    $(Self::$name(_) => <$config as Part>::NAME,)*
-                }
-            }
-
-            /// What the catalogue says of each.
-            pub fn entries() -> Vec<Entry> {
-                let others = registered().iter().map(|other| other.entry.clone());
-                let on_window = Controller::entries().into_iter().chain(others);
-                let mut entries: Vec<Entry> = on_window.map(Entry::followed_by::<window::Config>).collect();
-                $(entries.push(Entry::of::<$config>(Row::Transport));)*
-                entries
-            }
-
-            /// Reads the one of this name that is not on the window machine.
-            fn read_other<T: Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
-                $(if name == <$config as Part>::NAME {
-                    return Keys::read(table).map(|config| Some(Self::$name(config)));
-                })*
-                Ok(None)
-            }
-
-            /// Appends its kind and its keys to `out`.
-            fn write_all(&self, out: &mut Pairs) {
-                match self {
-                    Self::Window { controller, window } => {
-                        controller.write(out);
-                        window.write(out);
-                    }
-                    $(Self::$name(config) => {
-                        out.push(("kind", <$config as Part>::NAME.into()));
-                        config.write(out);
-                    })*
-                }
-            }
-        }
-    };
-}
-
-machines! {
-    /// pHost.
-    PHost: phost::Config;
-    /// NDP.
-    Ndp: ndp::Config;
-    /// Homa.
-    Homa: homa::Config;
-    /// ExpressPass.
-    ExpressPass: tokens::ExpressPass;
-    /// TOP.
-    Top: tokens::Top;
-}
 
 /// Adds a congestion controller of another crate to the transports that files can name.
 ///
@@ -175,43 +79,5 @@ impl Spec {
     pub fn code(&self) -> Option<u64> {
         let registration = registered().iter().find(|other| other.entry.name == self.name());
         registration.map(|other| other.code)
-    }
-
-    /// Whether receivers give senders tokens that ports limit.
-    pub fn has_tokens(&self) -> bool {
-        matches!(self, Self::ExpressPass(_) | Self::Top(_))
-    }
-
-    /// Whether it decides itself which flow of a host goes next, and in which class.
-    pub fn schedules_itself(&self) -> bool {
-        matches!(self, Self::PHost(_) | Self::Ndp(_) | Self::Homa(_))
-    }
-
-    /// The transport in a run that is set up so.
-    pub fn transport(&self, setup: &Setup) -> Transport {
-        let (frame, monitor) = (setup.frame, setup.monitor);
-        match self {
-            Self::Window { controller, window } => {
-                let window = window::Config {
-                    frame,
-                    queue_limit: setup.queue_limit,
-                    class: setup.class,
-                    host_level: setup.host_level,
-                    monitor,
-                    ..**window
-                };
-                let controller = controller.clone().starting_with(&window);
-                Transport::Window { window, controller, scheduler: setup.scheduler }
-            }
-            Self::PHost(config) => Transport::PHost(phost::Config { frame, ..*config }),
-            Self::Ndp(config) => Transport::Ndp(ndp::Config { frame, ..*config }),
-            Self::Homa(config) => Transport::Homa(homa::Config { frame, ..config.clone() }),
-            Self::ExpressPass(keys) => {
-                Transport::Tokens(Box::new(tokens::Config { frame, monitor, ..keys.tokens.clone() }))
-            }
-            Self::Top(keys) => {
-                Transport::Tokens(Box::new(tokens::Config { frame, monitor, ..keys.config() }))
-            }
-        }
     }
 }

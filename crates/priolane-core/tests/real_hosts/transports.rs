@@ -13,7 +13,7 @@ use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start};
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
-    d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift, timely,
+    Machine, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift, timely,
 };
 use priolane_core::units::Span;
 use priolane_core::wire::{Codec, IpVersion, WireBody};

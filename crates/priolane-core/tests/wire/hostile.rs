@@ -6,9 +6,9 @@ use priolane_core::endpoint::{Cx, Endpoint, LocalClock, LocalHost, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Offset, Packet};
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::transport::Stamp;
 use priolane_core::transport::tokens::priority::Priority;
 use priolane_core::transport::tokens::{Config, Stop, Ticket, Tokens};
+use priolane_core::transport::{Machine, Stamp};
 use priolane_core::units::{Rate, Span, Time};
 
 use crate::{META, NOW, codec, decode, encode};

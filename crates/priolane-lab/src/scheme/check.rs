@@ -36,7 +36,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     pfc::check(scheme, fabric)?;
     tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
-    windows(scheme, fabric)?;
+    packet_sizes(scheme, fabric)?;
     routes(scheme, fabric)?;
     Ok(warnings(scheme, fabric))
 }
@@ -197,13 +197,9 @@ fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// What a message of Homa may have on its way is counted in packets.
-fn windows(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let Spec::Homa(homa) = &scheme.transport else { return Ok(()) };
-    let most = u64::from(u16::MAX) * u64::from(fabric.frame.mss());
-    let Some(bytes) = homa.rtt_bytes.filter(|&bytes| bytes > most) else { return Ok(()) };
-    let what = format!("{} are more than 65535 packets", show_bytes(bytes));
-    Err(Fault::new("transport.rtt_bytes", what, format!("at most {}", show_bytes(most))))
+/// What a transport counts in packets must fit packet sizes.
+fn packet_sizes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    scheme.transport.fits(&fabric.frame).map_err(|misfit| misfit_in("transport", misfit))
 }
 
 /// Tokens and their data choose paths by rules of their own.

@@ -6,7 +6,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::port::PortFactory;
 use priolane_core::port::pfc::{HeadroomFrom, PAUSABLE_CLASSES};
-use priolane_core::transport::Transport;
+use priolane_core::transport::Reports;
 use priolane_core::units::Span;
 
 use crate::model::dependencies::FlowDependency;
@@ -60,20 +60,17 @@ impl Deref for Scenario {
 }
 
 fn transport(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
-    if spec::frame_of(&scenario.transport) != scenario.frame {
+    if scenario.transport.frame() != scenario.frame {
         return Err(ScenarioError::TransportFrame);
     }
-    let monitor = match &scenario.transport {
-        Transport::Window { window, .. } => Some(window.monitor),
-        Transport::Tokens(config) => Some(config.monitor),
-        Transport::PHost(_) | Transport::Ndp(_) | Transport::Homa(_) => None,
+    let Some(rates) = scenario.rates_every else { return Ok(()) };
+    let monitor = match scenario.transport.reports() {
+        Reports::Unsupported => return Ok(()),
+        Reports::Off => None,
+        Reports::Every(monitor) if monitor == rates => return Ok(()),
+        Reports::Every(monitor) => Some(monitor),
     };
-    match (scenario.rates_every, monitor) {
-        (Some(rates), Some(monitor)) if monitor != Some(rates) => {
-            Err(ScenarioError::MonitorInterval { rates: rates.0, monitor })
-        }
-        _ => Ok(()),
-    }
+    Err(ScenarioError::MonitorInterval { rates: rates.0, monitor })
 }
 
 fn ports(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {

@@ -149,7 +149,7 @@ fn token_transport(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     scenario.ports.iter_mut().for_each(|p| *p = port());
     scenario.nic =
         Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port() }, sort_by: SortBy::Class };
-    scenario.transport = Transport::Tokens(Box::new(config));
+    scenario.transport = Transport::Tokens(config);
 }
 
 /// A controller that goes by delay, by deadlines or by telemetry.

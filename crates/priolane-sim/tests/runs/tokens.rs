@@ -12,13 +12,12 @@ use priolane_core::endpoint::{
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
 use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec, TokenOrder, Unscheduled};
-use priolane_core::transport::Stamp;
-use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
     Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
+use priolane_core::transport::{Machine, Stamp, Transport};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, Tally};
@@ -54,7 +53,7 @@ pub(crate) fn with(config: &Config, topology: Topology, flows: Vec<FlowSpec>) ->
     let port = port(config, Limit::Unlimited);
     let mut scenario = scenario(topology, port, flows);
     scenario.topology.path_choice = PathChoice::Symmetric;
-    scenario.transport = Transport::Tokens(Box::new(config.clone()));
+    scenario.transport = Transport::Tokens(config.clone());
     scenario.nic = nic(port);
     scenario
 }
@@ -231,7 +230,7 @@ impl Endpoint for Audited {
 
 pub(crate) fn audited(scenario: &ScenarioSpec) -> (Outcome, Vec<Audit>) {
     let Transport::Tokens(config) = &scenario.transport else { unreachable!() };
-    let (config, audits) = (Arc::new((**config).clone()), Arc::new(Mutex::new(Vec::new())));
+    let (config, audits) = (Arc::new(config.clone()), Arc::new(Mutex::new(Vec::new())));
     let make = |host: LocalHost| Audited {
         inner: Tokens::new(host, Arc::clone(&config)),
         arrived: Vec::new(),

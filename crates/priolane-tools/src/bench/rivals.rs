@@ -94,7 +94,7 @@ pub(super) fn on_tokens(rival: Rival, mut scenario: ScenarioSpec) -> ScenarioSpe
     scenario.topology.path_choice = PathChoice::Symmetric;
     let port = PortSpec { discipline: queues, buffer: Buffer::UNLIMITED };
     let nic = Nic::Queue { port, sort_by: SortBy::Class };
-    ScenarioSpec { transport: Transport::Tokens(Box::new(config)), nic, ..scenario }
+    ScenarioSpec { transport: Transport::Tokens(config), nic, ..scenario }
 }
 
 fn pfabric(window: window::Config) -> Transport {

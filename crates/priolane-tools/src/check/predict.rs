@@ -1,13 +1,13 @@
 //! What a run will be, from its flows and the network, without running it.
 //!
 //! ```text
-//! hops(flow)    = links x sent x (packets + packets / ack_every) + handshake
+//! hops(flow)    = links x sent x packets x (1 + control) + per_flow, of the transport's `Cost`
 //! packets       = ceil(size / mss); of an endless flow what its line carries until the run ends
 //! sent          = min over links of the path of (what the link carries while flows want it / what they want)
 //! bytes         = links x LINK + flows x KEPT + open x OPEN + in flight x PACKET + samples x SAMPLE
 //! in flight     = 2 x hops x mean time on a link / duration
 //! open          = the most flows at once, if each took SLOWDOWN times as long as it would alone
-//! instructions  = factor(transport) x (hops x HOP + ends x END + visits x VISIT + windows x WINDOW)
+//! instructions  = factor of the transport's `Cost` x (hops x HOP + ends x END + visits x VISIT + windows x WINDOW)
 //! ends          = packets that hosts make, ACKs and handshakes too: each is made by one and taken by another
 //! windows       = duration / length of a window, but no more than hops
 //! visits        = for hosts and for switches, n of them with so many events: n x windows x (1 - e^(-events / (n x windows)))
@@ -17,7 +17,6 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::transport::Transport;
-use priolane_core::transport::window::Handshake;
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{Scenario, Stop};
 use priolane_sim::window_length;
@@ -116,18 +115,18 @@ impl<'a> Forecast<'a> {
         let traffic = self.traffic(transport);
         Prediction {
             packet_hops: traffic.hops as u64,
-            instructions: factor(transport) * self.instructions(&traffic),
+            instructions: transport.cost().instructions * self.instructions(&traffic),
             bytes: self.bytes(&traffic) as u64,
         }
     }
 
     fn traffic(&self, transport: &Transport) -> Traffic {
-        let per_packet = 1.0 + 1.0 / acks(transport);
-        let handshake = handshake(transport);
+        let cost = transport.cost();
+        let per_packet = 1.0 + cost.control;
         let duration = last_end(&self.demands, self.end).0.max(1) as f64;
         let mut traffic = Traffic { hops: 0.0, ends: 0.0, duration };
         for (demand, sent) in self.demands.iter().zip(&self.sent) {
-            let ends = sent * demand.packets * per_packet + handshake;
+            let ends = sent * demand.packets * per_packet + cost.per_flow;
             traffic.ends += ends;
             traffic.hops += demand.path.len() as f64 * ends;
         }
@@ -159,16 +158,6 @@ impl<'a> Forecast<'a> {
             + self.open as f64 * OPEN
             + 2.0 * hops * on_link / duration * PACKET
             + samples * SAMPLE
-    }
-}
-
-/// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md).
-fn factor(transport: &Transport) -> f64 {
-    match transport {
-        Transport::Window { controller, .. } => controller.part().cost(),
-        Transport::Ndp(_) => 1.0,
-        Transport::Homa(_) | Transport::PHost(_) => 1.2,
-        Transport::Tokens(_) => 1.9,
     }
 }
 
@@ -221,36 +210,6 @@ fn sent(scenario: &Scenario, (demands, each): (&[Demand], f64), end: Time) -> Ve
         (carried / wanted[link]).min(1.0)
     };
     demands.iter().map(|demand| demand.path.iter().map(share).fold(1.0, f64::min)).collect()
-}
-
-/// Payload packets per ACK.
-fn acks(transport: &Transport) -> f64 {
-    match transport {
-        Transport::Window { window, .. } => f64::from(window.ack_every.max(1)),
-        // A token for each packet.
-        Transport::Tokens(_) => 1.0,
-        // A token for each.
-        Transport::PHost(_) => 1.0,
-        // An ACK and a pull for each.
-        Transport::Ndp(_) => 0.5,
-        // A grant for each.
-        Transport::Homa(_) => 1.0,
-    }
-}
-
-/// Packets of a flow besides payload and its ACKs or tokens: SYN, SYN/ACK, ACK, or SYNC, STOP, DONE.
-fn handshake(transport: &Transport) -> f64 {
-    match transport {
-        Transport::Window { window, .. } => match window.handshake {
-            Handshake::OneRtt => 3.0,
-            Handshake::None | Handshake::Reuse => 0.0,
-        },
-        Transport::Tokens(_) => 3.0,
-        // A request and an ACK.
-        Transport::PHost(_) => 2.0,
-        Transport::Ndp(_) => 0.0,
-        Transport::Homa(_) => 1.0,
-    }
 }
 
 /// When the last flow ends, alone, `end` at the latest.

@@ -14,6 +14,7 @@
 //! A flow is a message one way. RTTbytes is counted in full packets. What is ours: docs/assumptions.md#homa-one-way,
 //! #homa-levels, #homa-timeouts.
 
+mod config;
 mod grants;
 mod levels;
 mod receiver;
@@ -24,112 +25,20 @@ use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
 use super::receiver_driven::{Host, Note, Place, Verb, replace};
-use crate::assign::SizesOf;
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
-use crate::ids::{CLASSES, FlowId};
-use crate::keys::{ByteList, Bytes, Keys, Misfit};
+use crate::ids::FlowId;
+use crate::keys::Misfit;
 use crate::packet::{Frame, Marks, Packet};
-use crate::part::Part;
-use crate::units::{Span, Time};
+use crate::quantity::show_bytes;
+use crate::transport::{Cost, Machine, Setup, TransportKeys};
+use crate::units::Time;
+pub use config::Config;
 use grants::Grants;
 pub use levels::{Levels, LevelsError};
 use receiver::Inflow;
 use sender::Outflow;
-
-/// Parameters of Homa.
-#[derive(Clone, PartialEq, Debug, Keys, Part)]
-#[keys(group = "homa", check = Self::check)]
-#[part(
-    name = "homa",
-    summary = "Homa: receivers grant to the messages with least left and choose the classes of their packets",
-    source = "Homa (SIGCOMM 2018) §3",
-    provides = [Ranks]
-)]
-pub struct Config {
-    /// Classes of what is sent unasked, from 0 on.
-    #[key(default = 1, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
-    pub unscheduled: u8,
-    /// Classes of what is granted, after those.
-    #[key(default = 7, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
-    pub scheduled: u8,
-    /// Lengths up to which messages are in each unscheduled class but the last, ascending; found so that as many
-    /// unscheduled bytes are in each class where they are not stated.
-    #[key(optional, form = ByteList, source = "Homa (SIGCOMM 2018) §3.4")]
-    pub cutoffs: Option<Vec<u64>>,
-    /// Whose sizes cut-offs are found from: global, local or a group.
-    #[key(default = SizesOf::Global, source = "docs/thresholds.md")]
-    pub from: SizesOf,
-    /// Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full packets;
-    /// auto for those that fill its path. At most 65,535 packets.
-    #[key(auto = "0B", form = Bytes, source = "Homa (SIGCOMM 2018) §3.3")]
-    pub rtt_bytes: Option<u64>,
-    /// Messages granted at once.
-    #[key(default = scheduled, shown = "scheduled", range = "[1, 255]", source = "Homa (SIGCOMM 2018) §3.5")]
-    pub overcommit: u8,
-    /// Time after which a receiver asks again (Linux: 5 ms).
-    #[key(default = Span::from_ms(5), range = "(0, )", source = "docs/assumptions.md#homa-timeouts")]
-    pub resend: Span,
-    /// Time after which a sender that hears nothing sends its first packet again.
-    #[key(default = Span::from_ms(10), range = "(0, )", source = "docs/assumptions.md#homa-timeouts")]
-    pub retry: Span,
-    /// Which class packets have: as the keys say, once cut-offs are known.
-    #[keys(skip = Levels::DEFAULT)]
-    pub levels: Levels,
-    /// Packet sizes of the experiment.
-    #[keys(skip = Frame::ETHERNET)]
-    pub frame: Frame,
-}
-
-impl Config {
-    /// The defaults, for packets of `frame`: one class for what is unscheduled, seven for what is granted.
-    pub fn new(frame: Frame) -> Self {
-        Self { frame, ..Self::default() }
-    }
-
-    /// Goes by cut-offs that were found, as many as there are.
-    pub fn set_cutoffs(&mut self, found: Vec<u64>) {
-        self.unscheduled = found.len() as u8 + 1;
-        self.levels = Levels::new(&found, self.scheduled).unwrap_or(Levels::DEFAULT);
-        self.cutoffs = Some(found);
-    }
-
-    fn check(&mut self) -> Result<(), Misfit> {
-        let Self { unscheduled, scheduled, .. } = *self;
-        let at = if self.cutoffs.is_some() { Some("cutoffs") } else { None };
-        let misfit = |what: String, fix: String| Misfit { key: at, what, fix };
-        if usize::from(unscheduled + scheduled) > CLASSES {
-            let what = format!("{unscheduled} unscheduled and {scheduled} scheduled classes");
-            return Err(misfit(what, format!("{CLASSES} in all at most")));
-        }
-        if self.cutoffs.is_none() && unscheduled == 1 {
-            self.cutoffs = Some(Vec::new());
-        }
-        let Some(cutoffs) = &self.cutoffs else {
-            return match self.rtt_bytes {
-                Some(_) => Ok(()),
-                None => Err(Misfit::new(
-                    "cut-offs depend on what is sent unasked, and rtt_bytes is not stated",
-                    "such as rtt_bytes = \"10kB\", or cutoffs = [\"2kB\", ...]",
-                )),
-            };
-        };
-        match Levels::new(cutoffs, scheduled) {
-            Ok(levels) if levels.count() == unscheduled + scheduled => {
-                self.levels = levels;
-                Ok(())
-            }
-            Err(LevelsError::Order) => {
-                Err(misfit("cut-offs do not ascend".to_owned(), "such as [\"2kB\", \"15kB\"]".to_owned()))
-            }
-            Ok(_) | Err(LevelsError::Count) => {
-                let what = format!("{} cut-offs between {unscheduled} unscheduled classes", cutoffs.len());
-                Err(misfit(what, format!("{} of them", unscheduled - 1)))
-            }
-        }
-    }
-}
 
 /// Homa at one host.
 #[derive(Debug)]
@@ -143,9 +52,34 @@ pub struct Homa {
     arrivals: u64,
 }
 
-impl Homa {
-    /// The endpoint of `host`, without flows.
-    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+impl TransportKeys for Config {
+    type Machine = Homa;
+    const SCHEDULES_ITSELF: bool = true;
+
+    fn config(&self, setup: &Setup) -> Self {
+        Self { frame: setup.frame, ..self.clone() }
+    }
+
+    fn classes(&self) -> u8 {
+        self.levels.count()
+    }
+
+    fn fits(&self, frame: &Frame) -> Result<(), Misfit> {
+        let most = u64::from(u16::MAX) * u64::from(frame.mss());
+        match self.rtt_bytes {
+            Some(bytes) if bytes > most => {
+                let what = format!("{} are more than 65535 packets", show_bytes(bytes));
+                Err(Misfit { key: Some("rtt_bytes"), what, fix: format!("at most {}", show_bytes(most)) })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Machine for Homa {
+    type Config = Config;
+
+    fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
             host: Host::new(&host, &config.frame),
             config,
@@ -155,6 +89,17 @@ impl Homa {
         }
     }
 
+    fn frame(config: &Config) -> Frame {
+        config.frame
+    }
+
+    fn cost(_: &Config) -> Cost {
+        // A grant for each packet; an ACK.
+        Cost { instructions: 1.2, control: 1.0, per_flow: 1.0 }
+    }
+}
+
+impl Homa {
     fn next_arrival(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals

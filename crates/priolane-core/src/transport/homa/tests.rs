@@ -1,5 +1,6 @@
 use super::*;
 use crate::transport::receiver_driven::bench::{self, Bench, SLOT, local, number, spec};
+use crate::units::Span;
 
 fn host(id: u16, overcommit: u8) -> Bench<Homa> {
     let levels = Levels::new(&[3_000], 6).unwrap();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::transport::receiver_driven::bench::{self, Bench, SLOT, local, number, spec};
+use crate::units::Span;
 
 fn host(id: u16) -> Bench<Ndp> {
     let config = Config { init_window: Some(4), rto: Span(100 * SLOT), ..Config::new(Frame::ETHERNET) };

@@ -14,6 +14,7 @@
 //! A token holds for 1.5 packet times, free ones for as many more as there are. Three levels: control, short flows, long
 //! flows. What is ours: docs/assumptions.md#phost-scale, #phost-loss.
 
+mod config;
 mod receiver;
 mod sender;
 
@@ -26,83 +27,15 @@ use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
 use crate::ids::{Class, FlowId};
-use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::{Frame, Marks, Packet};
-use crate::part::Part;
+use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::{Span, Time};
+pub use config::{Config, Free};
 use receiver::{Inflow, Turn, part};
 use sender::Outflow;
 
 /// Classes of pHost's packets: control, payload of short flows, payload of long ones.
 pub const LEVELS: Class = 3;
-
-/// Parameters of pHost.
-#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
-#[keys(group = "phost")]
-#[part(
-    name = "phost",
-    summary = "pHost: receivers give tokens, one per packet time, to the flow with fewest packets missing; classes 0 to 2",
-    source = "pHost (CoNEXT 2015) §3",
-    provides = [Ranks]
-)]
-pub struct Config {
-    /// Packets that fill a path; auto for those of each flow's own. It is the number of free tokens, the tokens that
-    /// may go unused, and what makes a flow short; times count in it too.
-    #[key(auto = 0, range = "[0, 65535]", source = "docs/assumptions.md#phost-scale")]
-    pub bdp: Option<u16>,
-    /// Which flows have free tokens.
-    #[key(default = Free::Every, source = "pHost (CoNEXT 2015) §4.1")]
-    pub free: Free,
-    /// How long a token holds, in packet times, kept to thousandths.
-    #[key(
-        name = "expiry",
-        default = 1_500,
-        form = Thousandths,
-        range = "[0.001, 1000000]",
-        source = "pHost (CoNEXT 2015) §3.1"
-    )]
-    pub expiry_milli: u32,
-    /// How long a flow that left its tokens unused gets none, in BDP packet times, kept to thousandths.
-    #[key(
-        name = "relax",
-        default = 3_000,
-        form = Thousandths,
-        range = "[0.001, 1000000]",
-        source = "pHost (CoNEXT 2015) §4.1"
-    )]
-    pub relax_milli: u32,
-    /// Time after which a sender that hears nothing asks again.
-    #[key(default = Span::from_ms(1), range = "(0, )", source = "docs/assumptions.md#phost-loss")]
-    pub retry: Span,
-    /// Packet sizes of the experiment.
-    #[keys(skip = Frame::ETHERNET)]
-    pub frame: Frame,
-}
-
-/// Which flows have free tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
-pub enum Free {
-    /// All (§4.1).
-    #[default]
-    Every,
-    /// Those of at most BDP packets (the authors' simulator).
-    ShortOnly,
-}
-
-impl Config {
-    /// The defaults above, for packets of `frame`.
-    pub fn new(frame: Frame) -> Self {
-        Self { frame, ..Self::default() }
-    }
-
-    /// The packets that a flow of `packets` sends without tokens.
-    fn free(&self, packets: u64, bdp: u16) -> u64 {
-        match self.free {
-            Free::ShortOnly if packets > u64::from(bdp) => 0,
-            Free::Every | Free::ShortOnly => packets.min(u64::from(bdp)),
-        }
-    }
-}
 
 /// pHost at one host.
 #[derive(Debug)]
@@ -118,9 +51,23 @@ pub struct PHost {
     arrivals: u64,
 }
 
-impl PHost {
-    /// The endpoint of `host`, without flows.
-    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+impl TransportKeys for Config {
+    type Machine = PHost;
+    const SCHEDULES_ITSELF: bool = true;
+
+    fn config(&self, setup: &Setup) -> Self {
+        Self { frame: setup.frame, ..*self }
+    }
+
+    fn classes(&self) -> u8 {
+        LEVELS
+    }
+}
+
+impl Machine for PHost {
+    type Config = Config;
+
+    fn new(host: LocalHost, config: Arc<Config>) -> Self {
         let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
             host: Host::new(&host, &config.frame),
@@ -132,6 +79,17 @@ impl PHost {
         }
     }
 
+    fn frame(config: &Config) -> Frame {
+        config.frame
+    }
+
+    fn cost(_: &Config) -> Cost {
+        // A token for each packet; a request and an ACK.
+        Cost { instructions: 1.2, control: 1.0, per_flow: 2.0 }
+    }
+}
+
+impl PHost {
     fn next_arrival(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals

@@ -13,8 +13,9 @@ use crate::endpoint::{
     RxMeta, Stats, Tx,
 };
 use crate::ids::{FlowId, HostId};
-use crate::packet::{Header, Kind, Offset, Packet};
+use crate::packet::{Frame, Header, Kind, Offset, Packet};
 use crate::transport::common::{Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp};
+use crate::transport::{Cost, Machine, Reports};
 use crate::units::{Rate, Span, Time};
 
 /// How a flow ended at its receiver.
@@ -65,9 +66,10 @@ impl Way {
     }
 }
 
-impl Tokens {
-    /// The endpoint of `host`, without flows.
-    pub fn new(host: LocalHost, config: Arc<Config>) -> Self {
+impl Machine for Tokens {
+    type Config = Config;
+
+    fn new(host: LocalHost, config: Arc<Config>) -> Self {
         Self {
             host: host.id,
             line: host.line,
@@ -82,6 +84,21 @@ impl Tokens {
         }
     }
 
+    fn frame(config: &Config) -> Frame {
+        config.frame
+    }
+
+    fn reports(config: &Config) -> Reports {
+        Reports::each(config.monitor)
+    }
+
+    fn cost(_: &Config) -> Cost {
+        // A token for each packet; SYNC, STOP, DONE.
+        Cost { instructions: 1.9, control: 1.0, per_flow: 3.0 }
+    }
+}
+
+impl Tokens {
     fn header(&self, way: Way, kind: Kind) -> Header {
         let Way { flow, dst, entropy } = way;
         Header { flow, src: self.host, dst, entropy, kind, ..Header::default() }

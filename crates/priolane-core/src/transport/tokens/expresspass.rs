@@ -1,9 +1,10 @@
 //! ExpressPass (SIGCOMM 2017): the token machine without ranks.
 
-use super::Config;
+use super::{Config, Tokens};
 use crate::keys::Keys;
 use crate::packet::Frame;
 use crate::part::Part;
+use crate::transport::{Setup, TransportKeys};
 
 /// Parameters of ExpressPass.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
@@ -18,6 +19,14 @@ pub struct ExpressPass {
     /// Those of the token machine.
     #[keys(flatten, defaults(token_max = "92B", stop = "sender", recovery = "gbn"))]
     pub tokens: Config,
+}
+
+impl TransportKeys for ExpressPass {
+    type Machine = Tokens;
+
+    fn config(&self, setup: &Setup) -> Config {
+        Config { frame: setup.frame, monitor: setup.monitor, ..self.tokens.clone() }
+    }
 }
 
 impl Config {

@@ -1,8 +1,9 @@
 //! TOP: the token machine whose receivers rank their flows (TOP §3).
 
-use super::{Config, RankBy, Ranked, Stop};
+use super::{Config, RankBy, Ranked, Stop, Tokens};
 use crate::keys::{Keys, Misfit, Words};
 use crate::part::Part;
+use crate::transport::{Setup, TransportKeys};
 use crate::units::Span;
 
 /// Parameters of TOP.
@@ -41,17 +42,6 @@ pub struct Top {
 }
 
 impl Top {
-    /// The parameters of the token machine.
-    pub fn config(&self) -> Config {
-        Config {
-            priority: self.priority.rule(),
-            ranked: self.ranks,
-            expiry: self.expiry.lifetime(),
-            unscheduled: self.unscheduled,
-            ..self.tokens.clone()
-        }
-    }
-
     fn check(&mut self) -> Result<(), Misfit> {
         if self.unscheduled > 0 && self.tokens.stop == Stop::Sender {
             return Err(Misfit::of(
@@ -68,6 +58,22 @@ impl Top {
             ));
         }
         Ok(())
+    }
+}
+
+impl TransportKeys for Top {
+    type Machine = Tokens;
+
+    fn config(&self, setup: &Setup) -> Config {
+        Config {
+            priority: self.priority.rule(),
+            ranked: self.ranks,
+            expiry: self.expiry.lifetime(),
+            unscheduled: self.unscheduled,
+            frame: setup.frame,
+            monitor: setup.monitor,
+            ..self.tokens.clone()
+        }
     }
 }
 

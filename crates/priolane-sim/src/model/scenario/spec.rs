@@ -193,17 +193,6 @@ pub enum Engine {
     Wheel,
 }
 
-/// The frame that `transport` was made for.
-pub(super) fn frame_of(transport: &Transport) -> Frame {
-    match transport {
-        Transport::Window { window, .. } => window.frame,
-        Transport::Tokens(config) => config.frame,
-        Transport::PHost(config) => config.frame,
-        Transport::Ndp(config) => config.frame,
-        Transport::Homa(config) => config.frame,
-    }
-}
-
 /// Bytes on the wire of a pause frame: the smallest frame.
 pub(crate) fn pause_wire(frame: &Frame) -> u16 {
     frame.min_wire()
@@ -242,7 +231,7 @@ impl ScenarioSpec {
     ) -> Self {
         Self {
             topology,
-            frame: frame_of(&transport),
+            frame: transport.frame(),
             transport,
             nic: Nic::Pull,
             ports,

@@ -7,6 +7,7 @@ use priolane_core::ids::{ClassSet, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{PfcSpec, Xoff};
 use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, RankedSpec, SharedBuffer};
+use priolane_core::transport::Transport;
 use priolane_core::transport::{Controller, new_reno, window};
 use priolane_core::units::{Rate, Time};
 

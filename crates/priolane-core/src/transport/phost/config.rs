@@ -1,0 +1,74 @@
+//! Parameters of pHost.
+
+use crate::keys::{Keys, Thousandths, Words};
+use crate::packet::Frame;
+use crate::part::Part;
+use crate::units::Span;
+
+/// Parameters of pHost.
+#[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
+#[keys(group = "phost")]
+#[part(
+    name = "phost",
+    summary = "pHost: receivers give tokens, one per packet time, to the flow with fewest packets missing; classes 0 to 2",
+    source = "pHost (CoNEXT 2015) §3",
+    provides = [Ranks]
+)]
+pub struct Config {
+    /// Packets that fill a path; auto for those of each flow's own. It is the number of free tokens, the tokens that
+    /// may go unused, and what makes a flow short; times count in it too.
+    #[key(auto = 0, range = "[0, 65535]", source = "docs/assumptions.md#phost-scale")]
+    pub bdp: Option<u16>,
+    /// Which flows have free tokens.
+    #[key(default = Free::Every, source = "pHost (CoNEXT 2015) §4.1")]
+    pub free: Free,
+    /// How long a token holds, in packet times, kept to thousandths.
+    #[key(
+        name = "expiry",
+        default = 1_500,
+        form = Thousandths,
+        range = "[0.001, 1000000]",
+        source = "pHost (CoNEXT 2015) §3.1"
+    )]
+    pub expiry_milli: u32,
+    /// How long a flow that left its tokens unused gets none, in BDP packet times, kept to thousandths.
+    #[key(
+        name = "relax",
+        default = 3_000,
+        form = Thousandths,
+        range = "[0.001, 1000000]",
+        source = "pHost (CoNEXT 2015) §4.1"
+    )]
+    pub relax_milli: u32,
+    /// Time after which a sender that hears nothing asks again.
+    #[key(default = Span::from_ms(1), range = "(0, )", source = "docs/assumptions.md#phost-loss")]
+    pub retry: Span,
+    /// Packet sizes of the experiment.
+    #[keys(skip = Frame::ETHERNET)]
+    pub frame: Frame,
+}
+
+/// Which flows have free tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
+pub enum Free {
+    /// All (§4.1).
+    #[default]
+    Every,
+    /// Those of at most BDP packets (the authors' simulator).
+    ShortOnly,
+}
+
+impl Config {
+    /// The defaults above, for packets of `frame`.
+    pub fn new(frame: Frame) -> Self {
+        Self { frame, ..Self::default() }
+    }
+
+    /// The packets that a flow of `packets` sends without tokens.
+    pub(super) fn free(&self, packets: u64, bdp: u16) -> u64 {
+        match self.free {
+            Free::ShortOnly if packets > u64::from(bdp) => 0,
+            Free::Every | Free::ShortOnly => packets.min(u64::from(bdp)),
+        }
+    }
+}
