@@ -1,3 +1,4 @@
+import signal
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,9 @@ import core_double
 import made
 from priolane import _core
 from priolane.results import Results, load
+
+# A shell that starts pytest in the background has it ignore SIGINT, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
