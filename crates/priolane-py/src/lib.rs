@@ -30,16 +30,17 @@ use progress::Reporter;
 use request::{OptionsRequest, request, response};
 use signals::Signals;
 
-/// Claims, panels, checks and warnings of the runs below `out_dir`.
+/// Claims, panels, checks and warnings of the runs below `out_dir`, at one of `looks` planned looks at its claims.
 #[pyfunction]
-fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
+#[pyo3(signature = (path, options, out_dir, looks=1))]
+fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf, looks: u32) -> PyResult<String> {
     let signals = Signals::default();
     let options = request::<OptionsRequest>(options)?.into_options(&signals);
     let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {
             let plan = priolane_lab::plan::plan(&path, &options)?;
-            Ok(priolane_lab::verdict::verdicts(&plan, &out_dir))
+            Ok(priolane_lab::verdict::verdicts_at_look(&plan, &out_dir, looks))
         })
         .map_err(|error| signals.or(error, input_error))?;
     response(&report)

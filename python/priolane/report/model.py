@@ -14,6 +14,10 @@ from priolane.report.kinds import kind_of
 from priolane.report.numbers import fitting, short, told
 
 
+LEVEL = 0.05
+"""Largest probability that a figure has even one false verdict `reproduced` or `contradicted`."""
+
+
 class Verdict(StrEnum):
     """What the runs say of a claim: docs/results.md says when which."""
 
@@ -92,7 +96,8 @@ class Measured:
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
 
-    `contrasts` are what the verdict depends on; `reason` says why it is undecided, and is empty if it is not.
+    `contrasts` are what the verdict depends on. `verdict` is that among all claims of the figure, `alone` the one by the
+    claim's own intervals. `reason` says why `verdict` is undecided, and is empty if it is not.
     """
 
     section: str
@@ -102,15 +107,18 @@ class Claim:
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
+    alone: Verdict
     direction: Direction
     reason: str
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands beside the verdict: why it is undecided, and the direction where the verdict does not say it."""
+        """What stands beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
+        direction where the verdict does not say it."""
+        alone = "" if self.alone is self.verdict else f"alone {self.alone.value}"
         told = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
         direction = f"direction {self.direction.value}" if told else ""
-        return tuple(note for note in (self.reason, direction) if note)
+        return tuple(note for note in (alone, self.reason, direction) if note)
 
 
 @dataclass(frozen=True)
@@ -182,6 +190,8 @@ class Report:
     title: str
     paper: str | None
     figure: str | None
+    # How many times the claims are judged while seeds are added; 1 if none are.
+    looks: int
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
     checks: tuple[Check, ...]
@@ -199,6 +209,7 @@ class Report:
             title=read["title"],
             paper=read["paper"],
             figure=read["figure"],
+            looks=read["looks"],
             claims=tuple(_claim(value) for value in read["claims"]),
             panels=tuple(_panel(value) for value in read["panels"]),
             checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
@@ -256,6 +267,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         measured=measured,
         contrasts=contrasts,
         verdict=Verdict(value["verdict"]),
+        alone=Verdict(value["alone"]),
         direction=Direction(value["direction"]),
         reason=_reason(value),
     )
@@ -274,6 +286,20 @@ def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
             counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
             counted.append((source, [(verdict, count) for verdict, count in counts if count]))
     return counted
+
+
+def promise(report: Report) -> str:
+    """What the verdicts of a figure promise together, as a sentence; empty where there is none to promise."""
+    claims = len(report.claims)
+    if not claims:
+        return ""
+    looks = f" at any of {report.looks} looks" if report.looks > 1 else ""
+    decided = [claim.verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
+    alone = [claim.alone in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
+    return (
+        f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts is "
+        f"false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {alone} are decided."
+    )
 
 
 def _asked(claim: Mapping[str, Any], unit: str) -> str:
