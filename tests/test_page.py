@@ -157,7 +157,7 @@ def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> Non
     why = {"because": "load", "seeds": None, "load": {"asked": 0.2, "offered": 0.626}, "says": says}
 
     def undecided(report: dict[str, Any]) -> dict[str, Any]:
-        report["claims"][0] |= {"verdict": "undecided", "undecided": why}
+        report["claims"][0] |= {"verdict": "undecided", "alone": "undecided", "undecided": why}
         return report
 
     made.edit(path, undecided)

@@ -30,12 +30,13 @@ use progress::Reporter;
 use request::{OptionsRequest, request, response};
 use signals::Signals;
 
-/// Claims, panels, checks and warnings of the runs below `out_dir`, at one of `looks` planned looks at its claims.
+/// Claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
-#[pyo3(signature = (path, options, out_dir, looks=1))]
-fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf, looks: u32) -> PyResult<String> {
+fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
     let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let request = request::<OptionsRequest>(options)?;
+    let looks = request.looks();
+    let options = request.into_options(&signals);
     let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {

@@ -10,8 +10,8 @@ _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
 
 
 def claims(report: Report) -> None:
-    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart, and what
-    the verdicts promise together."""
+    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart, and
+    what the verdicts promise together."""
     rows: list[list[str | Text]] = []
     for claim in report.claims:
         measured = [

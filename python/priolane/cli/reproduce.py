@@ -16,6 +16,7 @@ from priolane.experiment import Options, check, plan
 from priolane.grid import run_grid
 from priolane.report.readings import ALL, directory_of
 from priolane.results import Results
+from priolane.until import until_decided
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -55,15 +56,30 @@ def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) ->
     done: list[Results] = []
     for out, of_reading in _grids(item.experiment, directory, options):
         sources = sorted([*others, *(results.directory for results in done)])
-        settings = replace(arguments.settings(chosen), others=tuple(sources))
-        with Bar() as bar:
-            done.append(run_grid(item.experiment, out, of_reading, settings, bar))
-    rerun = shlex.join(["priolane", "reproduce", item.key, *options.arguments(), "-o", str(directory)])
+        done.append(_results(item.experiment, out, of_reading, (chosen, tuple(sources))))
+    leading = replace(options, seeds=done[0].options.seeds, looks=done[0].options.looks)
+    rerun = shlex.join(["priolane", "reproduce", item.key, *leading.arguments(), "-o", str(directory)])
     # The page of the leading reading, which is the first, shows the claims under all of them.
     for results in reversed(done):
         reading = "" if results.options.reading is None else f", reading {results.options.reading}"
         show.line(f"{item.key}{reading}: {item.about}; {len(results.runs)} runs")
         present(results, chosen, rerun if results.directory == directory else None)
+
+
+def _results(
+    experiment: Path, out: Path, options: Options, how: tuple[argparse.Namespace, tuple[Path, ...]]
+) -> Results:
+    """The results of one grid, with more seeds where they are asked for; runs of other directories are taken over."""
+    chosen, others = how
+    budget, settings = arguments.until(chosen), replace(arguments.settings(chosen), others=others)
+
+    def carry_out_with(asked: Options) -> Results:
+        with Bar() as bar:
+            return run_grid(experiment, out, asked, settings, bar)
+
+    if budget is None:
+        return carry_out_with(options)
+    return until_decided(carry_out_with, options, budget, lambda look: show.line(str(look)))
 
 
 def _grids(experiment: Path, directory: Path, options: Options) -> Iterator[tuple[Path, Options]]:

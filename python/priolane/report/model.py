@@ -13,7 +13,6 @@ from priolane.files import parse_json
 from priolane.report.kinds import kind_of
 from priolane.report.numbers import fitting, short, told
 
-
 LEVEL = 0.05
 """Largest probability that a figure has even one false verdict `reproduced` or `contradicted`."""
 
@@ -96,8 +95,8 @@ class Measured:
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
 
-    `contrasts` are what the verdict depends on. `verdict` is that among all claims of the figure, `alone` the one by the
-    claim's own intervals. `reason` says why `verdict` is undecided, and is empty if it is not.
+    `contrasts` are what the verdict depends on. `verdict` is that among all claims of the figure, `alone` the one by
+    the claim's own intervals. `reason` says why `verdict` is undecided, and is empty if it is not.
     """
 
     section: str
@@ -110,6 +109,8 @@ class Claim:
     alone: Verdict
     direction: Direction
     reason: str
+    # The reason in a word, as docs/results.md lists them; empty if `reason` is.
+    because: str
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -270,6 +271,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         alone=Verdict(value["alone"]),
         direction=Direction(value["direction"]),
         reason=_reason(value),
+        because="" if value["undecided"] is None else value["undecided"]["because"],
     )
 
 
@@ -297,8 +299,8 @@ def promise(report: Report) -> str:
     decided = [claim.verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
     alone = [claim.alone in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
     return (
-        f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts is "
-        f"false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {alone} are decided."
+        f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts "
+        f"is false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {alone} are decided."
     )
 
 
