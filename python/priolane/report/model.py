@@ -103,6 +103,8 @@ class Claim:
     says: str
     source: Source
     asked: str
+    # What it asks, in numbers: `kind` and the members of that kind.
+    test: Mapping[str, Any]
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
@@ -238,6 +240,7 @@ def _key_text(key: str) -> str:
 
 
 _TIME = "time"
+_TEST = ("kind", "paper", "within", "above", "below", "goes")
 
 
 def _claim(value: Mapping[str, Any]) -> Claim:
@@ -265,6 +268,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         says=value["says"],
         source=Source(value["source"]),
         asked=_asked(value, contrasts[0].unit if contrasts else "1"),
+        test={key: value[key] for key in _TEST if value.get(key) is not None},
         measured=measured,
         contrasts=contrasts,
         verdict=Verdict(value["verdict"]),

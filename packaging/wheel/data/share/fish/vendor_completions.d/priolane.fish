@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' price analyze bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --record --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -86,7 +86,8 @@ complete -c priolane -n '_shtab_priolane_using check' -l quick -d 'the file'"'"'
 complete -c priolane -n '_shtab_priolane_using check' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a reproduce -d 'run a paper'"'"'s figure and compare it with what the paper says'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s h -l help -d 'show this help message and exit'
-complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figure and table, or those that PAPER/FIG names, its state and its cost; runs nothing'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figure and table, or those that PAPER/FIG names, its claims with their recorded verdicts, and its cost; runs nothing'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l record -x -d 'also write what was found to DIR/PAPER/FIG.json, without times or places, to be kept and compared'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l threads -x -d 'threads of each run (default: 1; see `check`)'
