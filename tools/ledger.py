@@ -5,7 +5,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,10 @@ def _by_paper() -> Iterator[tuple[str, list[papers.Item]]]:
 
 
 def _sum(tallies: Iterable[Counter[Verdict]]) -> Counter[Verdict]:
-    return sum(tallies, Counter())
+    total: Counter[Verdict] = Counter()
+    for tally in tallies:
+        total.update(tally)
+    return total
 
 
 def _row(name: str, figures: str, tally: Counter[Verdict]) -> str:
@@ -102,7 +105,7 @@ def _figure(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _claim(claim: dict[str, Any]) -> str:
+def _claim(claim: Mapping[str, Any]) -> str:
     own = " (ours)" if claim["source"] == Source.OURS.value else ""
     items = claim["compared"] or claim["measured"]
     values = [f"{item['what']}: {_told(item)}" for item in items[:_VALUES]]
@@ -113,7 +116,7 @@ def _claim(claim: dict[str, Any]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _told(item: dict[str, Any]) -> str:
+def _told(item: Mapping[str, Any]) -> str:
     return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).told(item["unit"])
 
 
