@@ -83,7 +83,7 @@ class _Spending:
             case "runs":
                 return 2 * runs > self.budget.amount
             case "hops":
-                hops = sum(record["counters"]["packet_hops"] for record in results.records.values())
+                hops: int = sum(record["counters"]["packet_hops"] for record in results.records.values())
                 return 2 * hops > self.budget.amount
             case "s":
                 next_s = self.look_s * runs / (runs - self.runs_before)
