@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test soak lint format manual fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test soak lint format manual ledger fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -84,6 +84,10 @@ format: $(STAMPS)/dev
 # The man page and the shell completions, from the parser of the command.
 manual: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/manual.py
+
+# docs/ledger.md and the counts in README.md, from python/priolane/records.
+ledger: $(STAMPS)/ci
+	$(BIN)/python tools/ledger.py
 
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60

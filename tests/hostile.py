@@ -25,6 +25,7 @@ KEPT = {
     "kind",
     "state",
     "verdict",
+    "alone",
     "size",
     "sets",
     "digest",

@@ -121,6 +121,7 @@ def test_sets_and_seeds_reach_the_plan_as_toml(core: CoreDouble, experiment: Pat
         "schemes": None,
         "reading": None,
         "size": "default",
+        "looks": 1,
     }
 
 

@@ -135,13 +135,29 @@ def test_the_page_is_the_same_each_time(results: Results) -> None:
     assert write_report(results).read_bytes() == write_report(results).read_bytes()
 
 
+def test_a_claim_that_is_decided_alone_but_not_among_all_says_so(results: Results) -> None:
+    says = "not decided among all claims of the figure: about 12 seeds would decide it"
+    why = {"because": "claims", "seeds": 12, "load": None, "says": says}
+
+    def undecided(report: dict[str, Any]) -> dict[str, Any]:
+        report["claims"][0] |= {"verdict": "undecided", "alone": "reproduced", "undecided": why}
+        return report
+
+    made.edit(results.directory / "report.json", undecided)
+    text = " ".join(structure(write_report(load(results.directory)).read_text(encoding="utf-8")).text)
+    assert f"undecided alone reproduced {says}" in " ".join(text.split())
+    # Two of the five are decided; the first one is by itself only.
+    assert "2 of 5 claims are decided among all: the probability that even one" in " ".join(text.split())
+    assert "its own 95 % interval, 3 are decided" in " ".join(text.split())
+
+
 def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> None:
     path = results.directory / "report.json"
     says = "asked load 0.200 of hosts, offered 0.626, tolerance ±5 %"
     why = {"because": "load", "seeds": None, "load": {"asked": 0.2, "offered": 0.626}, "says": says}
 
     def undecided(report: dict[str, Any]) -> dict[str, Any]:
-        report["claims"][0] |= {"verdict": "undecided", "undecided": why}
+        report["claims"][0] |= {"verdict": "undecided", "alone": "undecided", "undecided": why}
         return report
 
     made.edit(path, undecided)

@@ -18,7 +18,8 @@ class Options:
 
     `sets` maps dotted keys to TOML values (as text) and wins over everything else; `seeds` (how many, or which) and
     `schemes` replace the file's; `reading` is one of the file's readings of its paper, and the leading one if it is
-    `None`; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies.
+    `None`; `size` chooses which of the file's overlays, `[quick]` or `[full]`, applies. `looks` is how many times
+    claims are judged while seeds are added: it changes verdicts, and no run.
     """
 
     sets: tuple[tuple[str, str], ...] = ()
@@ -26,6 +27,7 @@ class Options:
     schemes: tuple[str, ...] | None = None
     reading: str | None = None
     size: Size = "default"
+    looks: int = 1
 
     def to_json(self) -> str:
         """The options as the compiled module reads them."""
@@ -35,6 +37,7 @@ class Options:
             "schemes": self.schemes,
             "reading": self.reading,
             "size": self.size,
+            "looks": self.looks,
         }
         return json.dumps(read, sort_keys=True)
 
@@ -49,6 +52,7 @@ class Options:
             schemes=None if schemes is None else tuple(schemes),
             reading=read.get("reading"),
             size=read["size"],
+            looks=read.get("looks", 1),
         )
 
     def arguments(self) -> list[str]:
@@ -64,6 +68,8 @@ class Options:
             spelled += ["--reading", self.reading]
         if self.size != "default":
             spelled.append(f"--{self.size}")
+        if self.looks != 1:
+            spelled += ["--looks", str(self.looks)]
         return spelled
 
 

@@ -34,12 +34,14 @@ use signals::Signals;
 #[pyfunction]
 fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
     let signals = Signals::default();
-    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let request = request::<OptionsRequest>(options)?;
+    let looks = request.looks();
+    let options = request.into_options(&signals);
     let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {
             let plan = priolane_lab::plan::plan(&path, &options)?;
-            Ok(priolane_lab::verdict::verdicts(&plan, &out_dir))
+            Ok(priolane_lab::verdict::verdicts_at_look(&plan, &out_dir, looks))
         })
         .map_err(|error| signals.or(error, input_error))?;
     response(&report)

@@ -1,6 +1,6 @@
 //! The JSON that Python sends, and the JSON of plans and finished runs.
 
-use std::num::NonZeroU8;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
 
 use priolane_lab::execute::{Done, Settings};
@@ -40,6 +40,8 @@ pub(crate) struct OptionsRequest {
     reading: Option<String>,
     /// Which overlay of the file applies.
     size: SizeRequest,
+    /// How many looks at the claims are planned; 1 by default.
+    looks: Option<NonZeroU32>,
 }
 
 #[derive(Deserialize)]
@@ -68,6 +70,11 @@ enum SizeRequest {
 }
 
 impl OptionsRequest {
+    /// How many looks at the claims are planned.
+    pub(crate) fn looks(&self) -> u32 {
+        self.looks.map_or(1, NonZeroU32::get)
+    }
+
     /// The options; `signals` stop the planning.
     pub(crate) fn into_options(self, signals: &Signals) -> Options {
         let size = match self.size {

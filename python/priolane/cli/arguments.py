@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane._core import InputError
+from priolane.budget import LOOKS, Budget
 from priolane.experiment import Options, Size
 from priolane.settings import Settings
 from priolane.where import FORMS, LOCAL, where
@@ -37,6 +38,46 @@ def add_grid(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--verify", action="store_true", help="run every run on both engines and compare them")
     add_options(command)
+    add_looks(command)
+
+
+def add_looks(command: argparse.ArgumentParser) -> None:
+    """The arguments that add seeds."""
+    command.add_argument(
+        "--until",
+        choices=("decided",),
+        metavar="decided",
+        help=f"double the seeds until every claim is decided, at most {LOOKS - 1} times, or the --budget is spent",
+    )
+    command.add_argument(
+        "--budget",
+        type=budget,
+        metavar="AMOUNT",
+        help="of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h "
+        "(then where it ends depends on the machine)",
+    )
+    command.add_argument(
+        "--looks",
+        type=whole(1, 100),
+        metavar="N",
+        help=f"how many times claims are judged while seeds are added (default: 1; {LOOKS} with --until)",
+    )
+
+
+def until(chosen: argparse.Namespace) -> Budget | None:
+    """The budget of `--until decided`; `None` where seeds stay as they are."""
+    if chosen.until is None:
+        if chosen.budget is not None:
+            raise InputError("--budget goes with --until decided; add that, or leave --budget out")
+        return None
+    if chosen.budget is None:
+        raise InputError("--until decided takes a --budget, such as --budget 200runs or --budget 10min")
+    if chosen.looks is not None:
+        raise InputError(f"--until decided has {LOOKS} looks; leave --looks out")
+    if chosen.budget.unit == "s" and where(chosen.on) != LOCAL:
+        raise InputError("--budget in CPU time counts this machine's; with --on give runs or hops")
+    found: Budget = chosen.budget
+    return found
 
 
 def settings(chosen: argparse.Namespace) -> Settings:
@@ -99,7 +140,9 @@ def add_size(command: argparse.ArgumentParser) -> None:
 def options(chosen: argparse.Namespace) -> Options:
     """The options that were given."""
     size: Size = chosen.size
-    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, reading=chosen.reading, size=size)
+    asked = vars(chosen)
+    looks = LOOKS if asked.get("until") else asked.get("looks") or 1
+    return Options(sets=tuple(chosen.sets), seeds=chosen.seeds, reading=chosen.reading, size=size, looks=looks)
 
 
 def output(text: str) -> Path:
@@ -107,6 +150,14 @@ def output(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the path is empty; write . for the current directory")
     return Path(text)
+
+
+def budget(text: str) -> Budget:
+    """Reads a budget: a number and its unit."""
+    try:
+        return Budget.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:

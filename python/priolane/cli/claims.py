@@ -3,14 +3,15 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.report.model import Report, Source, Verdict, point_text, tallies
+from priolane.report.model import Report, Source, Verdict, point_text, promise, tallies
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
 
 
 def claims(report: Report) -> None:
-    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart."""
+    """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart, and
+    what the verdicts promise together."""
     rows: list[list[str | Text]] = []
     for claim in report.claims:
         measured = [
@@ -28,6 +29,8 @@ def claims(report: Report) -> None:
         table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
     for source, counts in tallies(report):
         line(f"{_OWNERS[source]}: " + ", ".join(f"{count} {verdict.value}" for verdict, count in counts))
+    if report.claims:
+        line(promise(report))
 
 
 def cautions(report: Report) -> None:

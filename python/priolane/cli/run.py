@@ -6,7 +6,10 @@ from pathlib import Path
 from priolane.cli import arguments, show
 from priolane.cli.finish import add_figures, present
 from priolane.cli.progress import Bar
+from priolane.experiment import Options
 from priolane.grid import run_grid
+from priolane.results import Results
+from priolane.until import until_decided
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -19,14 +22,17 @@ def add(command: argparse.ArgumentParser) -> None:
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Runs the grid, then writes figures and page."""
-    with Bar() as bar:
-        results = run_grid(
-            chosen.file,
-            chosen.out,
-            arguments.options(chosen),
-            arguments.settings(chosen),
-            bar,
-        )
+    budget, settings = arguments.until(chosen), arguments.settings(chosen)
+
+    def carry_out_with(options: Options) -> Results:
+        with Bar() as bar:
+            return run_grid(chosen.file, chosen.out, options, settings, bar)
+
+    options = arguments.options(chosen)
+    if budget is None:
+        results = carry_out_with(options)
+    else:
+        results = until_decided(carry_out_with, options, budget, lambda look: show.line(str(look)))
     show.line(f"{results.title}: {len(results.runs)} runs in {results.directory}")
     present(results, chosen)
     return 0

@@ -17,8 +17,8 @@ def line(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]") -> None:
-    """A table; cells are never read as markup."""
+def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]", width: int = _PLAIN_WIDTH) -> None:
+    """A table; cells are never read as markup. `width` is that of plain tables, in characters."""
     from rich import box  # noqa: PLC0415 - slow to load
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -30,7 +30,7 @@ def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]") -> Non
         grid.add_column(Text(name), overflow="fold")
     for row in rows:
         grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    Console(width=None if boxed else _PLAIN_WIDTH, highlight=False, file=sys.stdout).print(grid)
+    Console(width=None if boxed else width, highlight=False, file=sys.stdout).print(grid)
 
 
 def number(value: object) -> str:

@@ -13,6 +13,9 @@ from priolane.files import parse_json
 from priolane.report.kinds import kind_of
 from priolane.report.numbers import fitting, short, told
 
+LEVEL = 0.05
+"""Largest probability that a figure has even one false verdict `reproduced` or `contradicted`."""
+
 
 class Verdict(StrEnum):
     """What the runs say of a claim: docs/results.md says when which."""
@@ -92,25 +95,33 @@ class Measured:
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
 
-    `contrasts` are what the verdict depends on; `reason` says why it is undecided, and is empty if it is not.
+    `contrasts` are what the verdict depends on. `verdict` is that among all claims of the figure, `alone` the one by
+    the claim's own intervals. `reason` says why `verdict` is undecided, and is empty if it is not.
     """
 
     section: str
     says: str
     source: Source
     asked: str
+    # What it asks, in numbers: `kind` and the members of that kind.
+    test: Mapping[str, Any]
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
+    alone: Verdict
     direction: Direction
     reason: str
+    # The reason in a word, as docs/results.md lists them; empty if `reason` is.
+    because: str
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands beside the verdict: why it is undecided, and the direction where the verdict does not say it."""
+        """What stands beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
+        direction where the verdict does not say it."""
+        alone = "" if self.alone is self.verdict else f"alone {self.alone.value}"
         told = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
         direction = f"direction {self.direction.value}" if told else ""
-        return tuple(note for note in (self.reason, direction) if note)
+        return tuple(note for note in (alone, self.reason, direction) if note)
 
 
 @dataclass(frozen=True)
@@ -182,6 +193,8 @@ class Report:
     title: str
     paper: str | None
     figure: str | None
+    # How many times the claims are judged while seeds are added; 1 if none are.
+    looks: int
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
     checks: tuple[Check, ...]
@@ -199,6 +212,7 @@ class Report:
             title=read["title"],
             paper=read["paper"],
             figure=read["figure"],
+            looks=read["looks"],
             claims=tuple(_claim(value) for value in read["claims"]),
             panels=tuple(_panel(value) for value in read["panels"]),
             checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
@@ -226,6 +240,7 @@ def _key_text(key: str) -> str:
 
 
 _TIME = "time"
+_TEST = ("kind", "paper", "within", "above", "below", "goes")
 
 
 def _claim(value: Mapping[str, Any]) -> Claim:
@@ -253,11 +268,14 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         says=value["says"],
         source=Source(value["source"]),
         asked=_asked(value, contrasts[0].unit if contrasts else "1"),
+        test={key: value[key] for key in _TEST if value.get(key) is not None},
         measured=measured,
         contrasts=contrasts,
         verdict=Verdict(value["verdict"]),
+        alone=Verdict(value["alone"]),
         direction=Direction(value["direction"]),
         reason=_reason(value),
+        because="" if value["undecided"] is None else value["undecided"]["because"],
     )
 
 
@@ -274,6 +292,20 @@ def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
             counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
             counted.append((source, [(verdict, count) for verdict, count in counts if count]))
     return counted
+
+
+def promise(report: Report) -> str:
+    """What the verdicts of a figure promise together, as a sentence; empty where there is none to promise."""
+    claims = len(report.claims)
+    if not claims:
+        return ""
+    looks = f" at any of {report.looks} looks" if report.looks > 1 else ""
+    decided = [claim.verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
+    alone = [claim.alone in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
+    return (
+        f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts "
+        f"is false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {alone} are decided."
+    )
 
 
 def _asked(claim: Mapping[str, Any], unit: str) -> str:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
-from priolane.report.model import Panel, Source, Verdict, point_text, spread, tallies
+from priolane.report.model import Panel, Source, Verdict, point_text, promise, spread, tallies
 from priolane.report.numbers import short
 from priolane.report.over_time import OverTime
 from priolane.report.readings import by_reading
@@ -71,6 +71,7 @@ def _content(results: Results, traces: OverTime | None, pictures: Sequence[Pictu
         "traces": None if traces is None else traces.says,
         "trace_figures": figures[len(report.panels) :],
         "claims": report.claims,
+        "promise": promise(report),
         "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,

@@ -11,6 +11,7 @@ use priolane_workload::LoadOf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::band::Band;
+use super::distance::Distance;
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
@@ -81,6 +82,9 @@ impl Direction {
 pub enum Undecided {
     /// The interval reaches across an end of the band; about so many seeds would decide, or more than [`MAX_SEEDS`].
     Interval(Option<u32>),
+    /// The claim's own intervals decide it, but not among all claims of its figure; about so many seeds would, or more
+    /// than [`MAX_SEEDS`].
+    Among(Option<u32>),
     /// The mean lies on an end of the band: no number of seeds decides.
     OnEdge,
     /// The means along a trend go up and down.
@@ -97,11 +101,12 @@ impl Undecided {
     fn rank(&self) -> u8 {
         match self {
             Self::Interval(_) => 0,
-            Self::OnEdge => 1,
-            Self::NotMonotone => 2,
-            Self::OneSeed => 3,
-            Self::NoRatio => 4,
-            Self::Load(_) => 5,
+            Self::Among(_) => 1,
+            Self::OnEdge => 2,
+            Self::NotMonotone => 3,
+            Self::OneSeed => 4,
+            Self::NoRatio => 5,
+            Self::Load(_) => 6,
         }
     }
 
@@ -119,6 +124,7 @@ impl Undecided {
     fn because(&self) -> &'static str {
         match self {
             Self::Interval(_) => "interval",
+            Self::Among(_) => "claims",
             Self::OnEdge => "edge",
             Self::NotMonotone => "monotone",
             Self::OneSeed => "one_seed",
@@ -133,6 +139,13 @@ impl fmt::Display for Undecided {
         match self {
             Self::Interval(Some(seeds)) => write!(f, "about {seeds} seeds would decide it"),
             Self::Interval(None) => write!(f, "more than {MAX_SEEDS} seeds would be needed"),
+            Self::Among(Some(seeds)) => {
+                write!(f, "not decided among all claims of the figure: about {seeds} seeds would decide it")
+            }
+            Self::Among(None) => {
+                let what = "not decided among all claims of the figure";
+                write!(f, "{what}: more than {MAX_SEEDS} seeds would be needed")
+            }
             Self::OnEdge => f.write_str("the mean lies on the edge of the band"),
             Self::NotMonotone => f.write_str("the means are not monotone"),
             Self::OneSeed => f.write_str("more than one seed is needed"),
@@ -160,7 +173,7 @@ impl Serialize for Undecided {
             says: String,
         }
         let (seeds, load) = match *self {
-            Self::Interval(seeds) => (seeds, None),
+            Self::Interval(seeds) | Self::Among(seeds) => (seeds, None),
             Self::Load(demand) => (None, Some(demand)),
             _ => (None, None),
         };
@@ -180,6 +193,8 @@ pub struct Decision {
     pub direction: Direction,
     /// Why it is undecided, if it is.
     pub undecided: Option<Undecided>,
+    /// Where the mean lies, if there is an interval and the interval decides.
+    pub distance: Option<Distance>,
 }
 
 impl Decision {
@@ -195,7 +210,7 @@ impl Decision {
 
     /// Undecided for a reason that is no interval's.
     pub(crate) fn undecided(why: Undecided) -> Self {
-        Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why) }
+        Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why), distance: None }
     }
 
     /// With a direction.
@@ -206,7 +221,8 @@ impl Decision {
 
     /// `scale` makes the interval symmetric about its mean.
     fn on(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Self {
-        let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None };
+        let distance = Distance::of(value, band, &scale);
+        let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None, distance };
         match (value.mean, value.ends()) {
             (None, _) => decided(Verdict::Incomplete),
             (Some(_), None) => Self::undecided(Undecided::OneSeed),
@@ -215,7 +231,7 @@ impl Decision {
             (Some(mean), Some((_, high))) => {
                 let (mean, high) = (scale(mean), scale(high));
                 let way = band.ends().map(|end| (scale(end) - mean).abs()).fold(f64::INFINITY, f64::min);
-                Self::undecided(seeds(high - mean, value.n, way))
+                Self { distance, ..Self::undecided(seeds(high - mean, value.n, way)) }
             }
         }
     }

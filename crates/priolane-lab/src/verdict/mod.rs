@@ -5,6 +5,8 @@ mod band;
 mod checks;
 mod claims;
 mod decision;
+mod distance;
+mod family;
 mod grid;
 mod load;
 mod panels;
@@ -42,7 +44,9 @@ pub struct Report {
     pub paper: Option<String>,
     /// The figure or table of the paper.
     pub figure: Option<String>,
-    /// The claims, judged.
+    /// How many times these claims are judged while seeds are added: 1 if none are.
+    pub looks: u32,
+    /// The claims, judged together.
     pub claims: Vec<ClaimReport>,
     /// The figures' data.
     pub panels: Vec<PanelReport>,
@@ -99,14 +103,21 @@ pub fn load_summary(dir: &Path, run: &Run) -> Option<RunRecord> {
 
 /// What the runs of `plan` that are whole in `dir` say. Reads only.
 pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
+    verdicts_at_look(plan, dir, 1)
+}
+
+/// The same at one of `looks` planned ones, at least 1, after each of which seeds are added unless all claims are decided.
+pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     let grid = Grid::load(plan, dir);
-    let (claims, claim_warnings) = claims::judge_all(&grid);
+    let (mut claims, claim_warnings) = claims::judge_all(&grid);
+    family::judge(&mut claims, looks);
     let (panels, panel_warnings) = panels::draw_all(&grid);
     let mut warnings = alike::fewer(&plan.warnings);
     warnings.extend(run_warnings(&grid));
     warnings.extend(claim_warnings);
     warnings.extend(panel_warnings);
     Report {
+        looks,
         claims,
         panels,
         checks: checks::all(&grid),

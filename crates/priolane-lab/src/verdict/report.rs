@@ -4,8 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::decision::Verdict;
-use super::decision::{Decision, Direction, Undecided};
+use super::decision::{Decision, Direction, Undecided, Verdict};
+use super::distance::Distance;
 use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
@@ -25,8 +25,11 @@ pub struct ClaimReport {
     pub test: Test,
     /// What the runs say, point by point (for a trend: line by line).
     pub points: Vec<PointReport>,
-    /// Contradicted if a point is, else incomplete if one is, else undecided if one is, else reproduced.
+    /// The verdict among all claims of the figure (see `family`): that of `alone`, or undecided.
     pub verdict: Verdict,
+    /// The verdict by the claim's own 95 % intervals: contradicted if a point is, else incomplete if one is, else
+    /// undecided if one is, else reproduced.
+    pub alone: Verdict,
     /// It agrees if all points do, and opposes if one does.
     pub direction: Direction,
     /// Why it is undecided, if it is: of the points' reasons the one that needs most.
@@ -34,6 +37,7 @@ pub struct ClaimReport {
 }
 
 impl ClaimReport {
+    /// Judged by its own intervals.
     pub(super) fn new(claim: &Claim, points: Vec<PointReport>) -> Self {
         let verdict = points.iter().map(|point| point.verdict).max().unwrap_or(Verdict::Incomplete);
         let reasons = points.iter().filter_map(|point| point.undecided);
@@ -45,6 +49,7 @@ impl ClaimReport {
             direction: Direction::of_all(points.iter().map(|point| point.direction)),
             undecided: reasons.reduce(Undecided::or).filter(|_| verdict == Verdict::Undecided),
             verdict,
+            alone: verdict,
             points,
         }
     }
@@ -157,11 +162,14 @@ pub struct ContrastReport {
     pub direction: Direction,
     /// Why it is undecided, if it is.
     pub undecided: Option<Undecided>,
+    /// Where the mean lies, if the interval decides.
+    #[serde(skip)]
+    pub distance: Option<Distance>,
 }
 
 impl ContrastReport {
     pub(super) fn new(of: String, (unit, value): (Unit, Interval), decision: Decision) -> Self {
-        let Decision { verdict, direction, undecided } = decision;
-        Self { of, unit, value, verdict, direction, undecided }
+        let Decision { verdict, direction, undecided, distance } = decision;
+        Self { of, unit, value, verdict, direction, undecided, distance }
     }
 }

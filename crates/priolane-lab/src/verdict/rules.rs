@@ -8,6 +8,8 @@
 //! - *undecided* otherwise, as it is with one seed, which has no interval,
 //! - *incomplete* if a run or a value is missing.
 //!
+//! This is the verdict of a claim alone. `family` says which of these verdicts hold among all claims of a figure.
+//!
 //! | claim | value | band | direction: which side of |
 //! |---|---|---|---|
 //! | order a > b > ... | a/b of each neighbouring pair | above 1 | 1 |

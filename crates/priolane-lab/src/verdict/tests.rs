@@ -114,7 +114,9 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     use Direction::{Agrees, Opposes};
     assert_eq!(directions, [Agrees, Direction::None, Agrees, Agrees, Direction::None, Opposes]);
     // At t(3) = 3.182 half the width is 3.182 * 30 / 2 = 47.7, at t(4) = 2.776 it is 37.2 and so on: below 60 from 4 on.
-    assert_eq!(report.claims[4].undecided, Some(Undecided::Interval(Some(4))));
+    assert_eq!(report.claims[4].points[0].undecided, Some(Undecided::Interval(Some(4))));
+    // Two claims are left that are not reproduced. At 0.025 / 2, t(3) = 4.177 gives 62.6 and t(4) = 3.495 gives 46.9.
+    assert_eq!(report.claims[4].undecided, Some(Undecided::Interval(Some(5))));
     assert_eq!(report.claims[3].undecided, None);
     let gain = &report.claims[0].points[0].measured[0];
     assert_eq!((gain.metric.as_str(), gain.value.mean, gain.value.n), ("gain.all.nos2", Some(2.0), 3));
@@ -143,10 +145,15 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
         claim.at = serde_json::from_str(&format!("{{ {LOAD:?}: 0.5 }}")).unwrap();
     }
     let report = report_of(&plan, &[]);
-    let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
+    let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.alone).collect();
     let (yes, unsure, no) = (Verdict::Reproduced, Verdict::Undecided, Verdict::Contradicted);
     // The fourth agrees on the mean alone: ratios are 1/3, 1 and 3.
     assert_eq!(verdicts, [yes, yes, no, unsure, yes]);
+    // The last one: t = ln 101 / (1.0986 / sqrt(3)) = 7.28, p = 0.0092 with two degrees of freedom, above 0.025 / 3.
+    assert_eq!(
+        (report.claims[4].verdict, report.claims[4].undecided),
+        (unsure, Some(Undecided::Among(Some(4))))
+    );
     assert!(report.claims.iter().all(|claim| claim.direction == Direction::None));
     let first = &report.claims[0].points[0].contrasts[0];
     assert!((first.value.mean.unwrap() - 1.0).abs() < 1e-9, "{first:?}");
@@ -210,6 +217,7 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
         // What is measured stays in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
+    assert_eq!(low.claims[0].alone, Verdict::Undecided);
     assert_eq!(low.claims[0].points[0].contrasts[0].verdict, Verdict::Reproduced);
     // A missing run outweighs the load.
     assert_eq!(judged(|_| 0.1, &[3]).claims[0].verdict, Verdict::Incomplete);

@@ -53,6 +53,7 @@ fn one_seed_decides_nothing() {
             verdict: Verdict::Undecided,
             direction: Direction::None,
             undecided: Some(Undecided::OneSeed),
+            distance: None,
         };
         assert_eq!(decision, undecided);
     }

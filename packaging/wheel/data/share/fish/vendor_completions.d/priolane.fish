@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' price analyze bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --utilization -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --record --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -71,6 +71,9 @@ complete -c priolane -n '_shtab_priolane_using run' -l set -x -d 'set a key of t
 complete -c priolane -n '_shtab_priolane_using run' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
 complete -c priolane -n '_shtab_priolane_using run' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using run' -l full -d 'the file'"'"'s [full] values'
+complete -c priolane -n '_shtab_priolane_using run' -l until -xka "decided" -d 'double the seeds until every claim is decided, at most 5 times, or the --budget is spent'
+complete -c priolane -n '_shtab_priolane_using run' -l budget -x -d 'of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h (then where it ends depends on the machine)'
+complete -c priolane -n '_shtab_priolane_using run' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
 complete -c priolane -n '_shtab_priolane_using run' -l pdf -d 'figures as PDF too, with fonts that publishers take'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a check -d 'validate an experiment; print it merged, its grid and its predicted cost'
 complete -c priolane -n '_shtab_priolane_using check' -s h -l help -d 'show this help message and exit'
@@ -83,7 +86,8 @@ complete -c priolane -n '_shtab_priolane_using check' -l quick -d 'the file'"'"'
 complete -c priolane -n '_shtab_priolane_using check' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a reproduce -d 'run a paper'"'"'s figure and compare it with what the paper says'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s h -l help -d 'show this help message and exit'
-complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figure and table, or those that PAPER/FIG names, its state and its cost; runs nothing'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l list -d 'every figure and table, or those that PAPER/FIG names, its claims with their recorded verdicts, and its cost; runs nothing'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l record -x -d 'also write what was found to DIR/PAPER/FIG.json, without times or places, to be kept and compared'
 complete -c priolane -n '_shtab_priolane_using reproduce' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l jobs -x -d 'runs side by side (default: all cores, by the threads of a run)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l threads -x -d 'threads of each run (default: 1; see `check`)'
@@ -95,6 +99,9 @@ complete -c priolane -n '_shtab_priolane_using reproduce' -l set -x -d 'set a ke
 complete -c priolane -n '_shtab_priolane_using reproduce' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l full -d 'the file'"'"'s [full] values'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l until -xka "decided" -d 'double the seeds until every claim is decided, at most 5 times, or the --budget is spent'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l budget -x -d 'of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h (then where it ends depends on the machine)'
+complete -c priolane -n '_shtab_priolane_using reproduce' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
 complete -c priolane -n '_shtab_priolane_using reproduce' -l pdf -d 'figures as PDF too, with fonts that publishers take'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a report -d 'draw the figures and the page of finished results'
 complete -c priolane -n '_shtab_priolane_using report' -s h -l help -d 'show this help message and exit'
@@ -202,6 +209,9 @@ complete -c priolane -n '_shtab_priolane_using plan thresholds' -l set -x -d 'se
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l full -d 'the file'"'"'s [full] values'
+complete -c priolane -n '_shtab_priolane_using plan thresholds' -l until -xka "decided" -d 'double the seeds until every claim is decided, at most 5 times, or the --budget is spent'
+complete -c priolane -n '_shtab_priolane_using plan thresholds' -l budget -x -d 'of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h (then where it ends depends on the machine)'
+complete -c priolane -n '_shtab_priolane_using plan thresholds' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a price -d 'bills of machines and flows, promised rates, distance from the optimum'
 complete -c priolane -n '_shtab_priolane_using price' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using price' -l json -d 'everything as JSON'
@@ -217,6 +227,9 @@ complete -c priolane -n '_shtab_priolane_using price' -l set -x -d 'set a key of
 complete -c priolane -n '_shtab_priolane_using price' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
 complete -c priolane -n '_shtab_priolane_using price' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using price' -l full -d 'the file'"'"'s [full] values'
+complete -c priolane -n '_shtab_priolane_using price' -l until -xka "decided" -d 'double the seeds until every claim is decided, at most 5 times, or the --budget is spent'
+complete -c priolane -n '_shtab_priolane_using price' -l budget -x -d 'of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h (then where it ends depends on the machine)'
+complete -c priolane -n '_shtab_priolane_using price' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a analyze -d 'closed forms of priority by size or by deadline (Firapam)'
 complete -c priolane -n '_shtab_priolane_using analyze' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using analyze' -l quick -d 'the file'"'"'s [quick] values'

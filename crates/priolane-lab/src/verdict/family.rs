@@ -1,0 +1,111 @@
+//! The claims of a figure, judged together.
+//!
+//! A claim that is judged by 95 % intervals alone is judged falsely with a probability of up to 5 %, and more if it is
+//! contradicted by any of many comparisons: of the claims of a figure, some would be. A figure has a verdict for each
+//! claim such that the probability of even one false `reproduced` or `contradicted` is at most 5 %, whatever depends
+//! on whatever. Both kinds of verdict are tests:
+//!
+//! - *reproduced* rejects "some comparison of the claim is outside its band". Its p value is the largest of the
+//!   comparisons' (intersection-union, Berger 1982), of each the larger of two one-sided ones (Schuirmann 1987).
+//! - *contradicted* rejects "all comparisons are within their bands". Its p value is the smallest of the comparisons'
+//!   times their number (Bonferroni).
+//!
+//! The p values of each kind are corrected for the number of claims by Holm's method (1979), and have 2.5 % each. A claim
+//! without a p value counts as one with the p value 1. Where more seeds are added after looks at the verdicts, each of
+//! the looks that are planned has its share of the 2.5 % (Bonferroni), so that it does not matter when they end.
+
+use super::decision::{Undecided, Verdict};
+use super::distance::Distance;
+use super::report::{ClaimReport, PointReport};
+use crate::metrics::student::{LEVEL, holm};
+
+/// What the runs say of a claim, as p values.
+struct Evidence {
+    /// Of "some comparison is outside its band".
+    reproduced: f64,
+    /// Of "all comparisons are within their bands".
+    contradicted: f64,
+}
+
+/// Levels at which the claims that are undecided would be decided next.
+struct Next {
+    reproduced: f64,
+    contradicted: f64,
+}
+
+/// Sets the verdicts of claims that have those of their own intervals; `looks` of them were planned, at least 1.
+pub(super) fn judge(claims: &mut [ClaimReport], looks: u32) {
+    let level = (1.0 - LEVEL) / 2.0 / f64::from(looks.max(1));
+    let evidence: Vec<Evidence> = claims.iter().map(Evidence::of).collect();
+    let corrected = |p: fn(&Evidence) -> f64| holm(&evidence.iter().map(p).collect::<Vec<_>>());
+    let reproduced = corrected(|e| e.reproduced);
+    let contradicted = corrected(|e| e.contradicted);
+    let left = |all: &[f64]| all.iter().filter(|&&p| p > level).count().max(1) as f64;
+    let next = Next { reproduced: level / left(&reproduced), contradicted: level / left(&contradicted) };
+    for (claim, p) in claims.iter_mut().zip(reproduced.into_iter().zip(contradicted)) {
+        settle(claim, p, level);
+        if claim.verdict == Verdict::Undecided {
+            claim.undecided = reason(claim, &next);
+        }
+    }
+}
+
+/// The verdict of a claim with these corrected p values.
+fn settle(claim: &mut ClaimReport, (reproduced, contradicted): (f64, f64), level: f64) {
+    let holds = match claim.alone {
+        Verdict::Reproduced => reproduced <= level,
+        Verdict::Contradicted => contradicted <= level,
+        Verdict::Undecided | Verdict::Incomplete => true,
+    };
+    claim.verdict = if holds {
+        claim.alone
+    } else if claim.points.iter().any(|point| point.verdict == Verdict::Incomplete) {
+        Verdict::Incomplete
+    } else {
+        Verdict::Undecided
+    };
+}
+
+/// Why a claim is undecided, with the number of seeds that would decide it among all.
+fn reason(claim: &ClaimReport, next: &Next) -> Option<Undecided> {
+    match claim.undecided {
+        Some(Undecided::Interval(_)) => Some(Undecided::Interval(seeds(claim, next))),
+        None => Some(Undecided::Among(seeds(claim, next))),
+        other => other,
+    }
+}
+
+/// How many seeds would decide a claim: as contradicted if a mean lies outside its band, else as reproduced.
+fn seeds(claim: &ClaimReport, next: &Next) -> Option<u32> {
+    let parts: Vec<Distance> = claim.points.iter().flat_map(distances).flatten().collect();
+    let each = next.contradicted / parts.len() as f64;
+    if parts.iter().any(|part| !part.inside) {
+        return parts.iter().filter(|part| !part.inside).filter_map(|part| part.seeds(each)).min();
+    }
+    let all: Option<Vec<u32>> = parts.iter().map(|part| part.seeds(next.reproduced)).collect();
+    all.and_then(|all| all.into_iter().max())
+}
+
+impl Evidence {
+    fn of(claim: &ClaimReport) -> Self {
+        let parts: Vec<Option<Distance>> = claim.points.iter().flat_map(distances).collect();
+        let outside = |part: &Option<Distance>| part.map_or(1.0, |part| part.if_outside());
+        let inside = |part: &Option<Distance>| part.map_or(1.0, |part| part.if_inside());
+        let least = parts.iter().map(inside).fold(1.0, f64::min);
+        Self {
+            reproduced: parts.iter().map(outside).reduce(f64::max).unwrap_or(1.0),
+            contradicted: (parts.len() as f64 * least).min(1.0),
+        }
+    }
+}
+
+/// Where the means of a point's comparisons lie; `None` for those that decide nothing, such as all of a point whose runs
+/// are missing or whose load is off.
+fn distances(point: &PointReport) -> impl Iterator<Item = Option<Distance>> {
+    let off = matches!(point.undecided, Some(Undecided::Load(_)));
+    let told = point.verdict != Verdict::Incomplete && !off;
+    point.contrasts.iter().map(move |contrast| contrast.distance.filter(|_| told))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+use priolane_core::rng::{Purpose, Stream};
+use priolane_rounds::rounds;
+
+use super::super::band::Band;
+use super::super::decision::Decision;
+use super::super::report::ContrastReport;
+use super::*;
+use crate::experiment::{Claim, OpenRange, Source, Test};
+use crate::metrics::interval::Interval;
+use crate::metrics::metric::Unit;
+
+/// A claim with a comparison for each list of values by seed.
+fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
+    let mut point = PointReport::at(serde_json::Map::new());
+    let compared = |values: &Vec<f64>| {
+        let value = Interval::of(values);
+        ContrastReport::new("a - b".into(), (Unit::One, value), Decision::of(&value, band))
+    };
+    point.contrasts = parts.iter().map(compared).collect();
+    point.settle(None);
+    let claim = Claim {
+        section: "§1".into(),
+        says: "so it is".into(),
+        source: Source::Paper,
+        at: serde_json::Map::new(),
+        test: Test::Order(Vec::new()),
+    };
+    ClaimReport::new(&claim, vec![point])
+}
+
+fn above_zero() -> Band {
+    OpenRange::above(0.0).into()
+}
+
+/// Draws of the normal law (Box and Muller 1958).
+struct Normal(Stream);
+
+impl Normal {
+    fn draw(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(1.0 - self.0.uniform())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.0.uniform())
+    }
+
+    /// As many values with the mean 0, of which a part is `common` to all that are drawn of it.
+    fn around_zero(&mut self, common: &[f64], part: f64) -> Vec<f64> {
+        common.iter().map(|all| part.sqrt() * all + (1.0 - part).sqrt() * self.draw()).collect()
+    }
+}
+
+/// So many of `n` events of probability 0.05 are four standard deviations too many.
+fn most_of(n: u64) -> u64 {
+    let n = n as f64;
+    (0.05 * n + 4.0 * (n * 0.05 * 0.95).sqrt()) as u64
+}
+
+#[test]
+fn among_many_claims_of_random_numbers_hardly_a_figure_has_a_false_verdict() {
+    let figures = rounds(300, 10_000);
+    for (entity, part) in [(0, 0.0), (1, 0.5)] {
+        let mut normal = Normal(Stream::new(1, Purpose::Search, entity));
+        let (mut false_alone, mut false_among) = (0, 0);
+        for _ in 0..figures {
+            let common: Vec<f64> = (0..5).map(|_| normal.draw()).collect();
+            // The mean 0 is not above 0, and lies within the band from -100 to 0.
+            let mut claims: Vec<ClaimReport> =
+                (0..10).map(|_| claim(&[normal.around_zero(&common, part)], above_zero())).collect();
+            claims.extend((0..10).map(|_| {
+                let parts = [normal.around_zero(&common, part), normal.around_zero(&common, part)];
+                claim(&parts, Band::closed(-100.0, 0.0))
+            }));
+            judge(&mut claims, 1);
+            let is_false = |verdict: fn(&ClaimReport) -> Verdict| {
+                claims[..10].iter().any(|claim| verdict(claim) == Verdict::Reproduced)
+                    || claims[10..].iter().any(|claim| verdict(claim) == Verdict::Contradicted)
+            };
+            false_alone += u64::from(is_false(|claim| claim.alone));
+            false_among += u64::from(is_false(|claim| claim.verdict));
+        }
+        assert!(false_among <= most_of(figures), "{false_among} of {figures}, part {part}");
+        // Without the correction far more figures have one: were it left out, the line above would fail.
+        assert!(false_alone > most_of(figures), "{false_alone} of {figures}, part {part}");
+    }
+}
+
+#[test]
+fn looks_while_seeds_are_added_do_not_add_up_to_false_verdicts() {
+    const LOOKS: u32 = 6;
+    let figures = rounds(2_000, 40_000);
+    let mut normal = Normal(Stream::new(2, Purpose::Search, 0));
+    let (mut false_if_ignored, mut false_if_counted) = (0, 0);
+    for _ in 0..figures {
+        let values: Vec<f64> = (0..3 << (LOOKS - 1)).map(|_| normal.draw()).collect();
+        let ever_reproduced = |looks: u32| {
+            (0..LOOKS).any(|look| {
+                let mut claims = [claim(&[values[..3 << look].to_vec()], above_zero())];
+                judge(&mut claims, looks);
+                claims[0].verdict == Verdict::Reproduced
+            })
+        };
+        false_if_ignored += u64::from(ever_reproduced(1));
+        false_if_counted += u64::from(ever_reproduced(LOOKS));
+    }
+    assert!(false_if_counted <= most_of(figures), "{false_if_counted} of {figures}");
+    assert!(false_if_ignored > most_of(figures), "{false_if_ignored} of {figures}");
+}
+
+#[test]
+fn one_claim_with_one_bound_is_judged_by_its_interval() {
+    // 3 ± 1.9632, as in the tests of intervals.
+    let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+    for end in [1.03, 1.04, 4.96, 4.97] {
+        for band in [OpenRange::above(end), OpenRange::below(end)] {
+            let mut claims = [claim(&[values.to_vec()], band.into())];
+            judge(&mut claims, 1);
+            assert_eq!(claims[0].verdict, claims[0].alone, "{band:?}");
+        }
+    }
+}
+
+#[test]
+fn a_claim_among_others_needs_more_seeds() {
+    // p is 0.0066 of 3 above 0 with four degrees of freedom: below 0.025, and above 0.025 / 4.
+    let some = || claim(&[vec![1.0, 2.0, 3.0, 4.0, 5.0]], above_zero());
+    let verdicts = |claims: &mut [ClaimReport]| {
+        judge(claims, 1);
+        claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&mut [some(), some(), some()]), [Verdict::Reproduced; 3]);
+    let mut four = [some(), some(), some(), some()];
+    assert_eq!(verdicts(&mut four), [Verdict::Undecided; 4]);
+    assert_eq!(four[0].alone, Verdict::Reproduced);
+    // At 0.00625 and n = 6: t = 3 sqrt(6) / 1.5811 = 4.65 with five degrees, p = 0.0028.
+    assert_eq!(four[0].undecided, Some(Undecided::Among(Some(6))));
+    // What does not vary is known: it leaves the others as many as they are.
+    let known = claim(&[vec![2.0; 5]], above_zero());
+    assert_eq!(verdicts(&mut [some(), some(), known, some()]), [Verdict::Reproduced; 4]);
+}
+
+#[test]
+fn a_contradiction_by_one_of_many_comparisons_is_corrected_for_their_number() {
+    let low = vec![-1.0, -2.0, -3.0, -4.0, -5.0];
+    let high = || vec![1000.0, 1000.1, 999.9, 1000.0, 1000.2];
+    let mut few = [claim(&[low.clone(), high(), high()], above_zero())];
+    judge(&mut few, 1);
+    assert_eq!(few[0].verdict, Verdict::Contradicted);
+    let mut many = [claim(&[low, high(), high(), high()], above_zero())];
+    judge(&mut many, 1);
+    assert_eq!((many[0].alone, many[0].verdict), (Verdict::Contradicted, Verdict::Undecided));
+}

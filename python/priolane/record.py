@@ -1,0 +1,168 @@
+"""What reproducing a figure found, as it is kept in the repository: one JSON file per figure.
+
+A file holds no time and nothing of the machine, in an order that does not change, so that the difference of two of its
+versions is what has changed. Numbers have six digits.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from priolane import _core
+from priolane._core import InputError
+from priolane.files import NotWritten, parse_json, write_whole
+from priolane.report.model import Claim, Estimate, Measured, Source, Verdict
+from priolane.results import Results
+
+RECORDS = Path(__file__).parent / "records"
+"""The records that come with the package."""
+
+_RESULTS = re.compile(r"\+results\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of a figure. `grids` are what was run: one, or one for each reading, the leading one first."""
+
+    figure: str
+    title: str
+    command: str
+    results: int
+    grids: tuple[Mapping[str, Any], ...]
+
+    @property
+    def claims(self) -> Sequence[Mapping[str, Any]]:
+        """The claims of the leading reading."""
+        claims: Sequence[Mapping[str, Any]] = self.grids[0]["claims"]
+        return claims
+
+    @property
+    def size(self) -> str:
+        """Size and number of seeds: `quick, 3 seeds`."""
+        seeds = len(self.grids[0]["seeds"])
+        return f"{self.grids[0]['size']}, {seeds} seed{'' if seeds == 1 else 's'}"
+
+    def counts(self, source: Source | None = None) -> Counter[Verdict]:
+        """How many claims have each verdict: all, or those that one of both makes."""
+        claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)
+        return Counter(Verdict(claim["verdict"]) for claim in claims)
+
+
+def counted(counts: Mapping[Verdict, int]) -> str:
+    """Verdicts with their numbers: `4 reproduced, 8 undecided`."""
+    return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts.get(verdict)) or "none"
+
+
+def write_record(directory: Path, figure: str, grids: Sequence[Results], command: str) -> Path:
+    """Writes the record of a figure (`nos2/fig6`) below `directory` and returns its path.
+
+    `command` is what made it, without places on this machine. Raises `NotWritten` if the file cannot be written.
+    """
+    content = {
+        "figure": figure,
+        "title": grids[0].report.title,
+        "command": command,
+        "results": _results_version(),
+        "grids": [_grid(results) for results in grids],
+    }
+    path = _path(directory, figure)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritten(path, error) from error
+    write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    return path
+
+
+def read_record(figure: str, directory: Path = RECORDS) -> Record | None:
+    """The record of a figure; `None` if there is none. Raises `InputError` if the file is no record."""
+    path = _path(directory, figure)
+    try:
+        read = parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a record ({error}); record {figure} again") from error
+    try:
+        record = Record(
+            figure=read["figure"],
+            title=read["title"],
+            command=read["command"],
+            results=read["results"],
+            grids=tuple(read["grids"]),
+        )
+        record.counts()
+        str(record.size)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not a record of this version ({error!r}); record {figure} again") from error
+    return record
+
+
+def records(figures: Sequence[str], directory: Path = RECORDS) -> Iterator[Record]:
+    """The records that there are of these figures, in their order."""
+    for figure in figures:
+        record = read_record(figure, directory)
+        if record is not None:
+            yield record
+
+
+def _path(directory: Path, figure: str) -> Path:
+    return directory / f"{figure}.json"
+
+
+def _results_version() -> int:
+    found = _RESULTS.search(_core.version())
+    if found is None:
+        raise RuntimeError(f"{_core.version()} does not state a version of results")
+    return int(found[1])
+
+
+def _grid(results: Results) -> dict[str, Any]:
+    report, options = results.report, results.options
+    leading = next((reading.name for reading in results.readings if reading.leads), None)
+    return {
+        "reading": options.reading or leading,
+        "size": options.size,
+        "seeds": list(report.seeds),
+        "looks": report.looks,
+        "runs": len(results.runs),
+        "digest": report.digest,
+        "claims": [_claim(claim) for claim in report.claims],
+    }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "section": claim.section,
+        "says": claim.says,
+        "source": claim.source.value,
+        "asked": claim.asked,
+        "test": {key: _digits(value) for key, value in claim.test.items()},
+        "verdict": claim.verdict.value,
+        "alone": claim.alone.value,
+        "direction": claim.direction.value,
+        "reason": claim.reason,
+        "measured": [_measured(item) for item in claim.measured],
+        "compared": [_measured(item) | {"verdict": item.verdict} for item in claim.contrasts],
+    }
+
+
+def _measured(item: Measured) -> dict[str, Any]:
+    estimate: Estimate = item.estimate
+    return {
+        "what": item.what,
+        "at": dict(item.at),
+        "unit": item.unit,
+        "mean": _digits(estimate.mean),
+        "low": _digits(estimate.low),
+        "high": _digits(estimate.high),
+        "seeds": estimate.seeds,
+    }
+
+
+def _digits(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value

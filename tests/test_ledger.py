@@ -1,0 +1,117 @@
+"""Records of figures, and what is generated from those that come with the package."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import made
+from core_double import CoreDouble
+from priolane import papers
+from priolane._core import InputError
+from priolane.cli import main
+from priolane.experiment import check
+from priolane.record import RECORDS, read_record, write_record
+from priolane.report.model import Source, Verdict
+from priolane.results import Results, load
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import ledger
+
+COMMAND = "priolane reproduce nos2/fig6 --quick"
+
+
+@pytest.fixture
+def directory(results: Results, tmp_path: Path) -> Path:
+    write_record(tmp_path / "records", "nos2/fig6", [results], COMMAND)
+    return tmp_path / "records"
+
+
+def test_the_ledger_and_the_counts_follow_from_the_records() -> None:
+    found = ledger.shipped()
+    assert ledger.LEDGER.read_text(encoding="utf-8") == ledger.ledger(found), "make ledger"
+    text = ledger.README.read_text(encoding="utf-8")
+    assert text == ledger.readme(text, found), "make ledger"
+
+
+def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
+    items = {item.key: item for item in papers.items() if item.experiment is not None}
+    for path in RECORDS.glob("*/*.json"):
+        figure = f"{path.parent.name}/{path.stem}"
+        record = read_record(figure)
+        assert record is not None
+        assert record.figure == figure
+        experiment = items[figure].experiment
+        assert experiment is not None
+        claims = check(experiment)["merged"].get("claim", [])
+        stated = [(claim["section"], claim["says"]) for claim in claims]
+        assert [(claim["section"], claim["says"]) for claim in record.claims] == stated, f"record {figure} again"
+
+
+def test_a_record_has_what_was_found(directory: Path) -> None:
+    record = read_record("nos2/fig6", directory)
+    assert record is not None
+    assert (record.command, record.size) == (COMMAND, "quick, 2 seeds")
+    assert record.counts() == Counter({Verdict.REPRODUCED: 2, Verdict.UNDECIDED: 2, Verdict.CONTRADICTED: 1})
+    assert record.counts(Source.OURS) == Counter({Verdict.UNDECIDED: 1})
+    first = record.claims[0]
+    assert (first["test"], first["asked"]) == ({"kind": "equal", "within": 0.1}, "equal within 10 %")
+    assert first["measured"][0]["mean"] == 1.12
+    assert first["compared"][0]["verdict"] == "reproduced"
+
+
+def test_a_record_is_the_same_each_time_wherever_it_is_made(directory: Path, tmp_path: Path) -> None:
+    elsewhere = load(made.make_results(tmp_path / "elsewhere"))
+    again = write_record(tmp_path / "again", "nos2/fig6", [elsewhere], COMMAND)
+    text = again.read_text(encoding="utf-8")
+    assert text == (directory / "nos2" / "fig6.json").read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+
+
+def test_counts_change_with_a_record(directory: Path) -> None:
+    def of_papers() -> str:
+        table = ledger.counts(ledger.shipped(directory))
+        return next(line for line in table.splitlines() if line.startswith("| NOS2 "))
+
+    assert of_papers().endswith("| 2 | 1 | 1 | 0 |")
+    path = directory / "nos2" / "fig6.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["grids"][0]["claims"][0]["verdict"] = "contradicted"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert of_papers().endswith("| 1 | 1 | 2 | 0 |")
+    assert "`nos2/fig6`" not in ledger.ledger(ledger.shipped(directory))
+    assert "`nos2/fig7`" in ledger.ledger(ledger.shipped(directory))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"figure": "nos2/fig6"}', '{"grids": 3}'])
+def test_a_damaged_record_is_one_line(directory: Path, text: str) -> None:
+    (directory / "nos2" / "fig6.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="record nos2/fig6 again"):
+        read_record("nos2/fig6", directory)
+
+
+@pytest.mark.usefixtures("core")
+def test_the_command_writes_a_record_without_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "nos2/fig6", "--quick", "--jobs", "1", "-o", "out", "--record", "kept"]) == 0
+    assert "record kept/nos2/fig6.json" in capsys.readouterr().out
+    record = read_record("nos2/fig6", Path("kept"))
+    assert record is not None
+    assert record.command == COMMAND
+
+
+def test_the_list_has_the_counts_of_the_record(
+    core: CoreDouble, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("priolane.cli.reproduce.read_record", lambda figure: read_record(figure, directory))
+    assert main(["reproduce", "nos2/all", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    # The double's file has two claims, the record five.
+    shown = " ".join(" ".join(lines).split())
+    assert "2 claims: 2 reproduced, 2 undecided, 1 contradicted of then 5 claims (quick, 2 seeds)" in shown
+    assert "2 claims: none recorded" in shown
+    assert core.ran == []

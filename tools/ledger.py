@@ -1,0 +1,133 @@
+"""Writes docs/ledger.md and the counts in README.md from the records in python/priolane/records.
+
+`make ledger` does it after records have changed; tests/test_ledger.py compares both with the records.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from priolane import papers
+from priolane.record import RECORDS, Record, counted, records
+from priolane.report.model import Estimate, Source, Verdict
+
+ROOT = Path(__file__).parent.parent
+LEDGER = ROOT / "docs" / "ledger.md"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
+_NAMES = {"nos2": "NOS2", "paccp": "PACCP", "prioplus": "PrioPlus", "top": "TOP", "firapam": "Firapam"}
+_VALUES = 3
+
+_HEAD = """# Ledger
+
+Every claim of every figure that is recorded, with what was measured and its verdict. `make ledger` writes this page
+from the files in `python/priolane/records`, which `priolane reproduce PAPER/FIG --record python/priolane/records`
+writes.
+
+The verdict is that among all claims of the figure: the probability that even one *reproduced* or *contradicted* of a
+figure is false is at most 5 %. *Alone* is the verdict by the claim's own 95 % intervals
+([results.md](results.md#metrics-over-seeds-and-verdicts)). Sizes are those of the experiment file; at the quick size,
+with few seeds, many claims are undecided.
+"""
+
+
+def counts(found: Sequence[Record]) -> str:
+    """The table of counts per paper, claims of the papers and ours apart."""
+    verdicts = list(Verdict)
+    lines = [
+        "| claims of | figures recorded | " + " | ".join(verdict.value for verdict in verdicts) + " |",
+        "|---" * (2 + len(verdicts)) + "|",
+    ]
+    for paper, of_paper in _by_paper():
+        there = [record for record in found if record.figure in {item.key for item in of_paper}]
+        tally = _sum(record.counts(Source.PAPER) for record in there)
+        lines.append(_row(_NAMES.get(paper, paper), f"{len(there)} of {len(of_paper)}", tally))
+    lines.append(_row("ours, on the same figures", "", _sum(record.counts(Source.OURS) for record in found)))
+    return "\n".join(lines) + "\n"
+
+
+def ledger(found: Sequence[Record]) -> str:
+    """The page."""
+    there = {record.figure for record in found}
+    left = [item.key for _, items in _by_paper() for item in items if item.key not in there]
+    parts = [_HEAD, counts(found), *(_figure(record) for record in found)]
+    if left:
+        parts.append("## Not recorded\n\n" + ", ".join(f"`{key}`" for key in left) + "\n")
+    return "\n".join(parts)
+
+
+def readme(text: str, found: Sequence[Record]) -> str:
+    """README with the counts between its two marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        raise SystemExit(f"README.md has no lines {BEGIN.strip()} and {END.strip()} for the counts")
+    return before + BEGIN + counts(found) + END + after
+
+
+def shipped(directory: Path = RECORDS) -> list[Record]:
+    """The records, in the order of the catalogue."""
+    return list(records([item.key for _, items in _by_paper() for item in items], directory))
+
+
+def _by_paper() -> Iterator[tuple[str, list[papers.Item]]]:
+    everything = [item for item in papers.items() if item.experiment is not None]
+    for paper in dict.fromkeys(item.paper for item in everything):
+        yield paper, [item for item in everything if item.paper == paper]
+
+
+def _sum(tallies: Iterable[Counter[Verdict]]) -> Counter[Verdict]:
+    total: Counter[Verdict] = Counter()
+    for tally in tallies:
+        total.update(tally)
+    return total
+
+
+def _row(name: str, figures: str, tally: Counter[Verdict]) -> str:
+    return f"| {name} | {figures} | " + " | ".join(str(tally[verdict]) for verdict in Verdict) + " |"
+
+
+def _figure(record: Record) -> str:
+    grid = record.grids[0]
+    reading = f" Reading: `{grid['reading']}`." if grid["reading"] else ""
+    looks = f", {grid['looks']} looks" if grid["looks"] > 1 else ""
+    size = f"{record.size}{looks}; {grid['runs']} runs; results version {record.results}"
+    lines = [
+        f"## {record.figure}: {record.title}\n",
+        f"{counted(record.counts())}. Size: {size}; digest `{grid['digest'][:16]}`.{reading}\n",
+        f"```sh\n{record.command}\n```\n",
+        "| claim | asks | measured | verdict | alone |",
+        "|---|---|---|---|---|",
+        *(_claim(claim) for claim in record.claims),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    own = " (ours)" if claim["source"] == Source.OURS.value else ""
+    items = claim["compared"] or claim["measured"]
+    values = [f"{item['what']}: {_told(item)}" for item in items[:_VALUES]]
+    if len(items) > _VALUES:
+        values.append(f"and {len(items) - _VALUES} more")
+    verdict = claim["verdict"] + (f"; {claim['reason']}" if claim["reason"] else "")
+    cells = [f"{claim['section']}{own}: {claim['says']}", claim["asked"], "; ".join(values), verdict, claim["alone"]]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _told(item: Mapping[str, Any]) -> str:
+    return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).told(item["unit"])
+
+
+def main() -> int:
+    """Writes both files."""
+    found = shipped()
+    LEDGER.write_text(ledger(found), encoding="utf-8")
+    README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
+    print(f"ledger: {len(found)} figures")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
