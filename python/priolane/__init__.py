@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from priolane._core import InputError, RunFailed, Stopped
+    from priolane.comparison import Comparison, compare
     from priolane.experiment import Options, Plan, PlannedRun, check, plan
+    from priolane.flow_trace import Trace, trace
     from priolane.grid import run
     from priolane.results import Results, load
+    from priolane.solvers import Thresholds, thresholds
 
     __version__: str
 
 __all__ = [
+    "Comparison",
     "InputError",
     "Options",
     "Plan",
@@ -29,17 +33,25 @@ __all__ = [
     "Results",
     "RunFailed",
     "Stopped",
+    "Thresholds",
+    "Trace",
     "check",
+    "compare",
     "load",
     "plan",
     "run",
+    "thresholds",
+    "trace",
 ]
 
 _MODULES = {
     "_core": ("InputError", "RunFailed", "Stopped"),
+    "comparison": ("Comparison", "compare"),
     "experiment": ("Options", "Plan", "PlannedRun", "check", "plan"),
+    "flow_trace": ("Trace", "trace"),
     "grid": ("run",),
     "results": ("Results", "load"),
+    "solvers": ("Thresholds", "thresholds"),
 }
 
 
