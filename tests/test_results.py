@@ -91,6 +91,14 @@ def test_tables_go_to_arrow_pandas_and_csv(results: Results, tmp_path: Path) -> 
         results.to_arrow(scheme="top")
 
 
+def test_tables_go_to_polars_by_arrow(results: Results) -> None:
+    import polars  # noqa: PLC0415
+
+    frame = results.to_polars("flows", scheme="nos2", point={made.LOAD: 0.8})
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["fct_ps"].to_list() == results.flows("nos2", {made.LOAD: 0.8})["fct_ps"].to_pylist()
+
+
 def test_without_polars_the_message_says_what_to_install(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match="pip install polars"):

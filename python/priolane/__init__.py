@@ -63,14 +63,16 @@ if _own := os.environ.get("PRIOLANE_CORE"):
         raise ImportError(message) from error
 
 
-def __getattr__(name: str) -> Any:
-    """Imports what is asked for: the command line handles signals before its slow imports begin."""
-    if name == "__version__":
-        return import_module("priolane._core").version().partition("+")[0]
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"priolane.{module}"), name)
-    raise AttributeError(f"module 'priolane' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Type checkers refuse names that the package does not have.
+    def __getattr__(name: str) -> Any:
+        """Imports what is asked for: the command line handles signals before its slow imports begin."""
+        if name == "__version__":
+            return import_module("priolane._core").version().partition("+")[0]
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(f"priolane.{module}"), name)
+        raise AttributeError(f"module 'priolane' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
