@@ -46,6 +46,21 @@ def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
     assert one == two
 
 
+def test_a_script_without_a_guard_runs_once_in_several_processes(tmp_path: Path) -> None:
+    experiment = first.write_experiment(tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, priolane\n"
+        "sys.stdout.write('begun\\n')\n"
+        f"results = priolane.run({str(experiment)!r}, out={str(tmp_path / 'out')!r}, jobs=2)\n"
+        "assert sys.modules['__main__'].__file__.endswith('script.py')\n"
+        "sys.stdout.write(f'{len(results.runs)} runs\\n')\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n4 runs\n", "")
+
+
 def test_threads_of_a_run_do_not_change_results(tmp_path: Path) -> None:
     experiment = first.write_experiment(tmp_path)
     assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0

@@ -1,5 +1,7 @@
 import concurrent.futures
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -164,3 +166,27 @@ def test_seeds_that_are_none_are_one_message(core: CoreDouble, experiment: Path,
     with pytest.raises(priolane.InputError, match=r"seeds=: .* a whole number from 1"):
         priolane.run(experiment, out=tmp_path / "out", seeds=seeds)
     assert core.ran == []
+
+
+def test_a_notebook_shows_progress_and_a_script_nothing(
+    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def display(bar: Any, *, display_id: bool) -> Any:
+        assert display_id
+        shown.append(bar._repr_html_())
+        return SimpleNamespace(update=lambda bar: shown.append(bar._repr_html_()))
+
+    ipython, of_display = ModuleType("IPython"), ModuleType("IPython.display")
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", of_display)
+    monkeypatch.setattr(ipython, "get_ipython", lambda: None, raising=False)
+    monkeypatch.setattr(of_display, "display", display, raising=False)
+    priolane.run(experiment, out=tmp_path / "script")
+    assert len(core.ran) == 16
+    assert shown == []
+    monkeypatch.setattr(ipython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
+    priolane.run(experiment, out=tmp_path / "notebook")
+    assert shown[0] == '<progress max="16" value="0.000"></progress> made by hand: 0 of 16 runs'
+    assert shown[-1] == '<progress max="16" value="16.000"></progress> made by hand: 16 of 16 runs'

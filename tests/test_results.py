@@ -1,9 +1,13 @@
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import made
+import priolane
 from priolane import InputError, load
 from priolane.results import Results
 
@@ -60,3 +64,59 @@ def test_a_report_of_another_version_is_bad_input(results: Results) -> None:
     made.edit(results.directory / "report.json", lambda report: {"seeds": report["seeds"]})
     with pytest.raises(InputError, match="not a report of this version"):
         _ = results.report
+
+
+def test_results_show_themselves_in_a_line_and_as_a_table(results: Results) -> None:
+    made.edit(results.directory / "grid.json", lambda note: note | {"title": "<b>&"})
+    titled = load(results.directory)
+    assert repr(titled) == f"<Results '<b>&': 16 of 16 runs in {results.directory}>"
+    shown = titled._repr_html_()
+    assert "&lt;b&gt;&amp;" in shown
+    assert "<b>&</b>" not in shown
+    # A row for each scheme, load and class, and one of names.
+    assert shown.count("<tr") == 4 * 2 * 2 + 1
+    # 3.0 ms x (1 + 0.5) x 1.015, the mean of the two seeds, is 4.5675 ms
+    assert "0.00456" in shown
+
+
+def test_tables_go_to_arrow_pandas_and_csv(results: Results, tmp_path: Path) -> None:
+    assert results.to_pandas().shape == results.summary().shape
+    assert results.to_pandas("ports", scheme="es8")["port"].tolist() == ["leaf0->spine1"] * 4
+    path = results.to_csv(tmp_path / "flows.csv", "flows", scheme="nos2", point={made.LOAD: 0.8})
+    read = pd.read_csv(path)
+    assert read["bytes"].tolist() == [1460, 50_000, 2_000_000] * 2
+    assert read["fct_ps"].isna().tolist() == [False, False, True] * 2
+    assert results.to_arrow("summary", scheme="pias").num_rows == 2 * 2 * 2
+    with pytest.raises(KeyError, match="summary"):
+        results.to_arrow(scheme="top")
+
+
+def test_tables_go_to_polars_by_arrow(results: Results) -> None:
+    import polars  # noqa: PLC0415
+
+    frame = results.to_polars("flows", scheme="nos2", point={made.LOAD: 0.8})
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["fct_ps"].to_list() == results.flows("nos2", {made.LOAD: 0.8})["fct_ps"].to_pylist()
+
+
+def test_without_polars_the_message_says_what_to_install(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="pip install polars"):
+        results.to_polars()
+
+
+def test_functions_of_the_package_are_functions_in_every_order(results: Results) -> None:
+    assert priolane.compare(results, results.directory).identical
+    names = ["trace", "compare", "thresholds", "check", "run", "load", "plan", "trace"]
+    code = f"import priolane\nassert all(callable(getattr(priolane, name)) for name in {names!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_thresholds_are_asked_for_by_name() -> None:
+    found = priolane.thresholds(levels=2, load=0.8, sizes="web_search_pkt1460")
+    assert found.of("opt").thresholds == (1_946_180,)
+    assert [found.of("nos2", place).levels for place in ("switch", "host")] == [2, 8]
+    with pytest.raises(InputError, match="published: no thresholds"):
+        found.of("published")
+    with pytest.raises(InputError, match="thresholds:"):
+        priolane.thresholds(levels=300, load=0.8, sizes="web_search")

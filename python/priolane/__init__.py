@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from priolane._core import InputError, RunFailed, Stopped
+    from priolane.comparison import Comparison, compare
     from priolane.experiment import Options, Plan, PlannedRun, check, plan
+    from priolane.flow_trace import Trace, trace
     from priolane.grid import run
     from priolane.results import Results, load
+    from priolane.solvers import Thresholds, thresholds
 
     __version__: str
 
 __all__ = [
+    "Comparison",
     "InputError",
     "Options",
     "Plan",
@@ -29,17 +33,25 @@ __all__ = [
     "Results",
     "RunFailed",
     "Stopped",
+    "Thresholds",
+    "Trace",
     "check",
+    "compare",
     "load",
     "plan",
     "run",
+    "thresholds",
+    "trace",
 ]
 
 _MODULES = {
     "_core": ("InputError", "RunFailed", "Stopped"),
+    "comparison": ("Comparison", "compare"),
     "experiment": ("Options", "Plan", "PlannedRun", "check", "plan"),
+    "flow_trace": ("Trace", "trace"),
     "grid": ("run",),
     "results": ("Results", "load"),
+    "solvers": ("Thresholds", "thresholds"),
 }
 
 
@@ -51,14 +63,16 @@ if _own := os.environ.get("PRIOLANE_CORE"):
         raise ImportError(message) from error
 
 
-def __getattr__(name: str) -> Any:
-    """Imports what is asked for: the command line handles signals before its slow imports begin."""
-    if name == "__version__":
-        return import_module("priolane._core").version().partition("+")[0]
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"priolane.{module}"), name)
-    raise AttributeError(f"module 'priolane' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # Type checkers refuse names that the package does not have.
+    def __getattr__(name: str) -> Any:
+        """Imports what is asked for: the command line handles signals before its slow imports begin."""
+        if name == "__version__":
+            return import_module("priolane._core").version().partition("+")[0]
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(f"priolane.{module}"), name)
+        raise AttributeError(f"module 'priolane' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

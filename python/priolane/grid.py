@@ -49,11 +49,11 @@ def run(
     """Runs the whole grid of the experiment file `path` and returns its results.
 
     Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
-    so a grid that was stopped continues. `jobs` processes work side by side; with `jobs` above 1 a script needs the
-    usual `if __name__ == "__main__":` guard. `on` names another place as `--on` does ("dask://HOST:PORT",
+    so a grid that was stopped continues. `jobs` processes work side by side; a script needs no
+    `if __name__ == "__main__":` guard for them. `on` names another place as `--on` does ("dask://HOST:PORT",
     "dask-local:N", "slurm:N"), or is any executor; its workers need not see the files of this machine. `sets` maps
     dotted keys of the experiment to new values. `seeds` replaces the file's: 5 for the seeds 1 to 5, [7, 8, 9] for
-    these.
+    these. A notebook shows the progress below the cell.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
     invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
@@ -63,7 +63,10 @@ def run(
         sets=tuple((key, toml_text(value)) for key, value in (sets or {}).items()),
         seeds=as_seeds(seeds),
     )
-    return run_grid(path, out, options, Settings(jobs=jobs, on=where(on) if isinstance(on, str) else on))
+    from priolane.notebook import NotebookBar, in_notebook  # noqa: PLC0415 - it imports this module
+
+    watcher = NotebookBar() if in_notebook() else None
+    return run_grid(path, out, options, Settings(jobs=jobs, on=where(on) if isinstance(on, str) else on), watcher)
 
 
 def run_grid(

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -39,7 +40,7 @@ def in_processes(
     )
     try:
         # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
-        with deferred(signal.SIGINT, signal.SIGTERM):
+        with deferred(signal.SIGINT, signal.SIGTERM), _main_left_out():
             waiting = {pool.submit(worker.carry_out, job) for job in todo}
         yield from _completed(waiting, drain)
     finally:
@@ -49,6 +50,25 @@ def in_processes(
             _end(set(multiprocessing.active_children()) - others)
             pool.shutdown(wait=True)
             outbox.close()
+
+
+@contextlib.contextmanager
+def _main_left_out() -> Iterator[None]:
+    """Processes that are started within the context do not import the main module, of which they need nothing: a script
+    without an `if __name__ == "__main__":` guard would run again in each of them.
+
+    `multiprocessing.spawn` finds that module by its `__spec__` or its `__file__`.
+    """
+    main = sys.modules["__main__"]
+    before = {name: getattr(main, name) for name in ("__spec__", "__file__") if hasattr(main, name)}
+    main.__spec__ = None
+    if "__file__" in before:
+        del main.__file__
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(main, name, value)
 
 
 def _end(workers: Iterable[BaseProcess]) -> None:

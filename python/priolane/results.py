@@ -5,12 +5,13 @@ run's record states. A damaged file raises `InputError`.
 """
 
 import hashlib
+import html
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from priolane import _core
 from priolane._core import InputError
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+Table = Literal["summary", "flows", "ports", "series", "coflows", "bills"]
+# Columns of the summary that notebooks show.
+_SHOWN = ("flows", "unfinished", "mean_fct_s", "p99_fct_s", "mean_slowdown")
+
+
+@dataclass(frozen=True, repr=False)
 class Results:
     """The results of one grid, read from its directory as they are asked for."""
 
@@ -88,6 +94,95 @@ class Results:
             for name, values in self.records[run.id]["summary"].items()
         ]
         return pd.DataFrame(rows)
+
+    def to_arrow(
+        self, table: Table = "summary", scheme: str | None = None, point: Mapping[str, Any] | None = None
+    ) -> "pa.Table":
+        """A table of all runs, or of those of one `scheme` and sweep `point`, as Arrow.
+
+        Values of a swept key that have no common type are JSON text in "summary". Raises `KeyError` if no run has the
+        table.
+        """
+        if table != "summary":
+            return self._table(f"{table}.parquet", self.select(scheme, point))
+        import pyarrow as pa  # noqa: PLC0415
+
+        frame = self.summary()
+        chosen = {run.id for run in self.select(scheme, point)}
+        if frame.empty or not frame["run"].isin(chosen).any():
+            raise KeyError(f"no run of {self.directory} has a summary for that scheme and point")
+        frame = frame[frame["run"].isin(chosen)]
+        columns: dict[str, pa.Array] = {}
+        for name in frame.columns:
+            values = [None if value != value else value for value in frame[name]]  # noqa: PLR0124 - NaN is missing
+            try:
+                columns[str(name)] = pa.array(values)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                columns[str(name)] = pa.array([json.dumps(value) for value in values])
+        return pa.table(columns)
+
+    def to_pandas(
+        self, table: Table = "summary", scheme: str | None = None, point: Mapping[str, Any] | None = None
+    ) -> "pd.DataFrame":
+        """`to_arrow` as a pandas data frame."""
+        frame: pd.DataFrame = self.to_arrow(table, scheme, point).to_pandas()
+        return frame
+
+    def to_polars(
+        self, table: Table = "summary", scheme: str | None = None, point: Mapping[str, Any] | None = None
+    ) -> Any:
+        """`to_arrow` as a polars data frame; raises `ImportError` with what to install where there is no polars."""
+        try:
+            import polars  # noqa: PLC0415
+        except ImportError as error:
+            raise ImportError("to_polars needs polars, which is not installed; pip install polars") from error
+        return polars.from_arrow(self.to_arrow(table, scheme, point))
+
+    def to_csv(
+        self,
+        path: str | Path,
+        table: Table = "summary",
+        scheme: str | None = None,
+        point: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Writes `to_arrow` as CSV with a header, whole or not at all; returns the path.
+
+        Raises `NotWritten` if the disk is full or must not be written.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.csv as pc  # noqa: PLC0415
+
+        stream = pa.BufferOutputStream()
+        pc.write_csv(self.to_arrow(table, scheme, point), stream)
+        write_whole(Path(path), stream.getvalue().to_pybytes())
+        return Path(path)
+
+    def __repr__(self) -> str:
+        """One line: title, how many runs are there, where."""
+        return f"<Results {self.title!r}: {self._there()} in {self.directory}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same line, and a table of the means over seeds by scheme, sweep point and size class."""
+        import pandas as pd  # noqa: PLC0415
+
+        line = f"<p><b>{html.escape(self.title)}</b>: {self._there()} in {html.escape(str(self.directory))}</p>"
+        frame = self.summary()
+        if frame.empty:
+            return line
+        by = [name for name in frame.columns if name in {"scheme", "class", *self._swept()}]
+        for name in by:
+            frame[name] = frame[name].map(lambda value: value if isinstance(value, int | float) else str(value))
+        shown = [name for name in _SHOWN if name in frame.columns]
+        values = frame[by].join(frame[shown].apply(pd.to_numeric))
+        means = values.groupby(by, sort=False, as_index=False)[shown].mean()
+        table: str = means.to_html(index=False, border=0, escape=True, na_rep="–", float_format="{:.4g}".format)
+        return line + table
+
+    def _there(self) -> str:
+        return f"{len(self.runs) - len(self.missing())} of {len(self.runs)} runs"
+
+    def _swept(self) -> set[str]:
+        return {key for run in self.runs for key in run.point}
 
     def flows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """The flows of all runs, or of those of one `scheme` and sweep `point`: one row per flow and run.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import show
-from priolane.compare import LEVEL, Change, Comparison, Design, Finding, compare
+from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
 from priolane.report.numbers import short

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from priolane.cli import arguments, show
 from priolane.experiment import Options
+from priolane.flow_trace import Packet, Trace, trace
 from priolane.report.model import point_text
 from priolane.report.numbers import short
-from priolane.trace import Packet, Trace, trace
 
 # Lines of the timeline at its beginning and at its end, where it is longer than both together.
 _FIRST, _LAST = 60, 20

@@ -14,12 +14,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import PlannedRun
-from priolane.results import Results
+from priolane.results import Results, load
 
 RUN = "run"
 # The probability that intervals cover.
@@ -139,8 +140,13 @@ class Comparison:
         return [change for change in self.changes if change.finding is finding]
 
 
-def compare(first: Results, second: Results) -> Comparison:
-    """Compares two results; raises `InputError` if a file is damaged or missing, or nothing is in both."""
+def compare(first: Results | str | Path, second: Results | str | Path) -> Comparison:
+    """Compares two results, or those in two directories.
+
+    Raises `InputError` if a file is damaged or missing, or nothing is in both.
+    """
+    first = first if isinstance(first, Results) else load(first)
+    second = second if isinstance(second, Results) else load(second)
     first.verify()
     second.verify()
     left, right = _grouped(first), _grouped(second)
