@@ -10,12 +10,13 @@ from matplotlib.figure import Figure
 
 from made import FIXTURES
 from priolane.figures import write
-from priolane.figures.draw import draw_panel, power_text, width_of
+from priolane.figures.draw import draw_panel, width_of
 from priolane.figures.marks import Drawing
 from priolane.figures.raster import Pixels, Raster, rasterize, together
 from priolane.figures.room import Font, legend_columns, wrapped
 from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, applied, style_of
 from priolane.figures.svg import SVG, page_svg
+from priolane.figures.ticks import power_text
 from priolane.figures.write import draw_report
 from priolane.report.model import Estimate, Panel, Report, _metric_names
 from priolane.report.numbers import short
@@ -104,6 +105,20 @@ def test_a_heat_map_has_a_cell_with_its_value_for_each_series_and_x() -> None:
     axes, colours = draw_panel(alone).figure.axes
     assert [text.get_text() for text in axes.texts] == ["–", "1.00", "2.00", "3.00"]
     assert colours.get_ylabel() == "FCT (ms)"
+
+
+def test_a_heat_map_of_many_rows_has_room_for_the_name_of_each_and_plain_numbers_beside_its_colours() -> None:
+    panel = replace(REPORT.panels[0], kind="heat_map", log_y=True)
+    many = tuple(replace(panel.series[0], label=f"scheme {nth}") for nth in range(30))
+    drawing = draw_panel(replace(panel, series=many))
+    axes, colours = drawing.figure.axes
+    _, height = drawing.figure.get_size_inches()
+    # A name is 7.5 points high.
+    assert axes.get_position().height * height > 30 * 7.5 / 72
+    drawing.figure.canvas.draw()
+    named = [label.get_text() for label in colours.get_yticklabels(which="both")]
+    assert any(named)
+    assert not [text for text in named if "$" in text]
 
 
 def test_figures_are_the_same_bytes_each_time() -> None:
