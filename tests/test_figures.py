@@ -1,7 +1,9 @@
 import itertools
 import json
+import tomllib
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from priolane.figures.write import draw_report
 from priolane.report.model import Estimate, Mark, Panel, Report, Series, _metric_names
 from priolane.report.numbers import short
 
+OURS = Path(__file__).parent.parent / "experiments" / "ours"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 
 
@@ -231,6 +234,13 @@ def test_the_papers_own_schemes_have_a_colour_each_and_solid_lines() -> None:
 )
 def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, ...]) -> None:
     assert len({style_of(name).colour for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "knowledge", "host_queue"])
+def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str) -> None:
+    schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
+    looks = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
+    assert len(looks) == len(schemes)
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:
