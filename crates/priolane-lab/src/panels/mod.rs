@@ -16,6 +16,8 @@ pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
 pub use self::panel::{Axes, Dot, Drawn, Mark, Series, Values, X};
 pub(crate) use self::panel::{Panel, PanelKind, PanelReport, SweptValues};
+#[cfg(test)]
+pub(crate) use self::scatter::SCATTER;
 
 use std::sync::LazyLock;
 

@@ -6,7 +6,7 @@ use super::panel::{Axes, Dot, Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::path::{Measure, MetricPath};
 
 /// A dot for each scheme and point: one metric along x, one along y, and perhaps one as its area.
-pub(super) const SCATTER: PanelKind = PanelKind {
+pub(crate) const SCATTER: PanelKind = PanelKind {
     name: "scatter",
     summary: "a dot for each scheme and point: a metric along x, another along y, perhaps a third as its area; dots are joined along x, if that is stated",
     x: X::Optional,
