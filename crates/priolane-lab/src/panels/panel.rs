@@ -96,7 +96,7 @@ pub struct Panel {
     #[key(default = Map::new(), skip_default, shown = "as x", form = SweptValues)]
     pub y_at: Map<String, Value>,
     /// Of a `scatter`: slopes of lines through the origin to compare with.
-    #[key(default = Vec::new(), skip_default, shown = "none", range = "(0, )")]
+    #[key(default = Vec::<f64>::new(), skip_default, shown = "none", range = "(0, )")]
     pub rays: Vec<f64>,
 }
 
