@@ -1,7 +1,9 @@
 import itertools
 import json
+import tomllib
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,16 +12,18 @@ from matplotlib.figure import Figure
 
 from made import FIXTURES
 from priolane.figures import write
-from priolane.figures.draw import draw_panel, power_text, width_of
+from priolane.figures.draw import draw_panel, width_of
 from priolane.figures.marks import Drawing
 from priolane.figures.raster import Pixels, Raster, rasterize, together
 from priolane.figures.room import Font, legend_columns, wrapped
 from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, applied, style_of
 from priolane.figures.svg import SVG, page_svg
+from priolane.figures.ticks import power_text
 from priolane.figures.write import draw_report
-from priolane.report.model import Estimate, Panel, Report, _metric_names
+from priolane.report.model import Estimate, Mark, Panel, Report, Series, _metric_names
 from priolane.report.numbers import short
 
+OURS = Path(__file__).parent.parent / "experiments" / "ours"
 REPORT = Report.from_json((FIXTURES / "report.json").read_text(encoding="utf-8"))
 
 
@@ -106,6 +110,57 @@ def test_a_heat_map_has_a_cell_with_its_value_for_each_series_and_x() -> None:
     assert colours.get_ylabel() == "FCT (ms)"
 
 
+def test_a_heat_map_of_many_rows_has_room_for_the_name_of_each_and_plain_numbers_beside_its_colours() -> None:
+    panel = replace(REPORT.panels[0], kind="heat_map", log_y=True)
+    many = tuple(replace(panel.series[0], label=f"scheme {nth}") for nth in range(30))
+    drawing = draw_panel(replace(panel, series=many))
+    axes, colours = drawing.figure.axes
+    _, height = drawing.figure.get_size_inches()
+    # A name is 7.5 points high.
+    assert axes.get_position().height * height > 30 * 7.5 / 72
+    drawing.figure.canvas.draw()
+    named = [label.get_text() for label in colours.get_yticklabels(which="both")]
+    assert any(named)
+    assert not [text for text in named if "$" in text]
+
+
+def scatter() -> Panel:
+    """Two lines of two dots each: areas are 4 to 1, one dot has no size, and the steepest ray is not seen."""
+    estimate = Estimate(mean=1.0, low=0.5, high=1.5, seeds=2)
+    size = replace(estimate, mean=400.0)
+    far = Mark(x=2.0, estimate=replace(estimate, mean=3.0), across=replace(estimate, mean=2.0), size=size, along=0.5)
+    near = replace(far, x=1.0, estimate=estimate, across=estimate, size=replace(size, mean=100.0), along=0.05)
+    lines = (("strict", (near, far)), ("paccp", (replace(near, size=None), far)))
+    series = tuple(Series(scheme=name, label=name, variant=0, marks=marks) for name, marks in lines)
+    panel = replace(REPORT.panels[0], kind="scatter", x_label="rest", y_label="payers", log_y=False, reference=None)
+    return replace(panel, series=series, rays=(0.5, 2.0, 9.0))
+
+
+def test_a_scatter_has_a_dot_for_each_mark_with_both_values_and_areas_as_sizes() -> None:
+    drawing = draw_panel(scatter())
+    dots = [line for line in drawing.figure.axes[0].get_lines() if "-mark-" in (line.get_gid() or "")]
+    assert [np.asarray(line.get_xydata()).tolist() for line in dots] == [[[1, 1]], [[2, 3]]] * 2
+    areas = [line.get_markersize() ** 2 for line in dots]
+    assert areas[1] == pytest.approx(4 * areas[0])
+    assert areas[3] == areas[1]
+    assert list(drawing.titles.values())[1] == (
+        "strict at 0.5: rest 2.00 [0.500, 1.50], payers 3.00 [0.500, 1.50]; area 400; 2 seeds"
+    )
+
+
+def test_rays_go_through_the_origin_within_what_is_seen() -> None:
+    axes = draw_panel(scatter()).figure.axes[0]
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    rays = {text.get_text(): line for text, line in zip(axes.texts[-2:], axes.get_lines()[-2:], strict=True)}
+    assert set(rays) == {"0.5", "2"}
+    for slope, line in rays.items():
+        xs, ys = np.asarray(line.get_xydata()).T
+        assert np.allclose(ys, float(slope) * xs)
+        assert left <= xs.min() < xs.max() <= right * (1 + 1e-9)
+        assert bottom <= ys.min() * (1 + 1e-9)
+        assert ys.max() <= top * (1 + 1e-9)
+
+
 def test_figures_are_the_same_bytes_each_time() -> None:
     first = draw_report(REPORT.panels, pdf=True)
     assert first == draw_report(REPORT.panels, pdf=True)
@@ -179,6 +234,13 @@ def test_the_papers_own_schemes_have_a_colour_each_and_solid_lines() -> None:
 )
 def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, ...]) -> None:
     assert len({style_of(name).colour for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "knowledge", "host_queue"])
+def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str) -> None:
+    schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
+    looks = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
+    assert len(looks) == len(schemes)
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:

@@ -11,6 +11,7 @@ import made
 from hostile import HOSTILE, spoil
 from priolane.report.write import write_report
 from priolane.results import Results, load
+from test_metrics_table import VALUES, panel
 from test_over_time import US, port, write_series
 
 CHROMIUM = browser.find()
@@ -112,3 +113,43 @@ def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) 
     if text.isprintable():
         assert blank.value("document.title") == " ".join(text.split())
         assert blank.value(f"document.body.textContent.includes({json.dumps(text)})") is True
+
+
+@pytest.fixture
+def table(blank: browser.Page, tmp_path: Path) -> browser.Page:
+    directory = made.make_results(tmp_path / "grid", 1)
+    made.edit(directory / "report.json", lambda report: report | {"panels": [panel(VALUES)]})
+    blank.open(write_report(load(directory)))
+    return blank
+
+
+SHOWN = (
+    "[...document.querySelectorAll('.metrics tbody tr')].filter(row => !row.hidden)"
+    ".map(row => row.cells[0].textContent + ' ' + row.cells[1].textContent)"
+)
+
+
+def test_a_click_on_a_columns_name_sorts_by_its_numbers_and_what_has_none_comes_last(table: browser.Page) -> None:
+    assert table.complaints() == []
+    click = "document.querySelectorAll('.metrics th button')[{}].click()"
+    table.value(click.format(2))
+    assert table.value(SHOWN) == ["dctcp 0.5", "<b>& 0.8", "dctcp 0.8"]
+    table.value(click.format(2))
+    assert table.value(SHOWN) == ["dctcp 0.8", "<b>& 0.8", "dctcp 0.5"]
+    assert table.value("document.querySelector('.metrics th[aria-sort]').getAttribute('aria-sort')") == "descending"
+    # The second metric of dctcp at 0.8 has no value.
+    for order in (["dctcp 0.5", "<b>& 0.8", "dctcp 0.8"], ["<b>& 0.8", "dctcp 0.5", "dctcp 0.8"]):
+        table.value(click.format(3))
+        assert table.value(SHOWN) == order
+
+
+def test_words_and_choices_leave_rows_out(table: browser.Page) -> None:
+    assert table.value("document.querySelector('.filters').hidden") is False
+    change = (
+        "{{ const f = document.querySelector('.filters {}'); f.value = '{}'; f.dispatchEvent(new Event('input')); }}"
+    )
+    table.value(change.format('select[data-column="1"]', "0.8"))
+    assert table.value(SHOWN) == ["dctcp 0.8", "<b>& 0.8"]
+    table.value(change.format("input", "DCTCP"))
+    assert table.value(SHOWN) == ["dctcp 0.8"]
+    assert table.value("document.querySelector('[role=status]').textContent") == "1 of 3 rows"

@@ -34,8 +34,10 @@ _OWN_NAME = re.compile(
     rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
     r"|\.grid\.json\.[a-z0-9_]{8}"
 )
-_OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/(panel-\d+|figure)\.(png|pdf)")
-_TEMPORARY = re.compile(r"\.(grid\.json|report\.json|report\.html|(panel-\d+|figure)\.(png|pdf))\.[a-z0-9_]{8}")
+_OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/((panel-\d+|figure)\.(png|pdf)|table-\d+\.csv)")
+_TEMPORARY = re.compile(
+    r"\.(grid\.json|report\.json|report\.html|(panel-\d+|figure)\.(png|pdf)|table-\d+\.csv)\.[a-z0-9_]{8}"
+)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The figures and tables of the papers, and which of them have an experiment here."""
+"""The figures and tables of the papers and our own, and which of them have an experiment here."""
 
 import tomllib
 from collections.abc import Iterator
@@ -8,11 +8,14 @@ from pathlib import Path
 from priolane._core import InputError
 
 _HERE = Path(__file__).parent
+_EXPERIMENTS = _HERE / "experiments"
+# Figures of no paper.
+_OURS = "ours"
 
 
 @dataclass(frozen=True)
 class Item:
-    """A figure or table of a paper. `experiment` is its experiment file, `None` where there is none yet."""
+    """A figure or table of a paper, or of ours. `experiment` is its experiment file, `None` where there is none yet."""
 
     paper: str
     id: str
@@ -40,8 +43,12 @@ def items() -> Iterator[Item]:
     papers = tomllib.loads((_HERE / "papers.toml").read_text(encoding="utf-8"))
     for paper, entry in papers.items():
         for item in entry["items"]:
-            path = _HERE / "experiments" / "papers" / paper / f"{item['id']}.toml"
+            path = _folder(paper) / f"{item['id']}.toml"
             yield Item(paper=paper, **item, experiment=path if path.is_file() else None)
+
+
+def _folder(paper: str) -> Path:
+    return _EXPERIMENTS / _OURS if paper == _OURS else _EXPERIMENTS / "papers" / paper
 
 
 def find(name: str) -> list[Item]:

@@ -10,6 +10,7 @@ use priolane_sim::topology::TopologySpec;
 use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
+use crate::scheme::Pay;
 use crate::{assumptions, experiment};
 
 /// Keys of one group that so many parts of a row share have a table of their own.
@@ -187,6 +188,13 @@ pub fn schema() -> Value {
             "required": ["class"],
             "additionalProperties": false,
             "description": "Which queue of a port a class goes to."
+        }),
+    );
+    properties.insert(
+        "pay".into(),
+        json!({
+            "enum": Pay::WORDS.map(|(word, _)| word),
+            "description": "Whether it goes by what flows pay for; \"honoured\" unless stated."
         }),
     );
     json!({

@@ -51,6 +51,29 @@ pub struct Scheme {
     pub port: PortKeys,
     /// Which queue of a port a class goes to.
     pub map: ClassMap,
+    /// Whether it goes by what flows pay for.
+    #[serde(skip_serializing_if = "Pay::is_honoured")]
+    pub pay: Pay,
+}
+
+/// Whether a scheme goes by what flows pay for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pay {
+    /// Its transport or its `assign` row must.
+    #[default]
+    Honoured,
+    /// Neither does: all flows are best effort to it. They are billed all the same.
+    Ignored,
+}
+
+impl Pay {
+    /// The words of files.
+    pub(crate) const WORDS: [(&str, Self); 2] = [("honoured", Self::Honoured), ("ignored", Self::Ignored)];
+
+    fn is_honoured(&self) -> bool {
+        *self == Self::Honoured
+    }
 }
 
 impl Scheme {

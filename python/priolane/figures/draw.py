@@ -1,23 +1,20 @@
 """Drawing panels: each once, at the width of a column or of a page, whatever files are made of it."""
 
-import math
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from priolane.figures.marks import Drawing, PanelAxes
 from priolane.figures.panels import painter_of
 from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, applied
+from priolane.figures.ticks import name_powers, name_ticks
 from priolane.report.model import Panel
 from priolane.report.numbers import fitting
 
-# Axes are at least so high, whatever stands below and above: a figure grows where there would be less.
-_AXES_IN = 1.3
 # So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
 _AMPLE_IN = 12.0
 # What stays free beside a title or a legend.
@@ -26,9 +23,6 @@ _MARGIN_IN = 0.06
 _TITLE_LINES = 3
 _LABEL_CHARACTERS = 40
 _Y_LABEL_IN = 1.45
-# A logarithmic axis over less than so many times its lowest value has hardly one power of ten, or no two or five.
-_FEW_DECADES = 40
-_HALF_A_DECADE = 5
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,7 @@ def draw_panel(panel: Panel) -> Drawing:
         if len(labels) > 1:
             columns = legend_columns(labels, width - _MARGIN_IN)
             drawing.figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-        _set_height(drawing.figure, height)
+        _set_height(drawing.figure, height, painter_of(panel.kind).least_height(panel))
     return drawing
 
 
@@ -73,12 +67,12 @@ def _lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
-def _set_height(figure: Figure, usual: float) -> None:
-    """Gives a figure its usual height, or more if its axes were lower than they may be, and everything its place."""
+def _set_height(figure: Figure, usual: float, least: float) -> None:
+    """Gives a figure its usual height, or more if its axes were lower than `least`, and everything its place."""
     _lay_out(figure)
     width, ample = figure.get_size_inches()
     around = ample * (1 - figure.axes[0].get_position().height)
-    figure.set_size_inches(width, max(usual, around + _AXES_IN))
+    figure.set_size_inches(width, max(usual, around + least))
     _lay_out(figure)
     figure.set_layout_engine("none")
 
@@ -97,14 +91,6 @@ def _fit_texts(painted: _Painted) -> None:
         name_categories(axes, [_clipped(name) for name in painted.names])
 
 
-def power_text(value: float, _position: int | None = None) -> str:
-    """A tick of a logarithmic axis: 0.1 to 100 in full, other powers of ten with a raised exponent."""
-    exponent = round(math.log10(value)) if value > 0 else 0
-    if -1 <= exponent <= 2 or not math.isclose(value, 10.0**exponent):
-        return f"{value:g}"
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
 def _unit_of_time(axis: Axis, label: str) -> tuple[str, float]:
     """A label, in which spans in seconds become spans in a unit that fits what the axis shows, and how many of it are a
     second."""
@@ -116,33 +102,6 @@ def _unit_of_time(axis: Axis, label: str) -> tuple[str, float]:
     return f"{about}({unit}){rest}", scale
 
 
-def _name_ticks(axis: Axis, scale: float) -> None:
-    """Names ticks of a linear axis in another unit."""
-    if scale != 1.0:
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * scale:.6g}"))
-
-
-def _name_powers(axis: Axis, scale: float) -> None:
-    """Names powers of ten on a logarithmic axis and, where it shows hardly one, twos and fives between, or all."""
-
-    def power(value: float, _position: int | None = None) -> str:
-        return power_text(value * scale)
-
-    def between(value: float, _position: int | None = None) -> str:
-        low, high = (end * scale for end in axis.get_view_interval())
-        value *= scale
-        exponent = math.floor(math.log10(value)) if value > 0 else 0
-        digit = value / 10.0**exponent
-        named = (2, 5) if high > low * _HALF_A_DECADE else range(2, 10)
-        if not (0 < low < high <= low * _FEW_DECADES) or not any(math.isclose(digit, d) for d in named):
-            return ""
-        whole = power_text(10.0**exponent)
-        return f"{value:g}" if whole[-1] in "01" else f"{digit:.0f}\N{MULTIPLICATION SIGN}{whole}"
-
-    axis.set_major_formatter(FuncFormatter(power))
-    axis.set_minor_formatter(FuncFormatter(between))
-
-
 def _paint(panel: Panel, place: PanelAxes) -> _Painted:
     """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
     axes, painter = place.axes, painter_of(panel.kind)
@@ -152,7 +111,7 @@ def _paint(panel: Panel, place: PanelAxes) -> _Painted:
         _scale_y(panel, axes)
     if panel.log_x and not names:
         axes.set_xscale("log")
-        _name_powers(axes.xaxis, 1.0)
+        name_powers(axes.xaxis, 1.0)
     if not panel.has_values:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -165,7 +124,7 @@ def _scale_y(panel: Panel, axes: Axes) -> None:
     if panel.log_y:
         axes.set_yscale("log")
     y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
-    (_name_powers if panel.log_y else _name_ticks)(axes.yaxis, scale)
+    (name_powers if panel.log_y else name_ticks)(axes.yaxis, scale)
     axes.set_ylabel("\n".join(wrapped(_clipped(y_label), _Y_LABEL_IN, Font.of("axes.label"))))
     if panel.reference is not None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)

@@ -13,6 +13,8 @@ from priolane.figures.style import SOLID, Style, style_of
 from priolane.report.model import Estimate, Mark, Panel, Series
 
 MARKS_PER_CURVE = 7
+# Axes are at least so high, whatever stands below and above: a figure grows where there would be less.
+AXES_IN = 1.3
 
 
 @dataclass
@@ -43,18 +45,25 @@ def never(_panel: Panel) -> bool:
     return False
 
 
+def usual_height(_panel: Panel) -> float:
+    """The least height of axes, in inches, of most kinds."""
+    return AXES_IN
+
+
 @dataclass(frozen=True)
 class Painter:
     """How panels of a kind, the lab's name for it, are painted.
 
-    `paint` returns the names below the x axis, if it has names; `wide` says whether a column has no room for a panel.
-    `y_is_value`: values are along y, whose scale and label are those of the panel; otherwise `paint` sees to y.
+    `paint` returns the names below the x axis, if it has names; `wide` says whether a column has no room for a panel;
+    `least_height` is that of its axes in inches. `y_is_value`: values are along y, whose scale and label are those of
+    the panel; otherwise `paint` sees to y.
     """
 
     kind: str
     paint: Callable[[Panel, PanelAxes], list[str]]
     wide: Callable[[Panel], bool] = never
     y_is_value: bool = True
+    least_height: Callable[[Panel], float] = usual_height
 
 
 def hover_text(series: Series, panel: Panel, mark: Mark) -> str:

@@ -21,7 +21,7 @@ class Pictures:
 
 
 def names(panels: int, *, pdf: bool) -> list[str]:
-    """File names for `panels` panels: a PNG of each, a PDF of each if `pdf`, and a PNG of all of them."""
+    """File names for `panels` drawn panels: a PNG of each, a PDF of each if `pdf`, and a PNG of all of them."""
     endings = ("png", "pdf") if pdf else ("png",)
     each = [f"panel-{nth}.{ending}" for nth in range(1, panels + 1) for ending in endings]
     return [*each, "figure.png"] if panels else []

@@ -5,7 +5,7 @@ This module is the one place that knows the report's JSON. A missing key is a `K
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -126,11 +126,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Mark:
-    """One mark of a panel: at `x`, a number or a category's name. A trace's also has the largest value of its bin."""
+    """One mark of a panel: at `x`, a number or a category's name. A trace's also has the largest value of its bin.
+
+    A dot of a scatter has the estimate of its `x`, that of the metric which its area shows, and the value of the swept
+    key along which dots are joined.
+    """
 
     x: float | str
     estimate: Estimate
     peak: float | None = None
+    across: Estimate | None = None
+    size: Estimate | None = None
+    along: float | str | None = None
 
     def __str__(self) -> str:
         """The estimate, and the largest value of a bin."""
@@ -148,6 +155,8 @@ class Series:
     marks: tuple[Mark, ...]
     # Whose looks it has, if not the scheme's.
     look: str | None = None
+    # The swept keys that all its marks have in common.
+    at: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -162,6 +171,8 @@ class Panel:
     log_y: bool
     reference: float | None
     series: tuple[Series, ...]
+    # Slopes of lines through the origin.
+    rays: tuple[float, ...] = ()
 
     @property
     def has_values(self) -> bool:
@@ -203,6 +214,16 @@ class Report:
     seeds: tuple[int, ...]
     digest: str
     missing: tuple[str, ...]
+
+    @property
+    def drawn(self) -> tuple[Panel, ...]:
+        """The panels that there are pictures of."""
+        return tuple(panel for panel in self.panels if kind_of(panel.kind).drawn)
+
+    @property
+    def tables(self) -> tuple[Panel, ...]:
+        """The panels that are tables."""
+        return tuple(panel for panel in self.panels if not kind_of(panel.kind).drawn)
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
@@ -342,6 +363,7 @@ def _panel(value: Mapping[str, Any]) -> Panel:
         log_y=value["log_y"],
         reference=value["reference"],
         series=series,
+        rays=tuple(value.get("rays", ())),
     )
 
 
@@ -364,13 +386,27 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], nam
     # And so do quantities of several classes: a look of its own for each pair.
     ranked = graded or (classed and measured)
     look = f"rank{nth}" if ranked else value["class"] if classed else None
-    marks = (Mark(x=_x(point["x"], names), estimate=Estimate.read(point)) for point in value["points"])
+    marks = (_mark(point, names) for point in value["points"] if point["x"] is not None)
     return Series(
         scheme=value["scheme"],
         label=", ".join(parts),
         variant=0 if look else nth,
         look=look,
+        at=value["at"],
         marks=tuple(mark for mark in marks if mark.estimate.mean is not None),
+    )
+
+
+def _mark(value: Mapping[str, Any], names: Mapping[str, str]) -> Mark:
+    mark = Mark(x=_x(value["x"], names), estimate=Estimate.read(value))
+    if "x_interval" not in value:
+        return mark
+    size, along = value["size"], value["along"]
+    return replace(
+        mark,
+        across=Estimate.read(value["x_interval"]),
+        size=None if size is None else Estimate.read(size),
+        along=None if along is None else _x(along, names),
     )
 
 

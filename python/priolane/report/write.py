@@ -5,6 +5,7 @@ from pathlib import Path
 from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, filling
 from priolane.figures.pictures import names
 from priolane.files import write_whole
+from priolane.report.metrics_table import as_csv
 from priolane.report.over_time import over_time
 from priolane.results import Results
 
@@ -19,12 +20,13 @@ def write_report(results: Results, *, rerun: str | None = None, pdf: bool = Fals
     from priolane.report.page import page  # noqa: PLC0415
 
     directory, report = results.directory, results.report
-    figures = names(len(report.panels), pdf=pdf)
+    figures = names(len(report.drawn), pdf=pdf)
+    tables = {f"table-{nth}.csv": as_csv(panel) for nth, panel in enumerate(report.tables, 1)}
     with filling(directory):
-        declare_outputs(directory, [REPORT_FILE, PAGE_FILE, *(f"{FIGURES}/{name}" for name in figures)])
+        declare_outputs(directory, [REPORT_FILE, PAGE_FILE, *(f"{FIGURES}/{name}" for name in (*figures, *tables))])
         traces = over_time(results)
-        pictures = draw_report(report.panels, traces.panels if traces is not None else (), pdf=pdf)
-        for name, content in pictures.files.items():
+        pictures = draw_report(report.drawn, traces.panels if traces is not None else (), pdf=pdf)
+        for name, content in {**pictures.files, **tables}.items():
             write_whole(directory / FIGURES / name, content)
         write_whole(directory / PAGE_FILE, page(results, traces, pictures.panels, rerun or results.rerun_command()))
     return directory / PAGE_FILE

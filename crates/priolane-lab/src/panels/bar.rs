@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::line;
-use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::path::{Measure, MetricPath};
 
 /// A group of bars per metric, or per value of a swept key.
@@ -11,10 +11,11 @@ pub(crate) const BAR: PanelKind = PanelKind {
     name: "bar",
     summary: "a group of bars per metric, or per value of a swept key",
     x: X::Optional,
+    axes: Axes::Values,
     fill,
 };
 
-fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+pub(super) fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
     if drawn.panel.x.is_some() {
         return line::fill(drawn, report);
     }
@@ -24,7 +25,7 @@ fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
         for scheme in drawn.schemes {
             let mark = |measure: &Measure| {
                 let path = MetricPath { measure: measure.clone(), scheme: scheme.clone() };
-                Mark { x: name(measure), y: drawn.values.mean(&path, point) }
+                Mark::new(name(measure), drawn.values.mean(&path, point))
             };
             report.series.push(Series {
                 scheme: scheme.clone(),

@@ -2,14 +2,19 @@
 
 use serde_json::Value;
 
-use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Metric;
 use crate::metrics::{PerMille, percentile};
 
 /// The distribution of a metric over flows.
-pub(crate) const CDF: PanelKind =
-    PanelKind { name: "cdf", summary: "the distribution of a metric over flows", x: X::Optional, fill };
+pub(crate) const CDF: PanelKind = PanelKind {
+    name: "cdf",
+    summary: "the distribution of a metric over flows",
+    x: X::Optional,
+    axes: Axes::Values,
+    fill,
+};
 
 /// Percentiles of the pooled flows at which a distribution is drawn.
 const DRAWN: std::ops::RangeInclusive<u32> = 1..=100;
@@ -45,7 +50,7 @@ fn distribution(seeds: &[Vec<f64>]) -> Vec<Mark> {
     let some: Vec<&Vec<f64>> = seeds.iter().filter(|values| !values.is_empty()).collect();
     let mark = |x: f64| {
         let fractions: Vec<f64> = some.iter().map(|values| fraction(values, x)).collect();
-        Mark { x: Value::from(x), y: Interval::of(&fractions).map(|y| y.clamp(0.0, 1.0)) }
+        Mark::new(Value::from(x), Interval::of(&fractions).map(|y| y.clamp(0.0, 1.0)))
     };
     xs.into_iter().map(mark).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::panel::{Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
 use crate::metrics::interval::Interval;
 
 /// A line per scheme over a swept key, or over time.
@@ -10,6 +10,7 @@ pub const LINE: PanelKind = PanelKind {
     name: "line",
     summary: "a line per scheme over a swept key, or over time",
     x: X::Required,
+    axes: Axes::Values,
     fill,
 };
 
@@ -34,7 +35,7 @@ fn along(drawn: &Drawn<'_>, key: &str, report: &mut PanelReport) -> Result<(), S
         lines.iter().flat_map(|line| drawn.measures.iter().map(move |measure| (line, measure)))
     {
         for path in drawn.paths(measure) {
-            let mark = |&point: &usize| Mark { x: x_of(point), y: values.mean(&path, point) };
+            let mark = |&point: &usize| Mark::new(x_of(point), values.mean(&path, point));
             report.series.push(Series::of(&path, fixed.clone(), points.iter().map(mark).collect()));
         }
     }
@@ -50,7 +51,7 @@ fn over_time(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> 
             let mark = |bin: usize| {
                 let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.values.get(bin)?).collect();
                 // Milliseconds, at the end of the bin.
-                Mark { x: Value::from((bin + 1) as f64 * every * 1e3), y: Interval::of(&values) }
+                Mark::new(Value::from((bin + 1) as f64 * every * 1e3), Interval::of(&values))
             };
             let marks = (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect();
             report.series.push(Series::of(&path, drawn.values.at(point), marks));

@@ -8,19 +8,23 @@ mod cdf;
 mod heat_map;
 mod line;
 mod panel;
+mod scatter;
+mod table;
 
 pub(crate) use self::bar::BAR;
 pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
-pub use self::panel::{Drawn, Mark, Series, Values, X};
+pub use self::panel::{Axes, Dot, Drawn, Mark, Series, Values, X};
 pub(crate) use self::panel::{Panel, PanelKind, PanelReport, SweptValues};
+#[cfg(test)]
+pub(crate) use self::scatter::SCATTER;
 
 use std::sync::LazyLock;
 
 use priolane_core::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
 /// All kinds.
-pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP];
+pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP, &scatter::SCATTER, &table::TABLE];
 
 /// Their names, each with what it draws.
 static WORDS: LazyLock<Vec<(&str, &str)>> =

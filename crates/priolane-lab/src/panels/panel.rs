@@ -20,6 +20,8 @@ pub struct PanelKind {
     pub summary: &'static str,
     /// Whether x must be stated.
     pub x: X,
+    /// What its axes show.
+    pub axes: Axes,
     /// Puts the marks of a panel into its report. An error says why there are none.
     pub fill: fn(&Drawn<'_>, &mut PanelReport) -> Result<(), String>,
 }
@@ -31,6 +33,17 @@ pub enum X {
     Required,
     /// It need not.
     Optional,
+    /// There is none.
+    Absent,
+}
+
+/// What the axes of a panel show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axes {
+    /// Values of any number of metrics.
+    Values,
+    /// One metric along x, another along y, and perhaps a third as the area of dots.
+    Metrics,
 }
 
 impl PartialEq for PanelKind {
@@ -76,11 +89,41 @@ pub struct Panel {
     /// The points of the sweep that it is restricted to: swept keys and their values.
     #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
     pub at: Map<String, Value>,
+    /// Of a `scatter`: the point at which the metric along x, and that of the area, are read, where it is another.
+    #[key(default = Map::new(), skip_default, shown = "as y", form = SweptValues)]
+    pub x_at: Map<String, Value>,
+    /// Of a `scatter`: the point at which the metric along y is read, where it is another.
+    #[key(default = Map::new(), skip_default, shown = "as x", form = SweptValues)]
+    pub y_at: Map<String, Value>,
+    /// Of a `scatter`: slopes of lines through the origin to compare with.
+    #[key(default = Vec::<f64>::new(), skip_default, shown = "none", range = "(0, )")]
+    pub rays: Vec<f64>,
 }
 
 impl Panel {
-    /// One of `metric` and `metrics` is stated, and becomes `metrics`.
+    /// One of `metric` and `metrics` is stated, and becomes `metrics`; a `scatter` has two or three, and keys of its own.
     fn check(&mut self) -> Result<(), Misfit> {
+        self.one_of_both()?;
+        let own = [
+            ("x_at", !self.x_at.is_empty()),
+            ("y_at", !self.y_at.is_empty()),
+            ("rays", !self.rays.is_empty()),
+        ];
+        match (self.kind.axes, own.into_iter().find(|(_, stated)| *stated)) {
+            (Axes::Values, Some((key, _))) => {
+                let what = format!("a panel of kind {:?} has none", self.kind.name);
+                Err(Misfit::of(key, what, "kind = \"scatter\", or leave the key out"))
+            }
+            (Axes::Metrics, _) if !(2..=3).contains(&self.metrics.len()) => {
+                let what = format!("{} metric(s)", self.metrics.len());
+                let fix = "metrics = [\"o1.all\", \"o2.all\"]: along x, along y, and perhaps one for the area of dots";
+                Err(Misfit::of("metrics", what, fix))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn one_of_both(&mut self) -> Result<(), Misfit> {
         match (self.metric.take(), self.metrics.is_empty()) {
             (Some(one), true) => self.metrics.push(one),
             (None, false) => {}
@@ -165,6 +208,9 @@ pub struct PanelReport {
     pub log_y: bool,
     /// Where a horizontal line is drawn.
     pub reference: Option<f64>,
+    /// Slopes of lines through the origin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rays: Vec<f64>,
     /// The values along x, in order: of the sweep key, or the metrics' names; empty for `cdf`.
     pub x_values: Vec<Value>,
     /// The marks.
@@ -182,6 +228,7 @@ impl PanelReport {
             y_label: panel.y_label.clone(),
             log_y: panel.log_y,
             reference: panel.reference,
+            rays: panel.rays.clone(),
             x_values: Vec::new(),
             series: Vec::new(),
         }
@@ -220,6 +267,27 @@ pub struct Mark {
     /// Mean and interval over seeds; a null mean where runs or values are missing.
     #[serde(flatten)]
     pub y: Interval,
+    /// What a dot of a `scatter` has besides.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub dot: Option<Dot>,
+}
+
+impl Mark {
+    /// A mark at `x`.
+    pub(super) fn new(x: Value, y: Interval) -> Self {
+        Self { x, y, dot: None }
+    }
+}
+
+/// What a dot shows besides its y.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dot {
+    /// Mean and interval of what is along x.
+    pub x_interval: Interval,
+    /// What its area shows; null where that is no metric.
+    pub size: Option<Interval>,
+    /// The value of the swept key along which dots are joined; null without one.
+    pub along: Option<Value>,
 }
 
 /// What a panel draws: metrics of schemes at points of the sweep.
@@ -258,6 +326,9 @@ pub trait Values {
     /// Lines of points that differ in the sweep key `along` only, each in increasing order of it, with the keys that stay
     /// fixed.
     fn lines(&self, points: &[usize], along: &str) -> Vec<(Map<String, Value>, Vec<usize>)>;
+
+    /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
+    fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize>;
 
     /// Mean and interval over seeds.
     fn mean(&self, path: &MetricPath, point: usize) -> Interval;

@@ -193,6 +193,8 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
     for (i, panel) in experiment.panels.iter().enumerate() {
         panel.x.iter().filter(|x| *x != TIME).try_for_each(|x| check("panel", i, "x", x))?;
         panel.at.keys().try_for_each(|key| check("panel", i, "at", key))?;
+        panel.x_at.keys().try_for_each(|key| check("panel", i, "x_at", key))?;
+        panel.y_at.keys().try_for_each(|key| check("panel", i, "y_at", key))?;
     }
     for (i, claim) in experiment.claims.iter().enumerate() {
         claim.at.keys().try_for_each(|key| check("claim", i, "at", key))?;

@@ -43,6 +43,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         host_rates: rates(true),
         top_class: experiment.top_class(),
         asks: asks(experiment),
+        pairs_change: pairs_change(experiment),
         lookahead: topology.lookahead(&experiment.frame),
         noise: experiment.delay_noise.as_ref().map(|noise| noise.law.quantile(NOISE_PART)),
         deadlines: experiment.deadlines(),
@@ -132,6 +133,12 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
         asks.push(Capability::MinimumRates);
     }
     asks
+}
+
+/// Whether a machine splits its pair anew as flows come and go, or a control changes that of a flow.
+fn pairs_change(experiment: &Experiment) -> bool {
+    let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
+    shared || experiment.controls.iter().any(|control| matches!(control.change, Change::Pay(_)))
 }
 
 /// The egress port of each link.

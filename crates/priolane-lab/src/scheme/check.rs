@@ -1,5 +1,6 @@
 //! Whether the rows of a scheme fit each other, the packets and the links.
 
+mod pay;
 mod pfc;
 mod tokens;
 
@@ -8,9 +9,9 @@ use priolane_core::assign::Assign;
 use priolane_core::host::Order;
 use priolane_core::keys::Misfit;
 use priolane_core::nic::Nic;
-use priolane_core::part::{Capability, Entry, Row};
+use priolane_core::part::{Capability, Row};
 use priolane_core::port::{BufferSpec, ClassMap, Ecn, PortKeys, PortKind, QueueOf};
-use priolane_core::scheme::{Choice, ENTRIES, find, unmet};
+use priolane_core::scheme::{Choice, find, unmet};
 use priolane_core::transport::delay::Channels;
 use priolane_core::transport::{Controller, Spec, ndp};
 use priolane_core::units::{Limit, Rate};
@@ -23,7 +24,7 @@ use super::fabric::{Coverage, Fabric, Fault, Routing};
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     rows(scheme)?;
     own_order(scheme, fabric)?;
-    honours(scheme, fabric)?;
+    pay::check(scheme, fabric)?;
     room(scheme, fabric)?;
     transmit_queue(scheme)?;
     marking(scheme, fabric)?;
@@ -75,23 +76,6 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
         format!("use {}", ways.join(" or "))
     };
     Err(Fault::new(entry.row.key(), what, fix))
-}
-
-/// What is paid for must be what the transport gives.
-fn honours(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let gives = |entry: &Entry, capability| entry.provides.iter().any(|p| p.capability == capability);
-    let own = find(Row::Transport, scheme.transport.name());
-    let ignored = fabric.asks.iter().find(|&&asked| !own.is_some_and(|entry| gives(entry, asked)));
-    let Some(&capability) = ignored else { return Ok(()) };
-    let what = format!(
-        "the experiment's groups pay for {}, which the transport `{}` ignores",
-        capability.clause(),
-        scheme.transport.name()
-    );
-    let givers = ENTRIES.iter().filter(|e| e.row == Row::Transport && gives(e, capability));
-    let names: Vec<String> = givers.map(|entry| format!("`{}`", entry.name)).collect();
-    let fix = format!("the transport {}, or groups without cos, theta, w, mix and plan", names.join(" or "));
-    Err(Fault::new("transport", what, fix))
 }
 
 /// A buffer must hold at least one packet of the largest size.

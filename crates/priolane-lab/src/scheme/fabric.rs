@@ -22,6 +22,8 @@ pub struct Fabric {
     pub lookahead: Span,
     /// What its groups pay for, that transports must honour.
     pub asks: Vec<Capability>,
+    /// Whether what a flow pays for may change while it runs.
+    pub pairs_change: bool,
     /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
     pub noise: Option<Span>,
     /// Who chooses among equal-cost paths.

@@ -9,7 +9,7 @@ use priolane_core::port::{ClassMap, PortKeys};
 use priolane_core::transport::Spec;
 use priolane_source::{InputError, Merge, Mistakes, Origin, Reader, Table};
 
-use super::{Scheme, admit, assign, host, port, row, transport};
+use super::{Pay, Scheme, admit, assign, host, port, row, transport};
 use crate::assumptions;
 
 /// What is an alternative of what in a scheme.
@@ -52,6 +52,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let nic = found.keep(keys.take("nic").map_or(Ok(Nic::PULL), |f| f.read::<_, Plain>()));
     let port = found.keep(keys.need("port", PORT_FIX).and_then(|field| row::read::<PortKeys>(&field)));
     let map = found.keep(keys.take("map").map_or(Ok(ClassMap::IDENTITY), |f| f.read::<_, InTable>()));
+    let pay = found.keep(keys.word_or("pay", &Pay::WORDS, Pay::Honoured));
     found.keep(keys.finish());
     let scheme = (|| {
         Some(Scheme {
@@ -64,6 +65,7 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
             nic: nic?,
             port: port?,
             map: map?,
+            pay: pay?,
         })
     })();
     found.done(scheme)

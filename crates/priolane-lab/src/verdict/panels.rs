@@ -47,6 +47,10 @@ impl Values for Grid<'_> {
         lines.map(|line| (as_map(&line.fixed), places(line.points))).collect()
     }
 
+    fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize> {
+        Grid::moved(self, point, keys)
+    }
+
     fn mean(&self, path: &MetricPath, point: usize) -> Interval {
         interval(path.measure.metric, &self.by_seed(path, point).0)
     }

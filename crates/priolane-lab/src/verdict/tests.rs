@@ -9,7 +9,7 @@ use super::decision::{Direction, Undecided};
 use super::*;
 use crate::execute::{Job, Settings};
 use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, Way};
-use crate::panels::{BAR, CDF, LINE, Panel, PanelKind};
+use crate::panels::{BAR, CDF, LINE, Panel, PanelKind, SCATTER};
 use crate::plan::{Built, Load};
 use priolane_results::record::Demand;
 use priolane_testkit::made_up::MadeUp;
@@ -330,6 +330,9 @@ fn panel(kind: &'static PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
         log_y: false,
         reference: Some(1.0),
         at: Default::default(),
+        x_at: Default::default(),
+        y_at: Default::default(),
+        rays: Vec::new(),
     }
 }
 
@@ -349,6 +352,37 @@ fn panels_hold_a_mark_per_scheme_and_x() {
     assert_eq!(bars.x_values, [json!("gain.small"), json!("gain.all")]);
     assert_eq!(bars.series.len(), 4);
     assert_eq!(bars.series[1].points[1].y.mean, Some(2.0));
+}
+
+#[test]
+fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
+    let at = |load: f64| serde_json::Map::from_iter([(LOAD.to_owned(), json!(load))]);
+    let mut plan = plan_of(Vec::new());
+    let apart =
+        Panel { x_at: at(0.5), y_at: at(0.6), ..panel(&SCATTER, None, &["fct.all", "fct.all", "fct.flow0"]) };
+    let joined = panel(&SCATTER, Some(LOAD), &["gain.all", "fct.all"]);
+    plan.experiment.panels = vec![apart, joined];
+    let report = report_of(&plan, &[]);
+    // Both points of the sweep are one dot for each scheme: 2.5 ms times the mean seed 2 times 5, and times 6.
+    let series = &report.panels[0].series;
+    assert_eq!(
+        series.iter().map(|s| (s.scheme.as_str(), s.points.len())).collect::<Vec<_>>(),
+        [("dctcp", 1), ("nos2", 1)]
+    );
+    assert!(series.iter().all(|s| s.at.is_empty()));
+    let mark = &series[0].points[0];
+    let dot = mark.dot.as_ref().unwrap();
+    assert!((mark.x.as_f64().unwrap() - 0.025).abs() < 1e-12 && (mark.y.mean.unwrap() - 0.030).abs() < 1e-12);
+    assert_eq!((dot.x_interval.mean, dot.along.as_ref()), (mark.x.as_f64(), None));
+    // The area is read where x is: flow 0 takes 1 ms.
+    assert!((dot.size.unwrap().mean.unwrap() - 0.010).abs() < 1e-12);
+    let line = &report.panels[1].series[1];
+    let along: Vec<_> =
+        line.points.iter().map(|mark| mark.dot.as_ref().unwrap().along.clone().unwrap()).collect();
+    assert_eq!((line.scheme.as_str(), along), ("nos2", vec![json!(0.5), json!(0.6)]));
+    assert!(line.points.iter().all(|mark| mark.x == json!(2.0) && mark.dot.as_ref().unwrap().size.is_none()));
+    let written = serde_json::to_value(&report.panels).unwrap();
+    assert_eq!(written[1]["series"][1]["points"][0]["x_interval"]["mean"], json!(2.0));
 }
 
 #[test]

@@ -405,6 +405,27 @@ fn solvers_say_how_many_levels_they_are_for() {
 }
 
 #[test]
+fn keys_of_scatters_and_tables_are_theirs() {
+    let sweep = "[sweep]\n\"group.all.load.value\" = [0.5, 0.6]\n";
+    let with = |panel: &str| format!("{GOOD}{sweep}[[panel]]\ntitle = \"a\"\n{panel}");
+    let pair = "metrics = [\"fct.all\", \"slowdown.all\"]\n";
+    let at = "{ \"group.all.load.value\" = 0.6 }";
+    planned(&with(&format!("kind = \"scatter\"\n{pair}y_at = {at}\nrays = [1.6]\n"))).unwrap();
+    planned(&with(&format!("kind = \"table\"\n{pair}"))).unwrap();
+    for (panel, key, what) in [
+        (format!("kind = \"bar\"\n{pair}rays = [1.6]\n"), "panel[0].rays", "has none"),
+        (format!("kind = \"table\"\n{pair}x_at = {at}\n"), "panel[0].x_at", "has none"),
+        (format!("kind = \"table\"\n{pair}x = \"group.all.load.value\"\n"), "panel[0].x", "has no x"),
+        (format!("kind = \"scatter\"\n{pair}rays = [0]\n"), "panel[0].rays", ""),
+        ("kind = \"scatter\"\nmetric = \"fct.all\"\n".to_owned(), "panel[0].metrics", "1 metric(s)"),
+        (format!("kind = \"scatter\"\n{pair}y_at = {{ seeds = 1 }}\n"), "panel[0].y_at", "is not swept"),
+    ] {
+        let error = planned(&with(&panel)).unwrap_err();
+        assert!(error.key.starts_with(key) && error.what.contains(what), "{error}");
+    }
+}
+
+#[test]
 fn figures_and_claims_name_what_is_there() {
     let with = |text: &str| {
         format!(

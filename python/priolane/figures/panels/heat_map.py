@@ -5,8 +5,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.patches import Rectangle
 
-from priolane.figures.marks import Painter, PanelAxes, hover_text, means
+from priolane.figures.marks import AXES_IN, Painter, PanelAxes, hover_text, means
 from priolane.figures.style import INK, RULE
+from priolane.figures.ticks import name_powers
 from priolane.report.model import Mark, Panel
 from priolane.report.numbers import fitting, short
 
@@ -14,6 +15,8 @@ from priolane.report.numbers import fitting, short
 _COLOURS = "cividis"
 # Colours above this luminance have dark numbers on them.
 _LIGHT = 0.5
+# A row has room for its name.
+_ROW_IN = 0.14
 # So many cells of a row have room for a number in a column, and in a page.
 _CELLS_IN_COLUMN = 6
 _CELLS_IN_PAGE = 14
@@ -43,6 +46,8 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     if figure := place.axes.get_figure(root=True):
         bar = figure.colorbar(colours, ax=place.axes, label=about)
         bar.outline.set_linewidth(0.5)
+        if isinstance(colours.norm, LogNorm):
+            name_powers(bar.ax.yaxis, 1.0)
     return names
 
 
@@ -87,4 +92,8 @@ def _wide(panel: Panel) -> bool:
     return len(_names(panel)) > _CELLS_IN_COLUMN
 
 
-PAINTER = Painter("heat_map", _paint, _wide, y_is_value=False)
+def _least_height(panel: Panel) -> float:
+    return max(AXES_IN, _ROW_IN * len(panel.series))
+
+
+PAINTER = Painter("heat_map", _paint, _wide, y_is_value=False, least_height=_least_height)

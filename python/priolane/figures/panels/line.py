@@ -23,6 +23,9 @@ from priolane.report.model import Panel, Series
 # How far neighbouring series stand apart at one x, as a part of the distance between two x: hides no mark.
 _DODGE = 0.035
 _MOST_TICKS = 8
+# How far beyond marks an axis goes for the sake of intervals: in heights of all marks, or on a logarithmic axis.
+_BEYOND_MARKS = 2.0
+_BEYOND_ON_LOG = 2.0
 # A line with more marks than this is a curve with a band, marked here and there: marks would hide one another.
 _MOST_MARKS = 20
 
@@ -45,6 +48,8 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
         legend_entry(place.axes, str(order), series, look)
     if any(len(series.marks) > _MOST_MARKS for series in panel.series) and not panel.log_y:
         _fit_to_lines(panel, place.axes)
+    elif all(len(series.marks) <= _MOST_MARKS for series in panel.series):
+        _fit_to_marks(panel, place.axes)
     ticks = sorted(numbers(panel))
     if names:
         place.axes.set_xticks(range(len(names)))
@@ -70,6 +75,26 @@ def _fit_to_lines(panel: Panel, axes: Axes) -> None:
     low, high = min(ys, default=0.0), max(ys, default=0.0)
     if high > low:
         axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+
+
+def _fit_to_marks(panel: Panel, axes: Axes) -> None:
+    """Lets marks be told apart: an interval that reaches far beyond them, as those of two seeds do, is cut off."""
+    marks = [mark.estimate for series in panel.series for mark in series.marks if mark.estimate.mean is not None]
+    ys = [
+        *(y for series in panel.series for y in means(series)),
+        *([] if panel.reference is None else [panel.reference]),
+    ]
+    ends = [end for mark in marks for end in (mark.low, mark.high) if end is not None]
+    low, high = min(ys, default=0.0), max(ys, default=0.0)
+    if not ends or not low < high or (panel.log_y and low <= 0):
+        return
+    if panel.log_y:
+        reach = max(_BEYOND_ON_LOG, math.sqrt(high / low))
+        least, most = low / reach, high * reach
+    else:
+        least, most = low - _BEYOND_MARKS * (high - low), high + _BEYOND_MARKS * (high - low)
+    if min(ends) < least or max(ends) > most:
+        axes.set_ylim(least, most)
 
 
 def _offset(panel: Panel, order: int) -> float:

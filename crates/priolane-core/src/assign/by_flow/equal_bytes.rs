@@ -2,6 +2,7 @@
 
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
+use super::thresholds::misjudged;
 use crate::assign::{SizesOf, equal_bytes};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
@@ -24,6 +25,14 @@ pub struct EqualBytes {
     /// The thresholds between classes.
     #[keys(flatten)]
     pub thresholds: SolvedThresholds,
+    /// Largest factor by which sizes are misjudged, up or down.
+    #[key(
+        default = 1.0,
+        skip_default,
+        range = "[1, 1000000]",
+        source = "docs/assumptions.md#misjudged-sizes"
+    )]
+    pub error: f64,
 }
 
 impl EqualBytes {
@@ -37,8 +46,8 @@ impl Rule for EqualBytes {
         self.levels
     }
 
-    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(self.thresholds.class(flow.size?))
+    fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
+        Some(self.thresholds.class(misjudged(flow.size?, self.error, u)))
     }
 
     fn unsolved(&self) -> Option<&SizesOf> {

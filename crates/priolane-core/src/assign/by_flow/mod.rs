@@ -8,6 +8,7 @@
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
 //! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
 //! demand rate    class = number of thresholds above D = size / (deadline - start)   Firapam Eq. 15
+//! paid weight    class = number of thresholds above w of (theta, w)                    PACCP's weights, as classes
 //! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
 //! ```
 //!
@@ -23,6 +24,7 @@ mod deadlines_first;
 mod demand_rate;
 mod equal_bytes;
 mod flow_fraction;
+mod paid_weight;
 mod power_law;
 mod random_fraction;
 mod rule;
@@ -41,6 +43,7 @@ use deadlines_first::DeadlinesFirst;
 use demand_rate::DemandRate;
 use equal_bytes::EqualBytes;
 use flow_fraction::FlowFraction;
+use paid_weight::PaidWeight;
 use power_law::PowerLaw;
 use random_fraction::RandomFraction;
 pub use rule::Rule;
@@ -69,6 +72,8 @@ parts! {
         DemandRate(DemandRate);
         /// By a power law of size or deadline.
         PowerLaw(PowerLaw);
+        /// By the weight that it pays for.
+        PaidWeight(PaidWeight);
     }
 }
 

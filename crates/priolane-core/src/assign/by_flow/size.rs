@@ -1,7 +1,7 @@
 //! By size, cut at stated thresholds.
 
 use super::rule::Rule;
-use super::thresholds::{Ascending, exceeded};
+use super::thresholds::{Ascending, exceeded, misjudged};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
@@ -15,6 +15,14 @@ pub struct Size {
     /// Sizes up to which flows are in each class but the last.
     #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<15>, source = "Firapam Table I")]
     pub thresholds: Vec<u64>,
+    /// Largest factor by which sizes are misjudged, up or down.
+    #[key(
+        default = 1.0,
+        skip_default,
+        range = "[1, 1000000]",
+        source = "docs/assumptions.md#misjudged-sizes"
+    )]
+    pub error: f64,
 }
 
 impl Rule for Size {
@@ -22,7 +30,7 @@ impl Rule for Size {
         self.thresholds.len() as u8 + 1
     }
 
-    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(exceeded(&self.thresholds, flow.size?) as Class)
+    fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
+        Some(exceeded(&self.thresholds, misjudged(flow.size?, self.error, u)) as Class)
     }
 }

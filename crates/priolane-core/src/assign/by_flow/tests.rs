@@ -23,7 +23,7 @@ fn classes(rule: &ByFlow, flows: &[FlowSpec]) -> Vec<Class> {
 fn sizes_up_to_a_threshold_are_in_its_class_and_endless_flows_in_the_last() {
     let flows =
         [Some(1), Some(100), Some(101), Some(5_000), Some(5_001), None].map(|size| flow(0, size, None));
-    let rule = ByFlow::Size(Size { thresholds: vec![100, 5_000] });
+    let rule = ByFlow::Size(Size { thresholds: vec![100, 5_000], error: 1.0 });
     assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 0, 1, 1, 2, 2], 3));
 }
 
@@ -125,4 +125,31 @@ fn ranks_are_cut_at_shares_exactly_and_ties_are_drawn() {
     assert!((2..1_000).step_by(3).all(|i| given[i] == 2), "the 333 without");
     let middle: Vec<Class> = (1..1_000).step_by(3).map(|i| given[i]).collect();
     assert!(!middle.is_sorted(), "of equal deadlines not simply the first");
+}
+
+#[test]
+fn flows_that_pay_for_larger_weights_are_in_better_classes_and_a_threshold_belongs_to_its_own() {
+    let paying = |w_milli| {
+        let mut flow = flow(0, Some(1), None);
+        flow.weights.w_milli = w_milli;
+        flow
+    };
+    let flows = [8_000, 4_000, 3_999, 2_000, 1_999, 1_000].map(paying);
+    let rule = ByFlow::PaidWeight(PaidWeight { weights: vec![4.0, 2.0] });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 0, 1, 1, 2, 2], 3));
+    // A weight to the thousandth: 1.1 is 1100 although 1.1 * 1000 is not.
+    let rule = ByFlow::PaidWeight(PaidWeight { weights: vec![1.1] });
+    assert_eq!(classes(&rule, &[1_100, 1_099].map(paying)), [0, 1]);
+}
+
+#[test]
+fn misjudged_sizes_are_off_by_the_factor_at_most_and_evenly_so_on_a_logarithmic_scale() {
+    // Sizes of 1000 misjudged by up to 100: between 10 and 100000, a quarter in each power of ten.
+    let flows: Vec<FlowSpec> = (0..40_000).map(|id| flow(id, Some(1_000), None)).collect();
+    let rule = ByFlow::Size(Size { thresholds: vec![9, 99, 999, 9_999, 100_000], error: 100.0 });
+    let given = classes(&rule, &flows);
+    let part = |class| given.iter().filter(|&&own| own == class).count() as f64 / 40_000.0;
+    assert_eq!((part(0), part(5)), (0.0, 0.0));
+    // Four standard deviations of a quarter among 40000: 0.0087.
+    assert!((1..=4).all(|class| (part(class) - 0.25).abs() < 0.0087), "{:?}", [1, 2, 3, 4].map(part));
 }

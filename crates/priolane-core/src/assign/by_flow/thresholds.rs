@@ -86,6 +86,31 @@ impl Form<Vec<Rate>> for Descending {
     }
 }
 
+/// Weights, as they are paid for.
+impl Form<Vec<f64>> for Descending {
+    const UNIT: &'static str = "";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<f64>, KeyError> {
+        let all = Vec::<f64>::read(value, bounds)?;
+        if all.is_empty() {
+            return Err(KeyError::new("the list is empty", "at least one item"));
+        }
+        if all.len() < CLASSES && all.windows(2).all(|pair| pair[0] > pair[1]) {
+            return Ok(all);
+        }
+        let fix = "1 to 15 in decreasing order, such as [4, 2]: a larger weight is a higher class";
+        Err(KeyError::new("these are no thresholds of weights", fix))
+    }
+
+    fn write(value: &Vec<f64>) -> Written {
+        value.write()
+    }
+
+    fn schema() -> Schema {
+        Vec::<f64>::schema()
+    }
+}
+
 /// The share of each class, 2 to 16 of them that sum to 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares;
@@ -115,6 +140,15 @@ impl Form<Vec<f64>> for Shares {
 /// The number of thresholds below a size.
 pub(super) fn exceeded(thresholds: &[u64], size: u64) -> usize {
     thresholds.iter().filter(|&&t| t < size).count()
+}
+
+/// What is thought to be the size of a flow of `size` bytes: `size` times error^(2u - 1), whose logarithm is uniform between
+/// those of 1 / `error` and `error`.
+pub(super) fn misjudged(size: u64, error: f64, u: f64) -> u64 {
+    if error == 1.0 {
+        return size;
+    }
+    (size as f64 * libm::pow(error, 2.0 * u - 1.0)).round() as u64
 }
 
 /// The class of the part `u` of all flows: the number of cumulative shares not above it.

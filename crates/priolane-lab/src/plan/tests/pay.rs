@@ -180,6 +180,101 @@ fn a_transport_that_ignores_weights_is_refused_for_a_change_in_mid_life_too() {
     assert!(error.what.contains("flows that share by weight"), "{error}");
 }
 
+/// A fifth of the load pays for w = 2, in a group of its own.
+const PRIVILEGE: &str = r#"
+title = "Price and priority on one flow list"
+schemes = ["paccp", "strict", "plain"]
+time = { flows = 400 }
+[topology]
+kind = "single_switch"
+hosts = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "payer"
+hosts = "*"
+w = 2
+app = "poisson"
+sizes = "imc10"
+load = { of = "host", counts = "payload", value = 0.5, part = 0.2 }
+[[group]]
+name = "rest"
+hosts = "*"
+app = "poisson"
+sizes = { like = "payer" }
+load = { like = "payer", part = 0.8 }
+[scheme.strict]
+base = "dctcp"
+assign = { kind = "paid_weight", weights = [2] }
+port = { kind = "strict", queues = 2 }
+[scheme.plain]
+base = "dctcp"
+pay = "ignored"
+"#;
+
+#[test]
+fn each_scheme_reads_what_one_flow_list_pays_for_in_its_own_way() {
+    let plan = planned(PRIVILEGE, &Options::default());
+    let flows = |scheme: &str| {
+        let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
+        let scenario = build(run).unwrap().scenario;
+        scenario
+            .flows
+            .iter()
+            .map(|flow| (flow.group, flow.start, flow.weights.w_milli, flow.class))
+            .collect::<Vec<_>>()
+    };
+    let (shared, classes, plain) = (flows("paccp"), flows("strict"), flows("plain"));
+    assert_eq!(shared, plain);
+    assert!(
+        shared.iter().all(|&(group, _, w, class)| (w, class) == (if group == 0 { 2_000 } else { 1_000 }, 0))
+    );
+    assert_eq!(classes.len(), shared.len());
+    for (class, weight) in classes.iter().zip(&shared) {
+        assert_eq!((class.0, class.1, class.2), (weight.0, weight.1, weight.2));
+        assert_eq!(class.3, u8::from(class.0 == 1));
+    }
+    // Only who says so has the key, so that the ids of others are what they were.
+    let merged = |scheme: &str| {
+        let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
+        run.merged["scheme"][scheme].get("pay").cloned()
+    };
+    assert_eq!((merged("plain"), merged("paccp")), (Some(Json::from("ignored")), None));
+    let again = planned(&toml::to_string(&plan.experiment.to_json()).unwrap(), &Options::default());
+    assert!(again.runs.iter().map(|run| &run.id).eq(plan.runs.iter().map(|run| &run.id)));
+}
+
+#[test]
+fn two_readings_of_what_is_paid_for_or_none_are_refused() {
+    let control = "[[control]]\nat = \"1ms\"\nflow = 0\npay = { w = 3 }\n[scheme.strict]";
+    let cases = [
+        ("pay = \"ignored\"", "", "scheme.plain.transport", "`dctcp` ignores"),
+        (
+            "base = \"dctcp\"\nassign",
+            "base = \"paccp\"\nassign",
+            "scheme.strict.assign",
+            "so does the transport `paccp`",
+        ),
+        ("base = \"dctcp\"\npay", "base = \"paccp\"\npay", "scheme.plain.pay", "transport `paccp` goes by"),
+        ("port = {", "pay = \"ignored\"\nport = {", "scheme.strict.pay", "assign `paid_weight` goes by"),
+        ("w = 2", "theta = \"1Gbps\"\nw = 2", "scheme.strict.assign", "groups pay for minimum rates"),
+        ("w = 2", "w = 2\nplan = \"vbp\"", "scheme.strict.assign", "changes while they run"),
+        ("[scheme.strict]", control, "scheme.strict.assign", "changes while they run"),
+        ("w = 2", "w = 1", "scheme.strict.assign", "no group pays"),
+        ("w = 2", "w = 2\nclass = 1", "scheme.strict.assign", "flows ask for up to 1"),
+        ("weights = [2]", "weights = [2, 4]", "scheme.strict.assign.weights", "no thresholds of weights"),
+        ("weights = [2]", "weights = []", "scheme.strict.assign.weights", "the list is empty"),
+        ("weights = [2]", "weights = [0]", "scheme.strict.assign.weights", ""),
+        ("\"ignored\"", "\"often\"", "scheme.plain.pay", "there is no \"often\" here"),
+    ];
+    for (old, new, key, what) in cases {
+        assert!(PRIVILEGE.contains(old), "{old}");
+        let text = PRIVILEGE.replacen(old, new, 1);
+        let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
+        assert!(error.key.starts_with(key), "{error}");
+        assert!(error.what.contains(what), "{error}");
+    }
+}
+
 #[test]
 fn prices_are_read_with_the_papers_p1_and_kept_in_the_merged_file() {
     let text = FILE.replace("rates_every", "price = { p0 = 2, p2 = 0.5, charge = \"sent\" }\nrates_every");

@@ -1,0 +1,40 @@
+//! By what a flow pays for: its weight w of (theta, w) (PACCP), cut at stated weights.
+//!
+//! ```text
+//! class = number of thresholds above w        w in thousandths, as flows have it
+//! ```
+//!
+//! The largest weights come first. A minimum rate has no place among classes.
+
+use super::rule::Rule;
+use super::thresholds::Descending;
+use crate::endpoint::FlowSpec;
+use crate::ids::Class;
+use crate::keys::Keys;
+use crate::part::Part;
+
+/// Parameters of the rule `paid_weight`.
+#[derive(Clone, Debug, PartialEq, Keys, Part)]
+#[keys(group = "paid_weight")]
+#[part(
+    name = "paid_weight",
+    summary = "larger weights that flows pay for first, cut at stated weights",
+    source = "docs/pricing.md",
+    provides = [Weights]
+)]
+pub struct PaidWeight {
+    /// Weights from which on flows are in each class but the last.
+    #[key(required = "weights = [2]", form = Descending, range = "(0, 1000]", source = "docs/pricing.md")]
+    pub weights: Vec<f64>,
+}
+
+impl Rule for PaidWeight {
+    fn levels(&self) -> u8 {
+        self.weights.len() as u8 + 1
+    }
+
+    fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
+        let above = |&&threshold: &&f64| threshold * 1e3 > f64::from(flow.weights.w_milli) + 0.5;
+        Some(self.weights.iter().filter(above).count() as Class)
+    }
+}
