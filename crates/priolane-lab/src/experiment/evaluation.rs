@@ -166,7 +166,9 @@ pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, Input
     if panel.as_ref().is_some_and(|panel| panel.kind.x == X::Required && panel.x.is_none()) {
         found.keep(field.table()?.need("x", "x = \"group.all.load.value\": the swept key").map(drop));
     }
-    if let Some(x) = field.inner("x").filter(|_| panel.as_ref().is_some_and(|panel| panel.kind.x == X::Absent)) {
+    if let Some(x) =
+        field.inner("x").filter(|_| panel.as_ref().is_some_and(|panel| panel.kind.x == X::Absent))
+    {
         found.add(x.error("a panel of this kind has no x", "leave the key out"));
     }
     if let Some(metric) = field.inner("metric") {
