@@ -417,7 +417,7 @@ fn keys_of_scatters_and_tables_are_theirs() {
         (format!("kind = \"table\"\n{pair}x_at = {at}\n"), "panel[0].x_at", "has none"),
         (format!("kind = \"table\"\n{pair}x = \"group.all.load.value\"\n"), "panel[0].x", "has no x"),
         (format!("kind = \"scatter\"\n{pair}rays = [0]\n"), "panel[0].rays", ""),
-        ("kind = \"scatter\"\nmetric = \"fct.all\"\n".to_owned(), "panel[0].metrics", "1 metric(s)"),
+        ("kind = \"scatter\"\nmetric = \"fct.all\"\n".to_owned(), "panel[0]", "1 metric(s)"),
         (format!("kind = \"scatter\"\n{pair}y_at = {{ seeds = 1 }}\n"), "panel[0].y_at", "is not swept"),
     ] {
         let error = planned(&with(&panel)).unwrap_err();
