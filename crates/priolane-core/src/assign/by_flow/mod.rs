@@ -8,7 +8,7 @@
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
 //! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
 //! demand rate    class = number of thresholds above D = size / (deadline - start)   Firapam Eq. 15
-//! paid weight    class = number of thresholds above w of (theta, w)                    PACCP's weights, as classes
+//! paid weight    class = number of thresholds above w of (theta, w)                 PACCP's weights, as classes
 //! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
 //! ```
 //!

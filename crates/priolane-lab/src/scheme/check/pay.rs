@@ -1,4 +1,4 @@
-//! Whether a scheme goes by what the experiment's groups pay for, in one way.
+//! Checks that exactly one row of a scheme uses what the experiment's groups pay for, or none if the file says so.
 //!
 //! | who reads (theta, w) | how |
 //! |---|---|
@@ -14,7 +14,7 @@ use priolane_core::scheme::{ENTRIES, find};
 use super::super::fabric::{Fabric, Fault};
 use super::super::{Pay, Scheme};
 
-/// Checks that one row goes by what is paid for, or none if that is stated.
+/// Checks that exactly one row uses what is paid for, or none if `pay = "ignored"`.
 pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let transport = find(Row::Transport, scheme.transport.name());
     let assign = find(Row::Assign, scheme.assign.name());
@@ -36,7 +36,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// Whether a row goes by what flows pay for.
+/// Whether a row uses the weights or minimum rates that flows pay for.
 fn reads(entry: &Entry) -> bool {
     gives(entry, Capability::Weights) || gives(entry, Capability::MinimumRates)
 }
