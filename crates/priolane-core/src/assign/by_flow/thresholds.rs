@@ -8,17 +8,26 @@ use crate::units::{Rate, Span};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ascending<const MOST: usize>;
 
-fn in_order<T: PartialOrd>(all: Vec<T>, most: usize, example: &str) -> Result<Vec<T>, KeyError> {
+/// `all`, if it is not empty and has at most `most` items, each pair of neighbours in `order`; else the error `otherwise`.
+fn in_order<T>(
+    all: Vec<T>,
+    most: usize,
+    order: impl Fn(&T, &T) -> bool,
+    otherwise: KeyError,
+) -> Result<Vec<T>, KeyError> {
     if all.is_empty() {
         return Err(KeyError::new("the list is empty", "at least one item"));
     }
-    if all.is_sorted() && all.len() <= most {
-        return Ok(all);
+    if all.len() <= most && all.windows(2).all(|pair| order(&pair[0], &pair[1])) {
+        Ok(all)
+    } else {
+        Err(otherwise)
     }
-    Err(KeyError::new(
-        "these are no thresholds",
-        format!("1 to {most} in increasing order, such as {example}"),
-    ))
+}
+
+fn ascending<T: PartialOrd>(all: Vec<T>, most: usize, example: &str) -> Result<Vec<T>, KeyError> {
+    let fix = format!("1 to {most} in increasing order, such as {example}");
+    in_order(all, most, |below, above| below <= above, KeyError::new("these are no thresholds", fix))
 }
 
 /// Sizes in bytes.
@@ -27,7 +36,7 @@ impl<const MOST: usize> Form<Vec<u64>> for Ascending<MOST> {
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<u64>, KeyError> {
         let all = ByteList::read(value, bounds)?;
-        in_order(all, MOST, "[\"100kB\", \"1MB\"]")
+        ascending(all, MOST, "[\"100kB\", \"1MB\"]")
     }
 
     fn write(value: &Vec<u64>) -> Written {
@@ -45,7 +54,7 @@ impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
 
     fn read(value: &Value<'_>, _: &Bounds) -> Result<Vec<Span>, KeyError> {
         let all = Vec::<Span>::read(value, &Bounds::above(0.0, "(0, )"))?;
-        in_order(all, MOST, "[\"2ms\", \"8ms\"]")
+        ascending(all, MOST, "[\"2ms\", \"8ms\"]")
     }
 
     fn write(value: &Vec<Span>) -> Written {
@@ -65,16 +74,10 @@ impl Form<Vec<Rate>> for Descending {
     const UNIT: &'static str = "bit/s";
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<Rate>, KeyError> {
-        let all = Vec::<Rate>::read(value, bounds)?;
-        if all.is_empty() {
-            return Err(KeyError::new("the list is empty", "at least one item"));
-        }
-        if all.len() < CLASSES && all.windows(2).all(|pair| pair[0] >= pair[1]) {
-            return Ok(all);
-        }
         let fix =
             "1 to 15 in decreasing order, such as [\"5Gbps\", \"1Gbps\"]: more demand is a higher class";
-        Err(KeyError::new("these are no thresholds of demand", fix))
+        let otherwise = KeyError::new("these are no thresholds of demand", fix);
+        in_order(Vec::<Rate>::read(value, bounds)?, CLASSES - 1, |above, below| above >= below, otherwise)
     }
 
     fn write(value: &Vec<Rate>) -> Written {
@@ -91,15 +94,9 @@ impl Form<Vec<f64>> for Descending {
     const UNIT: &'static str = "";
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<f64>, KeyError> {
-        let all = Vec::<f64>::read(value, bounds)?;
-        if all.is_empty() {
-            return Err(KeyError::new("the list is empty", "at least one item"));
-        }
-        if all.len() < CLASSES && all.windows(2).all(|pair| pair[0] > pair[1]) {
-            return Ok(all);
-        }
         let fix = "1 to 15 in decreasing order, such as [4, 2]: a larger weight is a higher class";
-        Err(KeyError::new("these are no thresholds of weights", fix))
+        let otherwise = KeyError::new("these are no thresholds of weights", fix);
+        in_order(Vec::<f64>::read(value, bounds)?, CLASSES - 1, |above, below| above > below, otherwise)
     }
 
     fn write(value: &Vec<f64>) -> Written {
