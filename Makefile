@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test soak lint format manual ledger fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint format manual ledger fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -36,9 +36,10 @@ $(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 	rm -f $(STAMPS)/build
 	touch $@
 
+# Python compiles a package when it is first imported.
 $(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
 	@echo 'Installing the packages that linting and testing take.'
-	$(BIN)/python -m pip install $$($(BIN)/python tools/dev_requirements.py)
+	$(BIN)/python -m pip install --no-compile $$($(BIN)/python tools/dev_requirements.py)
 	touch $@
 
 # Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives.
@@ -52,12 +53,18 @@ fast: $(STAMPS)/venv
 demo: build
 	$(BIN)/priolane reproduce nos2/fig6 --quick -o runs/demo
 
-# Minutes: everything, with few rounds of the loops over random input.
-test: $(STAMPS)/ci $(STAMPS)/dev
-	@echo 'Compiling and running the Rust tests.'
+# Minutes: everything, with few rounds of the loops over random input. pip installs packages while cargo compiles.
+test: $(STAMPS)/venv
+	@echo 'Compiling the Rust tests: about 4 minutes on two cores the first time.'
+	@$(MAKE) --no-print-directory -j2 rust-tests $(STAMPS)/dev
+	@$(MAKE) --no-print-directory $(STAMPS)/ci
+	@echo 'Running the Rust tests.'
 	$(CARGO) test --profile ci --workspace
 	@echo 'Running the Python tests.'
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+rust-tests:
+	$(CARGO) test --profile ci --workspace --no-run
 
 # Minutes to hours: SOAK times the large number of rounds, tests that take long, instructions of the release build, planted
 # faults, which want the Python module.
