@@ -66,6 +66,24 @@ pub(in crate::transport) trait SentFlow: Timed {
     fn dst(&self) -> HostId;
 }
 
+/// A flow that is sent here, found at its place, and what arms its timer: one look at the table for all of a call.
+#[derive(Debug)]
+pub(in crate::transport) struct Sending<'a, S> {
+    pub(in crate::transport) flow: &'a mut S,
+    /// How often the place was emptied before the flow came.
+    pub(in crate::transport) generation: u32,
+    pub(in crate::transport) slot: u32,
+    timers: &'a mut Timers,
+}
+
+impl<S: Timed> Sending<'_, S> {
+    /// After a change of when the flow's timer expires. One that expires later keeps its entry.
+    #[inline]
+    pub(in crate::transport) fn arm(self) {
+        arm(self.timers, Owner::Sender(self.slot), self.generation, self.flow);
+    }
+}
+
 /// A deadline that its flow sets.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Alarm {
@@ -263,11 +281,18 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.receivers.release(slot);
     }
 
+    /// The flow that is sent at a place.
+    #[inline]
+    pub(in crate::transport) fn sending(&mut self, slot: u32) -> Option<Sending<'_, S>> {
+        let (generation, flow) = self.senders.entry(slot)?;
+        Some(Sending { flow, generation, slot, timers: &mut self.timers })
+    }
+
     /// After a change of when a sender's timer expires. One that expires later keeps its entry.
     #[inline]
     pub(in crate::transport) fn arm_sender(&mut self, slot: u32) {
-        if let Some((generation, sender)) = self.senders.entry(slot) {
-            arm(&mut self.timers, Owner::Sender(slot), generation, sender);
+        if let Some(sending) = self.sending(slot) {
+            sending.arm();
         }
     }
 

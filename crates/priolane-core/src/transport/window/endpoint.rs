@@ -151,24 +151,11 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
         self.flows.arm_sender(slot);
     }
 
-    /// After a change of a flow's state: offers it to the scheduler if it may send, promotes it if it waits
-    /// for less than it now has.
+    /// After a change of a flow's state.
     #[inline]
     fn refresh(&mut self, slot: u32) {
-        let Some(sender) = self.flows.senders.get_mut(slot) else { return };
-        sender.planned = sender.plan(&self.config);
-        let Some(plan) = sender.planned else { return };
-        let candidate = sender.candidate(slot, plan, &self.config);
-        match sender.offered {
-            None => {
-                sender.offered = Some(candidate.level);
-                self.scheduler.offer(candidate);
-            }
-            Some(level) if candidate.level < level => {
-                sender.offered = Some(candidate.level);
-                self.scheduler.promote(candidate);
-            }
-            Some(_) => {}
+        if let Some(sender) = self.flows.senders.get_mut(slot) {
+            sender.refresh(slot, &self.config, &mut self.scheduler);
         }
     }
 
@@ -453,31 +440,32 @@ impl<C: CongestionControl, S: HostScheduler> Window<C, S> {
     /// One packet of the flow at `slot`, whose turn it is; `Idle` if its turn is void.
     #[inline(never)]
     fn take_turn(&mut self, slot: u32, cx: &Cx) -> Tx<Segment<C::Telemetry>> {
-        let generation = self.flows.senders.generation(slot) as u16;
-        let Some(sender) = self.flows.senders.get_mut(slot) else {
+        let Self { flows, scheduler, config, .. } = self;
+        let Some(sending) = flows.sending(slot) else {
             self.flows.senders.release(slot);
             return Tx::Idle;
         };
+        let (generation, sender) = (sending.generation as u16, &mut *sending.flow);
         let offered = sender.offered.take();
-        debug_assert_eq!(sender.planned, sender.plan(&self.config), "a change without a new plan");
+        debug_assert_eq!(sender.planned, sender.plan(config), "a change without a new plan");
         let Some(plan) = sender.planned else { return Tx::Idle };
-        if offered.is_some_and(|level| sender.host_level(plan, &self.config) > level) {
-            let candidate = sender.candidate(slot, plan, &self.config);
-            sender.offered = Some(candidate.level);
-            self.scheduler.offer(candidate);
+        let level = sender.host_level(plan, config);
+        if offered.is_some_and(|held| level > held) {
+            sender.offered = Some(level);
+            scheduler.offer(sender.candidate(slot, level));
             return Tx::Idle;
         }
-        let packet = sender.emit(plan, self.host, cx, &self.config);
+        let packet = sender.emit(plan, self.host, cx, config);
         if C::GATED {
             sender.controller.on_sent(cx.now);
             sender.ask_gate(cx.now);
         }
-        let id = self.config.queue_limit.and_then(|_| {
+        let id = config.queue_limit.and_then(|_| {
             sender.queued += plan.bytes();
             Queued { slot, generation, len: plan.len.get() }.name()
         });
-        self.refresh(slot);
-        self.flows.arm_sender(slot);
+        sender.refresh(slot, config, scheduler);
+        sending.arm();
         Tx::Send { packet, id }
     }
 

@@ -25,7 +25,7 @@ use super::recovery::{Recovery, State};
 use super::rto::Rto;
 use crate::assign::{Count, Ladder};
 use crate::endpoint::{Cx, FlowReport, FlowRequest};
-use crate::host::Candidate;
+use crate::host::{Candidate, HostScheduler};
 use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{Interval, Ranges, SentFlow, Stamp, Timed};
@@ -364,15 +364,30 @@ impl<C: CongestionControl> Sender<C> {
         Plan::new(offset, len, Turn::Again)
     }
 
-    /// What the host scheduler may know of `plan`.
-    pub(super) fn candidate(&self, slot: u32, plan: Plan, config: &Config) -> Candidate {
-        Candidate {
-            slot,
-            flow: self.id,
-            level: self.host_level(plan, config),
-            sent: self.next,
-            remaining: self.left(self.next),
+    /// After a change of the flow's state: plans anew, offers the flow, whose place is `slot`, to the scheduler if it may
+    /// send, and promotes it if it waits for less than it now has.
+    #[inline]
+    pub(super) fn refresh(&mut self, slot: u32, config: &Config, scheduler: &mut impl HostScheduler) {
+        self.planned = self.plan(config);
+        let Some(plan) = self.planned else { return };
+        let level = self.host_level(plan, config);
+        match self.offered {
+            None => {
+                self.offered = Some(level);
+                scheduler.offer(self.candidate(slot, level));
+            }
+            Some(held) if level < held => {
+                self.offered = Some(level);
+                scheduler.promote(self.candidate(slot, level));
+            }
+            Some(_) => {}
         }
+    }
+
+    /// What the host scheduler may know of the flow, whose next packet is of `level`.
+    #[inline]
+    pub(super) fn candidate(&self, slot: u32, level: u8) -> Candidate {
+        Candidate { slot, flow: self.id, level, sent: self.next, remaining: self.left(self.next) }
     }
 
     /// The level of `plan` inside the host.
@@ -517,9 +532,9 @@ impl<C: CongestionControl> Sender<C> {
 /// offsets.
 #[inline]
 fn level(plan: Plan, ladder: &Ladder, reached: u8) -> u8 {
-    match (ladder.count(), plan.turn) {
-        (Count::StreamOffset, Turn::Again) => ladder.level(plan.offset.get()),
-        (Count::StreamOffset, Turn::First) | (Count::BytesSent, _) => reached,
+    match (plan.turn, ladder.count()) {
+        (Turn::Again, Count::StreamOffset) => ladder.level(plan.offset.get()),
+        (Turn::First, _) | (Turn::Again, Count::BytesSent) => reached,
     }
 }
 
