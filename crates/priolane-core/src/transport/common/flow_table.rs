@@ -281,6 +281,13 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.receivers.release(slot);
     }
 
+    /// The flow that [`Self::answered`] finds.
+    #[inline]
+    pub(in crate::transport) fn answering(&mut self, header: &Header) -> Option<Sending<'_, S>> {
+        let slot = self.sender_of(header.flow)?;
+        self.sending(slot).filter(|sending| sending.flow.dst() == header.src)
+    }
+
     /// The flow that is sent at a place.
     #[inline]
     pub(in crate::transport) fn sending(&mut self, slot: u32) -> Option<Sending<'_, S>> {

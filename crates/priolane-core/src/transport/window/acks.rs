@@ -71,6 +71,45 @@ impl<C: CongestionControl> Sender<C> {
         self.rto.back_off();
     }
 
+    /// Whether an ACK is the one that header prediction expects (Van Jacobson, 1990): in the open state, with nothing SACKed,
+    /// it acknowledges data for the first time and reports nothing else, and neither the flow nor the wait for a class ends
+    /// with it.
+    #[inline]
+    pub(super) fn expects(&self, cumulative: u64, sack: [(u32, u32); 2]) -> bool {
+        matches!(self.state, State::Open)
+            && self.una < cumulative
+            && cumulative <= self.next
+            && cumulative < self.last_unchanged()
+            && sack[0].1 | sack[1].1 == 0
+            && self.sacked.is_empty()
+    }
+
+    /// What [`Self::on_ack`] does with an ACK that [`Self::expects`]. Of the sender's fields it changes `una`, `dup_acks`,
+    /// `rto`, `deadline` and `controller`.
+    #[inline(always)]
+    pub(super) fn on_expected_ack(&mut self, ack: &Arrived, config: &Config) {
+        debug_assert!(self.expects(ack.cumulative, ack.sack), "{self:?}");
+        let growth = if self.una < self.full_until { Growth::Allowed } else { Growth::NotLimited };
+        let acked = ack.cumulative - self.una;
+        self.una = ack.cumulative;
+        self.dup_acks = 0;
+        self.rto.sample(ack.rtt);
+        let outstanding = self.una < self.next;
+        self.deadline = if outstanding { ack.now + self.rto.timeout(config) } else { Time::NEVER };
+        self.controller.on_ack(&AckSeen {
+            now: ack.now,
+            acked,
+            una: self.una,
+            next: self.next,
+            marked: ack.echo == Echoed::Congestion,
+            growth,
+            rtt: Some(ack.rtt),
+            srtt: self.rto.srtt(),
+            one_way_ps: ack.one_way_ps,
+            host_delay: ack.host_delay,
+        });
+    }
+
     /// An ACK arrived. One for data that was never sent is ignored.
     pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
         if matches!(self.state, State::Handshake) || ack.cumulative > self.next {

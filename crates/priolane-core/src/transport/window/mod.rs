@@ -10,6 +10,7 @@ mod body;
 mod config;
 mod controller;
 mod endpoint;
+mod fast_path;
 mod gaps;
 mod loss_based;
 mod outbox;

@@ -4,7 +4,7 @@ use super::body::Segment;
 use super::config::{Config, ControlEcn};
 use crate::endpoint::LocalHost;
 use crate::ids::Class;
-use crate::packet::{Header, Kind, Marks, Packet};
+use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::ring::Ring;
 use crate::telemetry::Telemetry;
 use crate::transport::common::room;
@@ -47,6 +47,28 @@ impl<T: Telemetry> Outbox<T> {
             _ => self.common.wire,
         };
         header.marks = header.marks.with(self.common.marks);
+    }
+
+    /// Queues the ACK of `cumulative` bytes that a packet calls for, which arrived as all before it: [`Self::push`] with what
+    /// `receiver::Ack` makes of it.
+    #[inline(always)]
+    pub(super) fn acknowledge(&mut self, cumulative: u64, packet: &Packet<Segment<T>>, one_way: u32) {
+        if self.packets.len() >= self.room {
+            return;
+        }
+        let echo = if packet.header.marks.has(Marks::CONGESTED) { Marks::ECHO } else { Marks::none() };
+        let header = Header {
+            flow: packet.header.flow,
+            dst: packet.header.src,
+            offset: Offset::new(cumulative),
+            entropy: packet.header.entropy,
+            marks: echo.with(self.common.marks),
+            kind: Kind::Ack,
+            ..self.common
+        };
+        let Segment { stamp, telemetry, .. } = packet.body;
+        let body = Segment { stamp, one_way, sack: [(0, 0); 2], telemetry };
+        self.packets.push(&Packet { header, body });
     }
 
     /// Queues a packet that goes through the network as the data of `class` does: a probe.

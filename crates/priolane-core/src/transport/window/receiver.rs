@@ -183,6 +183,33 @@ impl<T: Telemetry> Receiver<T> {
         FlowKey::new(self.src, self.flow)
     }
 
+    /// Whether a packet is the one that header prediction expects (Van Jacobson, 1990): the next payload in order with
+    /// nothing above it, marked as the packet before, not the flow's last, with an ACK due for it alone.
+    #[inline]
+    pub(super) fn expects(&self, header: &Header, config: &Config) -> bool {
+        let payload = u64::from(header.payload);
+        header.kind == Kind::Data
+            && header.offset.get() == self.next
+            && payload > 0
+            && self.next + payload <= Offset::MAX
+            && !header.marks.has(Marks::LAST)
+            && !header.marks.has(Marks::TRIMMED)
+            && Ce::of(header.marks) == self.ce
+            && self.end == NOT_KNOWN
+            && config.ack_every <= 1
+            && matches!(self.pending, Pending::None)
+            && self.gaps.as_ref().is_none_or(|gaps| gaps.is_empty())
+    }
+
+    /// What [`Self::receive`] does with a packet that [`Self::expects`]; the cumulative ACK that it calls for. Of the
+    /// receiver's fields it changes `next`.
+    #[inline]
+    pub(super) fn receive_expected(&mut self, header: &Header, stats: &mut PayloadStats) -> u64 {
+        stats.count(self.next, self.next);
+        self.next += u64::from(header.payload);
+        self.next
+    }
+
     /// Payload arrived, which `stats` counts: the ACKs it calls for, of what was held back and of itself, go to `send`.
     #[inline]
     pub(super) fn receive(

@@ -255,6 +255,12 @@ impl<C: CongestionControl> Sender<C> {
         self.una == self.size
     }
 
+    /// An ACK below it changes neither class nor state of the flow by itself.
+    #[inline]
+    pub(super) fn last_unchanged(&self) -> u64 {
+        self.size.min(self.promotion.fence.get())
+    }
+
     /// Bytes from `offset` to the flow's end; `u64::MAX` if it has none.
     #[inline]
     fn left(&self, offset: u64) -> u64 {
@@ -352,8 +358,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// The next segment of new data, if any is left: `next` is a boundary, or the end.
     fn new_data(&self, config: &Config) -> Option<Plan> {
-        let end = self.size.min(self.promotion.fence.get());
-        let left = end.saturating_sub(self.next);
+        let left = self.last_unchanged().saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
         Plan::new(self.next, len, Turn::First)
     }

@@ -1,0 +1,77 @@
+//! What most packets need, in straight code: header prediction (Van Jacobson, 4BSD TCP header prediction, CCR 1990).
+//!
+//! Both functions ask one predicate, with one look at the flow, whether a packet is the one that is expected next. If it is
+//! they do what the state machine would do, and only that; otherwise they change nothing, and the state machine takes the
+//! packet. With `FAST` unset the state machine takes all of them, and the outcome is the same (`tests`).
+
+use super::acks::{Arrived, Echoed};
+use super::body::Segment;
+use super::controller::CongestionControl;
+use super::endpoint::{Delays, Window};
+use crate::endpoint::{Cx, RxMeta};
+use crate::host::HostScheduler;
+use crate::packet::{Marks, Packet};
+use crate::telemetry::Telemetry;
+use crate::transport::common::{FlowKey, Stamp};
+
+impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST> {
+    /// Takes payload that its receiver expects ([`super::receiver::Receiver::expects`]); false if it does not. Changes the
+    /// receiver's `next`, the count of payload and the outbox.
+    #[inline(always)]
+    pub(super) fn take_expected_data(
+        &mut self,
+        cx: &Cx,
+        meta: RxMeta,
+        packet: &Packet<Segment<C::Telemetry>>,
+    ) -> bool {
+        let header = &packet.header;
+        if !FAST || self.flows.limit.is_some() {
+            return false;
+        }
+        let Some(slot) = self.flows.receiver_of(FlowKey::of(header)) else { return false };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return false };
+        if !receiver.expects(header, &self.config) {
+            return false;
+        }
+        let cumulative = receiver.receive_expected(header, &mut self.payload);
+        let one_way = Stamp::read(cx.clock, meta.stamp).ticks_since(packet.body.stamp);
+        self.outbox.acknowledge(cumulative, packet, one_way);
+        true
+    }
+
+    /// Takes an ACK that its sender expects ([`super::sender::Sender::expects`]); false if it does not. Changes what
+    /// [`super::sender::Sender::on_expected_ack`] and the plan for the flow's next segment do, the scheduler where the
+    /// flow may send again, and the timers where one is due earlier.
+    #[inline(always)]
+    pub(super) fn take_expected_ack(
+        &mut self,
+        cx: &Cx,
+        meta: RxMeta,
+        packet: &Packet<Segment<C::Telemetry>>,
+    ) -> bool {
+        if !FAST || self.peers.is_measuring() {
+            return false;
+        }
+        let Self { flows, scheduler, config, .. } = self;
+        let Some(sending) = flows.answering(&packet.header) else { return false };
+        let (slot, sender) = (sending.slot, &mut *sending.flow);
+        let (cumulative, sack) = (packet.header.offset.get(), packet.body.sack);
+        if !sender.expects(cumulative, sack) {
+            return false;
+        }
+        if <C::Telemetry as Telemetry>::STAMPED {
+            sender.controller.on_telemetry(&packet.body.telemetry);
+        }
+        let Delays { rtt, one_way_ps, host_delay } = Delays::of(packet, cx, meta);
+        let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
+        let ack = Arrived { now: cx.now, cumulative, sack, rtt, one_way_ps, host_delay, echo };
+        sender.on_expected_ack(&ack, config);
+        sender.ask_gate(cx.now);
+        sender.refresh(slot, config, scheduler);
+        sending.arm();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

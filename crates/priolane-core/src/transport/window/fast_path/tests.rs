@@ -1,0 +1,266 @@
+//! Two hosts twice, with the fast path and without it: each call goes to both, and all that they hold is compared after it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use crate::assign::{Count, Ladder};
+use crate::endpoint::{Command, Control, Endpoint, FlowRequest, LocalClock, LocalHost, Path, Tx};
+use crate::host::{AnyScheduler, SchedulerKind};
+use crate::ids::{FlowId, HostId};
+use crate::packet::{Frame, Kind};
+use crate::rng::{Purpose, Stream};
+use crate::transport::window::{Config, Handshake, LossRecovery};
+use crate::transport::{dctcp, hpcc, new_reno, swift};
+use crate::units::{Rate, Span, Time};
+
+const LINE: Rate = Rate::from_gbps(10);
+
+/// One host, with the fast path and without.
+struct Twins<C: CongestionControl> {
+    fast: Window<C, AnyScheduler, true>,
+    slow: Window<C, AnyScheduler, false>,
+    rng: [Stream; 2],
+    /// Packets that the fast path took.
+    taken: u64,
+}
+
+type Frames<C> = Packet<Segment<<C as CongestionControl>::Telemetry>>;
+
+impl<C: CongestionControl> Twins<C> {
+    fn new(host: LocalHost, config: Config, controller: &C::Config, kind: SchedulerKind) -> Self {
+        let config = Arc::new(config);
+        Self {
+            fast: Window::new(host, Arc::clone(&config), controller.clone(), kind.into()),
+            slow: Window::new(host, config, controller.clone(), kind.into()),
+            rng: [(); 2].map(|()| Stream::new(1, Purpose::Endpoint, 0)),
+            taken: 0,
+        }
+    }
+
+    /// The same call to both, with what they answer and what they hold then.
+    fn call<R: std::fmt::Debug>(
+        &mut self,
+        now: Time,
+        fast: impl FnOnce(&mut Window<C, AnyScheduler, true>, &mut Cx) -> R,
+        slow: impl FnOnce(&mut Window<C, AnyScheduler, false>, &mut Cx) -> R,
+    ) -> R {
+        let [one, other] = &mut self.rng;
+        let clock = LocalClock { offset_ps: 3_000_000 };
+        let answer = fast(&mut self.fast, &mut Cx { now, clock, rng: one });
+        let same = slow(&mut self.slow, &mut Cx { now, clock, rng: other });
+        assert_eq!(format!("{answer:?}"), format!("{same:?}"), "at {now:?}");
+        assert_eq!(format!("{:?}", self.fast), format!("{:?}", self.slow), "at {now:?}");
+        answer
+    }
+
+    fn on_packet(&mut self, now: Time, packet: &Frames<C>) {
+        let meta = RxMeta { stamp: Time(now.0 - 500), noise: Span(7_000) };
+        self.taken += u64::from(self.is_expected(packet));
+        self.call(now, |e, cx| e.on_packet(cx, meta, packet), |e, cx| e.on_packet(cx, meta, packet));
+    }
+
+    /// Whether the fast path is to take a packet.
+    fn is_expected(&mut self, packet: &Frames<C>) -> bool {
+        let (header, flows) = (&packet.header, &mut self.slow.flows);
+        match header.kind {
+            Kind::Data if flows.limit.is_none() => flows
+                .receiver_of(FlowKey::of(header))
+                .and_then(|slot| flows.receivers.get(slot))
+                .is_some_and(|receiver| receiver.expects(header, &self.slow.config)),
+            Kind::Ack if !self.slow.peers.is_measuring() => flows
+                .answering(header)
+                .is_some_and(|sending| sending.flow.expects(header.offset.get(), packet.body.sack)),
+            _ => false,
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Frames<C>> {
+        match self.call(now, |e, cx| e.poll_transmit(cx), |e, cx| e.poll_transmit(cx)) {
+            Tx::Send { packet, id } => {
+                if let Some(id) = id {
+                    let sent = crate::endpoint::Departure::Sent(now);
+                    self.call(
+                        now,
+                        |e, cx| e.on_departure(cx, id, sent),
+                        |e, cx| e.on_departure(cx, id, sent),
+                    );
+                }
+                Some(packet)
+            }
+            Tx::NotBefore(_) | Tx::Idle => None,
+        }
+    }
+
+    fn settle(&mut self, now: Time) {
+        while self.call(now, |e, _| e.poll_event(), |e, _| e.poll_event()).is_some() {}
+    }
+}
+
+/// What goes wrong with a part of all packets.
+#[derive(Clone, Copy, Debug)]
+struct Faults {
+    lost: f64,
+    late: f64,
+    twice: f64,
+    marked: f64,
+}
+
+/// Two hosts, 5 us apart; flows start at random, to either side, and some are changed or given up.
+struct Pair<C: CongestionControl> {
+    hosts: [Twins<C>; 2],
+    now: Time,
+    free: [Time; 2],
+    under_way: BTreeMap<(Time, u64), (usize, Frames<C>)>,
+    draw: Stream,
+    count: u64,
+    faults: Faults,
+}
+
+impl<C: CongestionControl> Pair<C> {
+    fn open(&mut self, flow: u32) {
+        let host = self.draw.below(2) as usize;
+        let size = (!self.draw.chance(0.05)).then(|| 1 + self.draw.below(120_000));
+        let request = FlowRequest::new(FlowId(flow), HostId(1 - host as u16), size, self.now);
+        let path = || Path::NOMINAL.into();
+        let now = self.now;
+        self.hosts[host].call(now, |e, cx| e.open(cx, request, &path), |e, cx| e.open(cx, request, &path));
+        self.change(host, flow);
+        self.settle(host);
+    }
+
+    /// Sometimes changes an older flow, or ends one.
+    fn change(&mut self, host: usize, flow: u32) {
+        let control = match self.draw.below(8) {
+            0 => Control::Class(2),
+            1 | 2 => Control::Promote(1),
+            3 => Control::Abort,
+            _ => return,
+        };
+        let (now, id) = (self.now, FlowId(self.draw.below(u64::from(flow) + 1) as u32));
+        let command = || Command::Flow(id, control);
+        self.hosts[host].call(now, |e, cx| e.control(cx, command()), |e, cx| e.control(cx, command()));
+    }
+
+    fn settle(&mut self, host: usize) {
+        self.hosts[host].settle(self.now);
+        while self.free[host] <= self.now {
+            let Some(packet) = self.hosts[host].poll(self.now) else { return };
+            self.free[host] = self.now + LINE.serialize(u64::from(packet.header.wire));
+            self.travel(host, packet);
+        }
+    }
+
+    fn travel(&mut self, from: usize, mut packet: Frames<C>) {
+        let Faults { lost, late, twice, marked } = self.faults;
+        if self.draw.chance(lost) {
+            return;
+        }
+        if self.draw.chance(marked) && packet.header.marks.has(Marks::ECN_CAPABLE) {
+            packet.header.marks = packet.header.marks.with(Marks::CONGESTED);
+        }
+        for _ in 0..1 + u64::from(self.draw.chance(twice)) {
+            let more = if self.draw.chance(late) { self.draw.below(30_000_000) } else { 0 };
+            self.count += 1;
+            let at = self.free[from] + Span(5_000_000 + more);
+            self.under_way.insert((at, self.count), (1 - from, packet));
+        }
+    }
+
+    /// Until `end`, with a flow in so many steps; packets that the fast path took.
+    fn run(mut self, end: Time, flow_in: u64) -> u64 {
+        let mut flows = 0;
+        while self.now < end {
+            if self.draw.below(flow_in) == 0 {
+                self.open(flows);
+                flows += 1;
+            }
+            let arrival = self.under_way.first_key_value().map_or(end, |(&(at, _), _)| at);
+            let timers = [0, 1].map(|host| self.hosts[host].fast.next_timeout().unwrap_or(end));
+            let lines = self.free.map(|at| if at > self.now { at } else { end });
+            let first = [arrival, timers[0], timers[1], lines[0], lines[1]].into_iter().min().unwrap_or(end);
+            self.now = first.max(self.now).min(end);
+            let now = self.now;
+            if arrival <= now
+                && let Some((_, (host, packet))) = self.under_way.pop_first()
+            {
+                self.hosts[host].on_packet(now, &packet);
+            }
+            for (host, at) in timers.into_iter().enumerate() {
+                if at <= now {
+                    self.hosts[host].call(now, |e, cx| e.on_timer(cx), |e, cx| e.on_timer(cx));
+                }
+                self.settle(host);
+            }
+        }
+        self.hosts[0].taken + self.hosts[1].taken
+    }
+}
+
+/// Packets that the fast path took of those of one random trace.
+fn trace<C: CongestionControl>(seed: u64, real: bool, config: Config, controller: &C::Config) -> u64 {
+    let mut draw = Stream::new(seed, Purpose::Loss, 7);
+    let kind = [SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt][seed as usize % 3];
+    let host = |id| match real {
+        true => LocalHost::real(HostId(id), LINE, 99),
+        false => LocalHost::simulated(HostId(id), LINE),
+    };
+    let some = |draw: &mut Stream, most: f64| if draw.chance(0.5) { draw.uniform() * most } else { 0.0 };
+    let faults = Faults {
+        lost: some(&mut draw, 0.03),
+        late: some(&mut draw, 0.03),
+        twice: some(&mut draw, 0.02),
+        marked: some(&mut draw, 0.2),
+    };
+    let pair = Pair::<C> {
+        hosts: [0, 1].map(|id| Twins::new(host(id), config, controller, kind)),
+        now: Time(1_000_000),
+        free: [Time::ZERO; 2],
+        under_way: BTreeMap::new(),
+        draw,
+        count: 0,
+        faults,
+    };
+    pair.run(Time(500_000_000), 40)
+}
+
+/// The machine's parameters, drawn.
+fn config(seed: u64) -> Config {
+    let mut draw = Stream::new(seed, Purpose::Loss, 8);
+    let ladder = |at: &[u64], count| Ladder::new(at, count).unwrap_or(Ladder::FLAT);
+    let pick = |draw: &mut Stream| draw.below(3) as usize;
+    Config {
+        handshake: [Handshake::None, Handshake::OneRtt, Handshake::Reuse][pick(&mut draw)],
+        recovery: [LossRecovery::Sack, LossRecovery::NewReno, LossRecovery::GoBackN][pick(&mut draw)],
+        ack_every: [1, 1, 2][pick(&mut draw)],
+        min_rto: Span::from_us(100),
+        initial_rto: Span::from_us(200),
+        max_window: [None, None, Some(20_000)][pick(&mut draw)],
+        queue_limit: [None, None, Some(4_000)][pick(&mut draw)],
+        class: [Ladder::FLAT, ladder(&[9_000, 40_000], Count::BytesSent), Ladder::FLAT][pick(&mut draw)],
+        host_level: [ladder(&[5_000], Count::StreamOffset), Ladder::FLAT, Ladder::FLAT][pick(&mut draw)],
+        monitor: [None, Some(Span::from_us(50)), None][pick(&mut draw)],
+        ..Config::new(Frame::ETHERNET)
+    }
+}
+
+fn all_traces<C: CongestionControl>(controller: &C::Config, real: bool) -> u64 {
+    (0..18).map(|seed| trace::<C>(seed, real, config(seed), controller)).sum()
+}
+
+#[test]
+fn both_ways_through_the_machine_leave_the_same_state_after_every_call() {
+    let dctcp = dctcp::Config { min_window: 2, ..dctcp::Config::<new_reno::Config>::default() };
+    let taken = [
+        all_traces::<dctcp::Dctcp>(&dctcp, false),
+        all_traces::<swift::Swift>(&swift::Config::default(), false),
+        all_traces::<hpcc::Hpcc>(&hpcc::Config::default(), false),
+    ];
+    assert!(taken.iter().all(|&taken| taken > 1_000), "{taken:?}");
+}
+
+/// A real host measures peers and bounds flows, so that every packet goes through the state machine.
+#[test]
+fn a_real_host_is_the_same_with_and_without_a_fast_path() {
+    all_traces::<new_reno::NewReno>(&new_reno::Config::default(), true);
+}
