@@ -77,7 +77,9 @@ impl Stream {
         }
         loop {
             let wide = u128::from(self.bits()) * u128::from(n);
-            if (wide as u64) >= n.wrapping_neg() % n {
+            let low = wide as u64;
+            // The bound of rejection is below n: hardly any draw needs the division.
+            if low >= n || low >= n.wrapping_neg() % n {
                 return (wide >> 64) as u64;
             }
         }
