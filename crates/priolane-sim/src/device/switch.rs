@@ -121,7 +121,7 @@ impl<D> Switch<D> {
     }
 
     /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive_lazily<B: Body, W: EventSink<B>>(
         &mut self,
         route: u32,

@@ -369,7 +369,7 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
 #[derive(Debug)]
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
-    chunks: &'a mut [Chunk<B>],
+    chunks: &'a [Chunk<B>],
     start: Time,
 }
 
@@ -395,21 +395,10 @@ impl<'a, B> Arrivals<'a, B> {
     #[inline]
     fn entries(self) -> impl Iterator<Item = (Time, u64, &'a Entry<B>)> {
         let Self { keys, chunks, start } = self;
-        let chunks: &[Chunk<B>] = chunks;
         keys.iter().map(move |&key| {
             let place = low(key);
             (Time(start.0 + since_start(key)), key, &chunks[place / CHUNK][place % CHUNK])
         })
-    }
-
-    /// Makes a note on each arrival, in order.
-    pub(crate) fn note(&mut self, mut note: impl FnMut(Time, &Packet<B>) -> u32) {
-        let Self { keys, chunks, start } = self;
-        for &of in *keys {
-            let entry = &mut chunks[low(of) / CHUNK][low(of) % CHUNK];
-            let note = note(Time(start.0 + since_start(of)), &entry.packet);
-            entry.tag = key(entry.tag, note as usize & LOW as usize);
-        }
     }
 }
 

@@ -105,46 +105,55 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
         window: &WindowSpan,
         wire: &mut WindowScheduler<B>,
     ) -> Time {
-        let mut tick = window.samples();
-        for (at, packet, route) in route(self, fabric, batch, window).with_notes() {
-            while let Some(instant) = tick.next_before(at) {
-                self.serve_busy(instant, wire);
-                self.sample(instant, &mut wire.samples);
+        match self.fixed_routes(fabric, window.start, window.end) {
+            Some((table, pick)) => {
+                let arrivals = batch.open_noting(window.end, |packet| table.port(&packet.header, pick));
+                forward_all(self, (fabric, window), arrivals, wire, |_, _, _, noted| noted)
             }
-            self.arrive_lazily(route, fabric, at, packet, wire);
+            None => choose_at_arrival(self, (fabric, window), batch, wire),
         }
-        while let Some(instant) = tick.next_before(window.end) {
-            self.serve_busy(instant, wire);
-            self.sample(instant, &mut wire.samples);
-        }
-        let next = self.serve_busy(Time(window.end.0 - 1), wire);
-        window.next_wake(next, || self.has_reading())
     }
 }
 
-/// The arrivals of a window in order, each with its egress port as note. DRILL looks its port up at the arrival instead.
-#[inline]
-fn route<'a, B: Body, D>(
-    switch: &mut Switch<D>,
-    fabric: &Fabric,
-    batch: ArrivalBatch<'a, B>,
-    window: &WindowSpan,
-) -> Arrivals<'a, B> {
-    match switch.fixed_routes(fabric, window.start, window.end) {
-        Some((table, pick)) => batch.open_noting(window.end, |packet| table.port(&packet.header, pick)),
-        None => route_in_order(switch, fabric, batch.open(window.end)),
-    }
-}
-
-/// The same where a port depends on earlier arrivals, or forwarding changes within the window.
+/// Runs through a window where a port depends on earlier arrivals, or forwarding changes within the window. DRILL looks its
+/// port up itself.
 #[inline(never)]
-fn route_in_order<'a, B: Body, D>(
+fn choose_at_arrival<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
-    fabric: &Fabric,
-    mut arrivals: Arrivals<'a, B>,
-) -> Arrivals<'a, B> {
-    arrivals.note(|at, packet| switch.next_port(fabric, at, &packet.header));
-    arrivals
+    (fabric, window): (&Fabric, &WindowSpan),
+    batch: ArrivalBatch<B>,
+    wire: &mut WindowScheduler<B>,
+) -> Time {
+    let arrivals = batch.open(window.end);
+    let choose =
+        |switch: &mut Switch<D>, at, packet: &Packet<B>, _| switch.next_port(fabric, at, &packet.header);
+    forward_all(switch, (fabric, window), arrivals, wire, choose)
+}
+
+/// Runs through a window; `route` names the port of each packet, in order of arrival, from its note.
+#[inline(always)]
+fn forward_all<B: Body, D: Discipline<Packet<B>>>(
+    switch: &mut Switch<D>,
+    (fabric, window): (&Fabric, &WindowSpan),
+    arrivals: Arrivals<B>,
+    wire: &mut WindowScheduler<B>,
+    mut route: impl FnMut(&mut Switch<D>, Time, &Packet<B>, u32) -> u32,
+) -> Time {
+    let mut tick = window.samples();
+    for (at, packet, note) in arrivals.with_notes() {
+        while let Some(instant) = tick.next_before(at) {
+            switch.serve_busy(instant, wire);
+            switch.sample(instant, &mut wire.samples);
+        }
+        let port = route(switch, at, packet, note);
+        switch.arrive_lazily(port, fabric, at, packet, wire);
+    }
+    while let Some(instant) = tick.next_before(window.end) {
+        switch.serve_busy(instant, wire);
+        switch.sample(instant, &mut wire.samples);
+    }
+    let next = switch.serve_busy(Time(window.end.0 - 1), wire);
+    window.next_wake(next, || switch.has_reading())
 }
 
 impl<B: Body> WindowNode<B> for LosslessSwitch<B> {
