@@ -116,7 +116,7 @@ ONE_SIZE = '{ csv = "sizes.csv", interpolation = "linear" }'
 POISSON = f'app = "poisson"\nsizes = {ONE_SIZE}\nload = {{ of = "host", counts = "payload", value = 0.3 }}'
 
 
-MANY = 1_000_000 if "PRIOLANE_SOAK" in os.environ else 250_000
+MANY = 1_000_000 if "PRIOLANE_SOAK" in os.environ else 400_000
 
 
 # The runs alone: neither page nor figures, whose drawing takes more than few flows do.

@@ -91,11 +91,7 @@ impl<C: CongestionControl> Sender<C> {
         debug_assert!(self.expects(ack.cumulative, ack.sack), "{self:?}");
         let growth = if self.una < self.full_until { Growth::Allowed } else { Growth::NotLimited };
         let acked = ack.cumulative - self.una;
-        self.una = ack.cumulative;
-        self.dup_acks = 0;
-        self.rto.sample(ack.rtt);
-        let outstanding = self.una < self.next;
-        self.deadline = if outstanding { ack.now + self.rto.timeout(config) } else { Time::NEVER };
+        self.acknowledge(ack, config);
         self.controller.on_ack(&AckSeen {
             now: ack.now,
             acked,
@@ -172,15 +168,21 @@ impl<C: CongestionControl> Sender<C> {
                 recovery.arrived(bytes);
             }
         });
-        self.una = ack.cumulative;
+        self.acknowledge(ack, config);
         if let State::Recovery(recovery) = &mut self.state {
             recovery.acknowledged(self.una);
         }
+        acked
+    }
+
+    /// Moves `una` to the cumulative ACK, and the timer with it.
+    #[inline(always)]
+    fn acknowledge(&mut self, ack: &Arrived, config: &Config) {
+        self.una = ack.cumulative;
         self.dup_acks = 0;
         self.rto.sample(ack.rtt);
         let outstanding = self.una < self.next;
         self.deadline = if outstanding { ack.now + self.rto.timeout(config) } else { Time::NEVER };
-        acked
     }
 
     /// Takes note of SACK blocks; bytes they report for the first time.

@@ -1,10 +1,13 @@
 //! A transport without any control, for tests of ports: a host sends its flows in turns, as fast as its line takes them.
+//!
+//! Its packets have the body of token transports, empty, for which the library has the engines compiled already.
 
 use std::collections::VecDeque;
 
 use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
+use priolane_core::transport::tokens::Ticket;
 use priolane_core::units::Time;
 
 /// What a host sends.
@@ -39,7 +42,7 @@ impl Blaster {
         Self { host: host.id, frame, mix, outgoing, incoming: Vec::new(), events }
     }
 
-    fn packet(&self, Outgoing { flow, sent }: &Outgoing) -> Packet<()> {
+    fn packet(&self, Outgoing { flow, sent }: &Outgoing) -> Packet<Ticket> {
         let size = flow.size.unwrap_or(u64::MAX);
         let payload = (size - sent).min(u64::from(self.frame.mss())) as u16;
         let (mut kind, mut class, mut wire) = (Kind::Data, flow.class, self.frame.data_wire(payload));
@@ -65,12 +68,12 @@ impl Blaster {
             kind,
             ..Header::default()
         };
-        Packet { header, body: () }
+        Packet { header, body: Ticket::Empty }
     }
 }
 
 impl Endpoint for Blaster {
-    type Body = ();
+    type Body = Ticket;
 
     fn open(&mut self, _cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         self.outgoing.push_back(Outgoing { flow, sent: 0 });
@@ -78,7 +81,7 @@ impl Endpoint for Blaster {
 
     fn control(&mut self, _cx: &mut Cx, _command: Command) {}
 
-    fn on_packet(&mut self, _cx: &mut Cx, meta: RxMeta, packet: &Packet<()>) {
+    fn on_packet(&mut self, _cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
         let header = &packet.header;
         let place = match self.incoming.iter().position(|&(flow, _)| flow == header.flow) {
             Some(place) => place,
@@ -104,7 +107,7 @@ impl Endpoint for Blaster {
         None
     }
 
-    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<()> {
+    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Ticket> {
         let Some(mut next) = self.outgoing.pop_front() else { return Tx::Idle };
         let packet = self.packet(&next);
         next.sent += u64::from(packet.header.payload);
