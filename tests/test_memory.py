@@ -116,7 +116,8 @@ ONE_SIZE = '{ csv = "sizes.csv", interpolation = "linear" }'
 POISSON = f'app = "poisson"\nsizes = {ONE_SIZE}\nload = {{ of = "host", counts = "payload", value = 0.3 }}'
 
 
-MANY = 1_000_000 if "PRIOLANE_SOAK" in os.environ else 400_000
+MANY = 1_000_000
+LONG = pytest.mark.skipif("PRIOLANE_SOAK" not in os.environ, reason="make soak runs it: half a minute of a core")
 
 
 # The runs alone: neither page nor figures, whose drawing takes more than few flows do.
@@ -139,10 +140,11 @@ def predicted_and_held(time: str, hosts: int, app: str) -> tuple[int, int, int]:
     ("few_flows", "time", "hosts", "app"),
     [
         # Enough that the buffers of tables are full in both runs.
-        (100_000, f"time = {{ flows = {MANY} }}", 32, POISSON),
-        (1_000, 'time = { measure = "1ms", drain = true }', 360, all_pairs("3kB")),
+        pytest.param(100_000, f"time = {{ flows = {MANY} }}", 32, POISSON, marks=LONG, id="one after another"),
+        pytest.param(
+            1_000, 'time = { measure = "1ms", drain = true }', 360, all_pairs("3kB"), id="130 thousand at once"
+        ),
     ],
-    ids=["one after another", "130 thousand at once"],
 )
 def test_memory_is_predicted_to_a_factor_of_two(few_flows: int, time: str, hosts: int, app: str) -> None:
     few = predicted_and_held(f"time = {{ flows = {few_flows} }}", 32, POISSON)
@@ -167,6 +169,7 @@ def peak_of_scenario(name: str) -> int:
     return int(ran.stdout)
 
 
+@LONG
 def test_packets_and_flows_take_what_is_published_of_them() -> None:
     """docs/performance.md#memory: 63 B and 510 B; the allocator is worth some bytes from run to run."""
     hosts = 128
