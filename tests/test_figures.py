@@ -236,7 +236,7 @@ def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, .
     assert len({style_of(name).colour for name in names}) == len(names)
 
 
-@pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "host_queue"])
+@pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "host_queue", "knowledge"])
 def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str) -> None:
     schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
     looks = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}

@@ -217,16 +217,15 @@ impl Stated {
         }
     }
 
+    /// Lays it over the preset as the same key of `[scheme.NAME]` would be laid over it: the merged file then reads back.
     fn put(&self, scheme: &mut Table) {
         let row = self.row.key();
         let Some(at) = &self.at else { return scheme.set(row, self.node.clone()) };
-        match scheme.get_mut(row) {
-            Some(Node { value: Value::Table(keys), .. }) => keys.set(at, self.node.clone()),
+        let alone = |key: &str, node| Table::from_iter([(key.to_owned(), node)]);
+        let keys = Node { origin: self.node.origin.clone(), value: Value::Table(alone(at, self.node.clone())) };
+        match scheme.get(row) {
+            Some(Node { value: Value::Table(_), .. }) | None => scheme.merge(&alone(row, keys), &scheme::MERGE),
             Some(_) => {}
-            None => {
-                let keys = std::iter::once((at.clone(), self.node.clone())).collect();
-                scheme.set(row, Node { origin: self.node.origin.clone(), value: Value::Table(keys) });
-            }
         }
     }
 

@@ -17,14 +17,17 @@ pub(super) const MERGE: Merge = Merge {
     each: None,
 };
 
-/// Which keys of a buffer are alternatives.
-pub(crate) const BUFFER: Merge = Merge::of(&[Replace::OneOf(&[
-    Form { by: &["shared"], with: &["at"] },
-    Form { by: &["per_queue"], with: &["at"] },
-    Form { by: &["push_out"], with: &["at"] },
-    Form { by: &["dynamic"], with: &["alpha"] },
-    Form { by: &["zero_loss"], with: &[] },
-])]);
+/// Which keys of a buffer are alternatives. Another room takes the place of those of ports of other rates too.
+pub(crate) const BUFFER: Merge = Merge::of(&[
+    Replace::OneOf(&[
+        Form { by: &["shared"], with: &["at"] },
+        Form { by: &["per_queue"], with: &["at"] },
+        Form { by: &["push_out"], with: &["at"] },
+        Form { by: &["dynamic"], with: &["alpha"] },
+        Form { by: &["zero_loss"], with: &[] },
+    ]),
+    Replace::Stated(&["shared", "per_queue", "push_out"], &["at"]),
+]);
 
 /// What is an alternative of what at a NIC.
 pub(super) const NIC_MERGE: Merge = Merge {

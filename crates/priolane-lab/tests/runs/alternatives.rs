@@ -352,7 +352,13 @@ const FAMILIES: &[Case] = &[
         "scheme.s.port.buffer",
         "{ shared = 1, at = { a = 1 } }",
         "{ shared = 2 }",
-        "{ shared = 2, at = { a = 1 } }",
+        "{ shared = 2 }",
+    ),
+    (
+        "scheme.s.port.buffer",
+        "{ shared = 1, at = { a = 1 } }",
+        "{ at = { b = 2 } }",
+        "{ shared = 1, at = { a = 1, b = 2 } }",
     ),
     // Thresholds of marking are by rate, and rates do not exclude each other.
     (

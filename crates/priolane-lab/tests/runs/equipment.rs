@@ -35,6 +35,8 @@ nic = { limit = "50pkt", ecn = { per = "port", at = { "10Gbps" = "7pkt" } } }
 
 #[test]
 fn every_scheme_takes_the_switch_and_the_host() {
+    // Those of rates that the experiment does not state are the preset's.
+    let marks = json!({ "1Gbps": "20pkt", "10Gbps": "30pkt", "40Gbps": "90pkt", "100Gbps": "650pkt" });
     let plan = planned("\"dctcp\", \"newreno\", \"paccp\"", TABLES, &[]).unwrap();
     for scheme in ["dctcp", "newreno", "paccp"] {
         assert_eq!(
@@ -46,11 +48,29 @@ fn every_scheme_takes_the_switch_and_the_host() {
         assert_eq!(merged(&plan, &format!("{scheme}/transport/initial_rto")), "10ms", "{scheme}");
         assert_eq!(merged(&plan, &format!("{scheme}/transport/handshake")), "none", "{scheme}");
     }
-    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), json!({ "10Gbps": "30pkt", "40Gbps": "90pkt" }));
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks);
     assert_eq!(merged(&plan, "dctcp/nic/ecn/at"), json!({ "10Gbps": "7pkt" }));
     assert_eq!(merged(&plan, "paccp/nic/limit"), "50pkt");
     assert_eq!(merged(&plan, "newreno/port/ecn"), Json::Null, "NewReno does not read marks");
     assert_eq!(merged(&plan, "paccp/nic/ecn"), false, "nor does PACCP");
+}
+
+/// Rates of the preset that the experiment does not state stay, so that the merged file, laid over the preset again, is itself.
+#[test]
+fn an_experiment_that_states_fewer_rates_than_its_preset_reads_back() {
+    let tables = "[switch]\nbuffer = { shared = \"99pkt\" }\necn = { per = \"port\", at = { \"10Gbps\" = \"33pkt\", \"40Gbps\" = \"90pkt\" } }\n";
+    let plan = planned("\"dctcp\", \"swift\", \"aequitas\", \"paccp\"", tables, &[]).unwrap();
+    let preset = planned("\"dctcp\"", "", &[]).unwrap();
+    let rates = |plan: &Plan| merged(plan, "dctcp/port/ecn/at").as_object().unwrap().len();
+    assert!(rates(&preset) > 2, "the preset must state more rates");
+    assert_eq!(rates(&plan), rates(&preset));
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at/10Gbps"), "33pkt");
+    for run in &plan.runs {
+        let tree = priolane_source::from_json("merged", &run.merged).unwrap();
+        let sources = priolane_source::Sources::new("merged", Path::new("."));
+        let back = priolane_lab::experiment::read("merged", &tree, sources).unwrap().experiment;
+        assert_eq!(back.merged(&run.scheme), *run.merged, "{}", run.scheme);
+    }
 }
 
 #[test]
@@ -65,11 +85,12 @@ fn parameters_of_algorithms_stay() {
 
 #[test]
 fn what_a_scheme_states_itself_comes_first() {
+    let marks = json!({ "1Gbps": "20pkt", "10Gbps": "30pkt", "40Gbps": "90pkt", "100Gbps": "650pkt" });
     let own = "[scheme.dctcp]\nport.buffer = { dynamic = \"1MB\", alpha = 1 }\ntransport.min_rto = \"9ms\"\n";
     let plan = planned("\"dctcp\", \"newreno\"", &format!("{TABLES}{own}"), &[]).unwrap();
     assert_eq!(merged(&plan, "dctcp/port/buffer"), json!({ "dynamic": "1MB", "alpha": "1/1" }));
     assert_eq!(merged(&plan, "dctcp/transport/min_rto"), "9ms");
-    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), json!({ "10Gbps": "30pkt", "40Gbps": "90pkt" }));
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks);
     assert_eq!(merged(&plan, "newreno/transport/min_rto"), "3ms");
 }
 
