@@ -36,8 +36,10 @@ def test_ports_are_read_the_same_way(results: Results) -> None:
 
 
 def test_a_scheme_that_was_not_run_is_named(results: Results) -> None:
-    with pytest.raises(KeyError, match=r"flows\.parquet"):
+    with pytest.raises(InputError, match=r"Use a scheme of .*es8.*; `point` has values of"):
         results.flows(scheme="top")
+    with pytest.raises(InputError, match="no run has that scheme and point"):
+        results.flows(point={made.LOAD: 7})
 
 
 def test_a_directory_without_results_is_bad_input(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_tables_go_to_arrow_pandas_and_csv(results: Results, tmp_path: Path) -> 
     assert read["bytes"].tolist() == [1460, 50_000, 2_000_000] * 2
     assert read["fct_ps"].isna().tolist() == [False, False, True] * 2
     assert results.to_arrow("summary", scheme="pias").num_rows == 2 * 2 * 2
-    with pytest.raises(KeyError, match="summary"):
+    with pytest.raises(InputError, match="no run has that scheme"):
         results.to_arrow(scheme="top")
 
 

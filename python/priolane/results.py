@@ -7,7 +7,7 @@ run's record states. A damaged file raises `InputError`.
 import hashlib
 import html
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -83,13 +83,16 @@ class Results:
     def summary(self) -> "pd.DataFrame":
         """One row per run and size class: flows, mean and percentile FCT in seconds, slowdowns.
 
-        Sweep keys are columns under their dotted names.
+        Sweep keys are columns under their dotted names. Points that share a run have a row each.
         """
+        return self._summary(self.runs)
+
+    def _summary(self, runs: Sequence[PlannedRun]) -> "pd.DataFrame":
         import pandas as pd  # noqa: PLC0415
 
         rows = [
             {"run": run.id, "scheme": run.scheme, **run.point, "seed": run.seed, "class": name, **values}
-            for run in self.runs
+            for run in runs
             if run.id in self.records
             for name, values in self.records[run.id]["summary"].items()
         ]
@@ -100,18 +103,16 @@ class Results:
     ) -> "pa.Table":
         """A table of all runs, or of those of one `scheme` and sweep `point`, as Arrow.
 
-        Values of a swept key that have no common type are JSON text in "summary". Raises `KeyError` if no run has the
-        table.
+        Values of a swept key that have no common type are JSON text in "summary". Raises `InputError` if no
+        run is of the scheme and point, `KeyError` if none that is has the table.
         """
         if table != "summary":
-            return self._table(f"{table}.parquet", self.select(scheme, point))
+            return self._table(f"{table}.parquet", self._chosen(scheme, point))
         import pyarrow as pa  # noqa: PLC0415
 
-        frame = self.summary()
-        chosen = {run.id for run in self.select(scheme, point)}
-        if frame.empty or not frame["run"].isin(chosen).any():
+        frame = self._summary(self._chosen(scheme, point))
+        if frame.empty:
             raise KeyError(f"no run of {self.directory} has a summary for that scheme and point")
-        frame = frame[frame["run"].isin(chosen)]
         columns: dict[str, pa.Array] = {}
         for name in frame.columns:
             values = [None if value != value else value for value in frame[name]]  # noqa: PLR0124 - NaN is missing
@@ -190,23 +191,23 @@ class Results:
         The columns `run`, `scheme` and `seed` tell the runs apart; docs/results.md describes the others.
         `.to_pandas()` gives a data frame.
         """
-        return self._table("flows.parquet", self.select(scheme, point))
+        return self._table("flows.parquet", self._chosen(scheme, point))
 
     def ports(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """What each class saw at each egress port, chosen and told apart as in `flows`."""
-        return self._table("ports.parquet", self.select(scheme, point))
+        return self._table("ports.parquet", self._chosen(scheme, point))
 
     def series(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
-        return self._table("series.parquet", self.select(scheme, point))
+        return self._table("series.parquet", self._chosen(scheme, point))
 
     def coflows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """The coflows, where flows belong to some: one row per coflow and run, chosen and told apart as in `flows`."""
-        return self._table("coflows.parquet", self.select(scheme, point))
+        return self._table("coflows.parquet", self._chosen(scheme, point))
 
     def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """What machines and flows owe, where the experiment has prices, chosen and told apart as in `flows`."""
-        return self._table("bills.parquet", self.select(scheme, point))
+        return self._table("bills.parquet", self._chosen(scheme, point))
 
     def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:
         """The runs of one scheme, of a sweep point (a part of its keys is enough), or of both."""
@@ -217,6 +218,16 @@ class Results:
             if (scheme is None or run.scheme == scheme)
             and all(run.point.get(key) == value for key, value in wanted.items())
         ]
+
+    def _chosen(self, scheme: str | None, point: Mapping[str, Any] | None) -> list[PlannedRun]:
+        """Those of `select`; raises `InputError`, which says what there is, if there are none."""
+        runs = self.select(scheme, point)
+        if runs:
+            return runs
+        schemes = ", ".join(sorted({run.scheme for run in self.runs}))
+        keys = ", ".join(sorted({key for run in self.runs for key in run.point}))
+        swept = f"`point` has values of {keys}" if keys else "nothing is swept"
+        raise InputError(f"{self.directory}: no run has that scheme and point. Use a scheme of {schemes}; {swept}")
 
     def judge(self) -> Report:
         """Weighs the runs against the experiment's claims, keeps the outcome beside them and returns it."""
