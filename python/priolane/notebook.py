@@ -34,7 +34,7 @@ class NotebookBar(Watcher):
         from IPython.display import display  # noqa: PLC0415 - only in notebooks
 
         self._title, self._runs = grid.title, len(grid.runs)
-        self._handle = display(self, display_id=True)
+        self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]
 
     def moved(self, run_id: str, now_s: float, completed: int, opened: int) -> None:  # noqa: ARG002
         """Shows how far the runs under way are, a few times a second."""
