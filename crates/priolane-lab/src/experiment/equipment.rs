@@ -222,9 +222,12 @@ impl Stated {
         let row = self.row.key();
         let Some(at) = &self.at else { return scheme.set(row, self.node.clone()) };
         let alone = |key: &str, node| Table::from_iter([(key.to_owned(), node)]);
-        let keys = Node { origin: self.node.origin.clone(), value: Value::Table(alone(at, self.node.clone())) };
+        let keys =
+            Node { origin: self.node.origin.clone(), value: Value::Table(alone(at, self.node.clone())) };
         match scheme.get(row) {
-            Some(Node { value: Value::Table(_), .. }) | None => scheme.merge(&alone(row, keys), &scheme::MERGE),
+            Some(Node { value: Value::Table(_), .. }) | None => {
+                scheme.merge(&alone(row, keys), &scheme::MERGE)
+            }
             Some(_) => {}
         }
     }

@@ -348,12 +348,7 @@ const FAMILIES: &[Case] = &[
     ("scheme.s.port.buffer", "{ shared = 1 }", "{ push_out = 3 }", "{ push_out = 3 }"),
     ("scheme.s.port.buffer", "{ shared = 1 }", "{ zero_loss = 3 }", "{ zero_loss = 3 }"),
     ("scheme.s.port.buffer", "{ shared = 1, at = { a = 1 } }", "'unbounded'", "'unbounded'"),
-    (
-        "scheme.s.port.buffer",
-        "{ shared = 1, at = { a = 1 } }",
-        "{ shared = 2 }",
-        "{ shared = 2 }",
-    ),
+    ("scheme.s.port.buffer", "{ shared = 1, at = { a = 1 } }", "{ shared = 2 }", "{ shared = 2 }"),
     (
         "scheme.s.port.buffer",
         "{ shared = 1, at = { a = 1 } }",
