@@ -161,9 +161,8 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     /// The place of the flow that is sent here and that a packet from its receiver is about. Packets of other hosts, which
     /// may use the same id, are about none.
     #[inline]
-    pub(in crate::transport) fn answered(&self, header: &Header) -> Option<u32> {
-        let slot = self.sender_of(header.flow)?;
-        self.senders.get(slot).filter(|sender| sender.dst() == header.src).map(|_| slot)
+    pub(in crate::transport) fn answered(&mut self, header: &Header) -> Option<u32> {
+        self.answering(header).map(|sending| sending.slot)
     }
 
     /// What is known of a flow that is or was received here.
@@ -281,7 +280,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.receivers.release(slot);
     }
 
-    /// The flow that [`Self::answered`] finds.
+    /// The flow at the place that [`Self::answered`] names.
     #[inline]
     pub(in crate::transport) fn answering(&mut self, header: &Header) -> Option<Sending<'_, S>> {
         let slot = self.sender_of(header.flow)?;

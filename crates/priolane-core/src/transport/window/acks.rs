@@ -89,9 +89,29 @@ impl<C: CongestionControl> Sender<C> {
     #[inline(always)]
     pub(super) fn on_expected_ack(&mut self, ack: &Arrived, config: &Config) {
         debug_assert!(self.expects(ack.cumulative, ack.sack), "{self:?}");
-        let growth = if self.una < self.full_until { Growth::Allowed } else { Growth::NotLimited };
+        let growth = self.growth();
         let acked = ack.cumulative - self.una;
         self.acknowledge(ack, config);
+        self.notify_controller(ack, acked, growth);
+    }
+
+    /// An ACK arrived. One for data that was never sent is ignored.
+    pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
+        if matches!(self.state, State::Handshake) || ack.cumulative > self.next {
+            return;
+        }
+        let growth = self.growth();
+        let effect = self.learn(ack, config);
+        self.notify_controller(ack, if let Effect::Advanced(acked) = effect { acked } else { 0 }, growth);
+        self.repair(effect, ack.now, config);
+        if let State::Recovery(recovery) = &self.state {
+            debug_assert!(recovery.counts_right(&self.sacked), "{recovery:?}");
+        }
+    }
+
+    /// Passes an ACK, of whose bytes `acked` are acknowledged for the first time, to the congestion controller.
+    #[inline(always)]
+    fn notify_controller(&mut self, ack: &Arrived, acked: u64, growth: Growth) {
         self.controller.on_ack(&AckSeen {
             now: ack.now,
             acked,
@@ -106,32 +126,8 @@ impl<C: CongestionControl> Sender<C> {
         });
     }
 
-    /// An ACK arrived. One for data that was never sent is ignored.
-    pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
-        if matches!(self.state, State::Handshake) || ack.cumulative > self.next {
-            return;
-        }
-        let growth = self.growth();
-        let effect = self.learn(ack, config);
-        self.controller.on_ack(&AckSeen {
-            now: ack.now,
-            acked: if let Effect::Advanced(acked) = effect { acked } else { 0 },
-            una: self.una,
-            next: self.next,
-            marked: ack.echo == Echoed::Congestion,
-            growth,
-            rtt: Some(ack.rtt),
-            srtt: self.rto.srtt(),
-            one_way_ps: ack.one_way_ps,
-            host_delay: ack.host_delay,
-        });
-        self.repair(effect, ack.now, config);
-        if let State::Recovery(recovery) = &self.state {
-            debug_assert!(recovery.counts_right(&self.sacked), "{recovery:?}");
-        }
-    }
-
     /// Whether an ACK may grow the window, before it is processed.
+    #[inline]
     fn growth(&self) -> Growth {
         match &self.state {
             State::Recovery(recovery) if recovery.kind == Kind::Fast => Growth::Recovering,

@@ -369,8 +369,8 @@ impl<C: CongestionControl> Sender<C> {
         Plan::new(offset, len, Turn::Again)
     }
 
-    /// After a change of the flow's state: plans anew, offers the flow, whose place is `slot`, to the scheduler if it may
-    /// send, and promotes it if it waits for less than it now has.
+    /// Plans the flow's next packet after a change of its state. If the flow, whose place is `slot`, may send, it is
+    /// offered to the scheduler, or promoted where it waits at a worse level.
     #[inline]
     pub(super) fn refresh(&mut self, slot: u32, config: &Config, scheduler: &mut impl HostScheduler) {
         self.planned = self.plan(config);

@@ -108,9 +108,9 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
         match self.fixed_routes(fabric, window.start, window.end) {
             Some((table, pick)) => {
                 let arrivals = batch.open_noting(window.end, |packet| table.port(&packet.header, pick));
-                forward_all(self, (fabric, window), arrivals, wire, |_, _, _, noted| noted)
+                forward_all(self, fabric, window, arrivals, wire, |_, _, _, noted| noted)
             }
-            None => choose_at_arrival(self, (fabric, window), batch, wire),
+            None => choose_at_arrival(self, fabric, batch, window, wire),
         }
     }
 }
@@ -120,21 +120,23 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
 #[inline(never)]
 fn choose_at_arrival<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
-    (fabric, window): (&Fabric, &WindowSpan),
+    fabric: &Fabric,
     batch: ArrivalBatch<B>,
+    window: &WindowSpan,
     wire: &mut WindowScheduler<B>,
 ) -> Time {
     let arrivals = batch.open(window.end);
     let choose =
         |switch: &mut Switch<D>, at, packet: &Packet<B>, _| switch.next_port(fabric, at, &packet.header);
-    forward_all(switch, (fabric, window), arrivals, wire, choose)
+    forward_all(switch, fabric, window, arrivals, wire, choose)
 }
 
 /// Runs through a window; `route` names the port of each packet, in order of arrival, from its note.
 #[inline(always)]
 fn forward_all<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
-    (fabric, window): (&Fabric, &WindowSpan),
+    fabric: &Fabric,
+    window: &WindowSpan,
     arrivals: Arrivals<B>,
     wire: &mut WindowScheduler<B>,
     mut route: impl FnMut(&mut Switch<D>, Time, &Packet<B>, u32) -> u32,

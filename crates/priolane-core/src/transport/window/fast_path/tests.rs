@@ -15,6 +15,8 @@ use crate::transport::{dctcp, hpcc, new_reno, swift};
 use crate::units::{Rate, Span, Time};
 
 const LINE: Rate = Rate::from_gbps(10);
+const END: Time = Time(150_000_000);
+const STEPS_PER_FLOW: u64 = 80;
 
 /// One host, with the fast path and without.
 struct Twins<C: CongestionControl> {
@@ -167,19 +169,20 @@ impl<C: CongestionControl> Pair<C> {
         }
     }
 
-    /// Until `end`, with a flow in so many steps; packets that the fast path took.
-    fn run(mut self, end: Time, flow_in: u64) -> u64 {
+    /// Runs until [`END`]; a flow starts in the first step and in one of [`STEPS_PER_FLOW`] on average. Returns the number
+    /// of packets that the fast path took.
+    fn run(mut self) -> u64 {
         let mut flows = 0;
-        while self.now < end {
-            if flows == 0 || self.draw.below(flow_in) == 0 {
+        while self.now < END {
+            if flows == 0 || self.draw.below(STEPS_PER_FLOW) == 0 {
                 self.open(flows);
                 flows += 1;
             }
-            let arrival = self.under_way.first_key_value().map_or(end, |(&(at, _), _)| at);
-            let timers = [0, 1].map(|host| self.hosts[host].fast.next_timeout().unwrap_or(end));
-            let lines = self.free.map(|at| if at > self.now { at } else { end });
-            let first = [arrival, timers[0], timers[1], lines[0], lines[1]].into_iter().min().unwrap_or(end);
-            self.now = first.max(self.now).min(end);
+            let arrival = self.under_way.first_key_value().map_or(END, |(&(at, _), _)| at);
+            let timers = [0, 1].map(|host| self.hosts[host].fast.next_timeout().unwrap_or(END));
+            let lines = self.free.map(|at| if at > self.now { at } else { END });
+            let first = [arrival, timers[0], timers[1], lines[0], lines[1]].into_iter().min().unwrap_or(END);
+            self.now = first.max(self.now).min(END);
             let now = self.now;
             if arrival <= now
                 && let Some((_, (host, packet))) = self.under_way.pop_first()
@@ -225,7 +228,7 @@ fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller
         count: 0,
         faults,
     };
-    pair.run(Time(150_000_000), 80)
+    pair.run()
 }
 
 /// The machine's parameters, drawn.
