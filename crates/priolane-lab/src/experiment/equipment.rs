@@ -221,15 +221,13 @@ impl Stated {
     fn put(&self, scheme: &mut Table) {
         let row = self.row.key();
         let Some(at) = &self.at else { return scheme.set(row, self.node.clone()) };
-        let alone = |key: &str, node| Table::from_iter([(key.to_owned(), node)]);
-        let keys =
-            Node { origin: self.node.origin.clone(), value: Value::Table(alone(at, self.node.clone())) };
-        match scheme.get(row) {
-            Some(Node { value: Value::Table(_), .. }) | None => {
-                scheme.merge(&alone(row, keys), &scheme::MERGE)
-            }
-            Some(_) => {}
+        if scheme.get(row).is_some_and(|node| !matches!(node.value, Value::Table(_))) {
+            return;
         }
+        let alone = |key: &str, node| Table::from_iter([(key.to_owned(), node)]);
+        let keys = Value::Table(alone(at, self.node.clone()));
+        let stated = alone(row, Node { origin: self.node.origin.clone(), value: keys });
+        scheme.merge(&stated, &scheme::MERGE);
     }
 
     /// What a scheme needs for it to apply.

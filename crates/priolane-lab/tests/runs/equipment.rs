@@ -7,6 +7,7 @@ use priolane_source::InputError;
 use serde_json::{Value as Json, json};
 
 use crate::bad_input::GOOD;
+use crate::merged::assert_runs_read_back;
 
 fn planned(schemes: &str, tables: &str, sets: &[(&str, &str)]) -> Result<Plan, InputError> {
     let listed = GOOD.lines().find(|line| line.starts_with("schemes")).unwrap();
@@ -33,10 +34,13 @@ handshake = "none"
 nic = { limit = "50pkt", ecn = { per = "port", at = { "10Gbps" = "7pkt" } } }
 "#;
 
+/// DCTCP's thresholds with [`TABLES`]: at rates that the experiment does not state they are the preset's.
+fn marks() -> Json {
+    json!({ "1Gbps": "20pkt", "10Gbps": "30pkt", "40Gbps": "90pkt", "100Gbps": "650pkt" })
+}
+
 #[test]
 fn every_scheme_takes_the_switch_and_the_host() {
-    // Those of rates that the experiment does not state are the preset's.
-    let marks = json!({ "1Gbps": "20pkt", "10Gbps": "30pkt", "40Gbps": "90pkt", "100Gbps": "650pkt" });
     let plan = planned("\"dctcp\", \"newreno\", \"paccp\"", TABLES, &[]).unwrap();
     for scheme in ["dctcp", "newreno", "paccp"] {
         assert_eq!(
@@ -48,7 +52,7 @@ fn every_scheme_takes_the_switch_and_the_host() {
         assert_eq!(merged(&plan, &format!("{scheme}/transport/initial_rto")), "10ms", "{scheme}");
         assert_eq!(merged(&plan, &format!("{scheme}/transport/handshake")), "none", "{scheme}");
     }
-    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks);
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks());
     assert_eq!(merged(&plan, "dctcp/nic/ecn/at"), json!({ "10Gbps": "7pkt" }));
     assert_eq!(merged(&plan, "paccp/nic/limit"), "50pkt");
     assert_eq!(merged(&plan, "newreno/port/ecn"), Json::Null, "NewReno does not read marks");
@@ -65,12 +69,7 @@ fn an_experiment_that_states_fewer_rates_than_its_preset_reads_back() {
     assert!(rates(&preset) > 2, "the preset must state more rates");
     assert_eq!(rates(&plan), rates(&preset));
     assert_eq!(merged(&plan, "dctcp/port/ecn/at/10Gbps"), "33pkt");
-    for run in &plan.runs {
-        let tree = priolane_source::from_json("merged", &run.merged).unwrap();
-        let sources = priolane_source::Sources::new("merged", Path::new("."));
-        let back = priolane_lab::experiment::read("merged", &tree, sources).unwrap().experiment;
-        assert_eq!(back.merged(&run.scheme), *run.merged, "{}", run.scheme);
-    }
+    assert_runs_read_back(&plan, Path::new("."));
 }
 
 #[test]
@@ -85,12 +84,11 @@ fn parameters_of_algorithms_stay() {
 
 #[test]
 fn what_a_scheme_states_itself_comes_first() {
-    let marks = json!({ "1Gbps": "20pkt", "10Gbps": "30pkt", "40Gbps": "90pkt", "100Gbps": "650pkt" });
     let own = "[scheme.dctcp]\nport.buffer = { dynamic = \"1MB\", alpha = 1 }\ntransport.min_rto = \"9ms\"\n";
     let plan = planned("\"dctcp\", \"newreno\"", &format!("{TABLES}{own}"), &[]).unwrap();
     assert_eq!(merged(&plan, "dctcp/port/buffer"), json!({ "dynamic": "1MB", "alpha": "1/1" }));
     assert_eq!(merged(&plan, "dctcp/transport/min_rto"), "9ms");
-    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks);
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at"), marks());
     assert_eq!(merged(&plan, "newreno/transport/min_rto"), "3ms");
 }
 

@@ -89,21 +89,28 @@ fn schemes_are_chosen_without_touching_what_names_the_others() {
     }
 }
 
+/// The experiment of a merged text whose files are named relative to `base`.
+fn read_back(merged: &Value, base: &Path) -> experiment::Experiment {
+    let tree = from_json("merged", merged).unwrap();
+    experiment::read("merged", &tree, Sources::new("merged", base)).unwrap().experiment
+}
+
+/// The merged text of each run is an experiment with the same merged text.
+pub(crate) fn assert_runs_read_back(plan: &Plan, base: &Path) {
+    for run in &plan.runs {
+        assert_eq!(read_back(&run.merged, base).merged(&run.scheme), *run.merged, "{}", run.scheme);
+    }
+}
+
 #[test]
 fn the_merged_experiment_reads_back_to_itself() {
     for path in experiments() {
         let base = path.parent().unwrap();
         let plan = sized(&path, Size::Quick);
-        let back = |json: &Value| {
-            let tree = from_json("merged", json).unwrap();
-            experiment::read("merged", &tree, Sources::new("merged", base)).unwrap().experiment
-        };
-        for run in &plan.runs {
-            assert_eq!(back(&run.merged).merged(&run.scheme), *run.merged, "{}", path.display());
-        }
+        assert_runs_read_back(&plan, base);
         let mut whole = plan.experiment.clone();
         whole.sweep.clear();
-        assert_eq!(back(&whole.to_json()).to_json(), whole.to_json(), "{}", path.display());
+        assert_eq!(read_back(&whole.to_json(), base).to_json(), whole.to_json(), "{}", path.display());
     }
 }
 
