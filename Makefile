@@ -31,7 +31,7 @@ $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 
 # The module that tests load, made of what the Rust tests are made of.
 $(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
-	@echo 'Compiling the simulator for tests: about 3 minutes on two cores the first time.'
+	@echo 'Compiling the simulator for tests: about 3 minutes on two cores, unless the Rust tests are compiled.'
 	$(BIN)/maturin develop --profile ci
 	rm -f $(STAMPS)/build
 	touch $@

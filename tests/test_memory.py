@@ -116,7 +116,6 @@ ONE_SIZE = '{ csv = "sizes.csv", interpolation = "linear" }'
 POISSON = f'app = "poisson"\nsizes = {ONE_SIZE}\nload = {{ of = "host", counts = "payload", value = 0.3 }}'
 
 
-MANY = 1_000_000
 LONG = pytest.mark.skipif("PRIOLANE_SOAK" not in os.environ, reason="make soak runs it: half a minute of a core")
 
 
@@ -140,7 +139,7 @@ def predicted_and_held(time: str, hosts: int, app: str) -> tuple[int, int, int]:
     ("few_flows", "time", "hosts", "app"),
     [
         # Enough that the buffers of tables are full in both runs.
-        pytest.param(100_000, f"time = {{ flows = {MANY} }}", 32, POISSON, marks=LONG, id="one after another"),
+        pytest.param(100_000, "time = { flows = 1_000_000 }", 32, POISSON, marks=LONG, id="one after another"),
         pytest.param(
             1_000, 'time = { measure = "1ms", drain = true }', 360, all_pairs("3kB"), id="130 thousand at once"
         ),

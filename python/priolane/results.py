@@ -107,7 +107,7 @@ class Results:
         run is of the scheme and point, `KeyError` if none that is has the table.
         """
         if table != "summary":
-            return self._table(f"{table}.parquet", self._chosen(scheme, point))
+            return self._table(f"{table}.parquet", scheme, point)
         import pyarrow as pa  # noqa: PLC0415
 
         frame = self._summary(self._chosen(scheme, point))
@@ -191,23 +191,23 @@ class Results:
         The columns `run`, `scheme` and `seed` tell the runs apart; docs/results.md describes the others.
         `.to_pandas()` gives a data frame.
         """
-        return self._table("flows.parquet", self._chosen(scheme, point))
+        return self._table("flows.parquet", scheme, point)
 
     def ports(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """What each class saw at each egress port, chosen and told apart as in `flows`."""
-        return self._table("ports.parquet", self._chosen(scheme, point))
+        return self._table("ports.parquet", scheme, point)
 
     def series(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
-        return self._table("series.parquet", self._chosen(scheme, point))
+        return self._table("series.parquet", scheme, point)
 
     def coflows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """The coflows, where flows belong to some: one row per coflow and run, chosen and told apart as in `flows`."""
-        return self._table("coflows.parquet", self._chosen(scheme, point))
+        return self._table("coflows.parquet", scheme, point)
 
     def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """What machines and flows owe, where the experiment has prices, chosen and told apart as in `flows`."""
-        return self._table("bills.parquet", self._chosen(scheme, point))
+        return self._table("bills.parquet", scheme, point)
 
     def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:
         """The runs of one scheme, of a sweep point (a part of its keys is enough), or of both."""
@@ -260,10 +260,10 @@ class Results:
 
         return shlex.join(["priolane", "run", str(self.source), *self.options.arguments(), "-o", str(self.directory)])
 
-    def _table(self, name: str, runs: list[PlannedRun]) -> "pa.Table":
+    def _table(self, name: str, scheme: str | None, point: Mapping[str, Any] | None) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415
 
-        tables = list(self._tables(name, runs))
+        tables = list(self._tables(name, self._chosen(scheme, point)))
         if not tables:
             raise KeyError(f"no run of {self.directory} has a {name} for that scheme and point")
         return pa.concat_tables(tables)
